@@ -1,0 +1,209 @@
+"""The runtime character: compact, immutable arrays that pose, skinning and drawing read.
+
+Built once from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
+destination_from_source; quaternions are (x, y, z, w).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.scene import Interpolation
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
+UInt16 = npt.NDArray[np.uint16]
+UInt32 = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Axis-aligned box, corners of shape (3,); an empty model has a box of zero size at the origin."""
+
+    lo: Float64
+    hi: Float64
+
+    @property
+    def size(self) -> Float64:
+        """Edge lengths, shape (3,)."""
+        return self.hi - self.lo
+
+    @property
+    def extent(self) -> float:
+        """Longest edge."""
+        return float(self.size.max())
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A draw range of the triangle list that shares one material (index into `materials`, or -1)."""
+
+    name: str
+    material: int
+    first_triangle: int
+    triangle_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """Geometry in the bind pose.
+
+    Attributes:
+        positions: shape (V, 3).
+        normals: Unit vectors, shape (V, 3); computed where the file has none.
+        tangents: xyz and handedness, shape (V, 4), or None.
+        texcoords: Texture coordinate set 1 as stored, shape (V, 2); zeros where there is none.
+        colours: RGBA 0 to 1, shape (V, 4), or None.
+        triangles: shape (T, 3), counter-clockwise from outside.
+        sections: Draw ranges in file order; together they cover all triangles.
+        bounds: Box of the positions.
+    """
+
+    positions: Float32
+    normals: Float32
+    tangents: Float32 | None
+    texcoords: Float32
+    colours: Float32 | None
+    triangles: UInt32
+    sections: tuple[Section, ...]
+    bounds: Bounds
+
+    @property
+    def vertex_count(self) -> int:
+        """Number of vertices."""
+        return len(self.positions)
+
+    @property
+    def triangle_count(self) -> int:
+        """Number of triangles."""
+        return len(self.triangles)
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """Joints in file order, with the hierarchy arranged for evaluation by level.
+
+    Attributes:
+        names: Unique joint names, length B.
+        parents: Parent index or -1, shape (B,).
+        levels: For each depth after the roots, the joints of that depth; parents are always a level earlier.
+        bind_positions, bind_orientations, bind_scales: Local bind transform, (B, 3), (B, 4), (B, 3).
+        model_from_bind: World bind matrix of every joint, shape (B, 4, 4).
+        bind_from_model: Its inverse, "inverse bind", shape (B, 4, 4).
+    """
+
+    names: tuple[str, ...]
+    parents: Int32
+    levels: tuple[npt.NDArray[np.intp], ...]
+    bind_positions: Float64
+    bind_orientations: Float64
+    bind_scales: Float64
+    model_from_bind: Float64
+    bind_from_model: Float64
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Index of the joint called `name`; KeyError when there is none."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise KeyError(name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Skin:
+    """Influences of every vertex, strongest first, padded with weight 0 and joint 0.
+
+    Attributes:
+        joints: shape (V, K), K is 4 or 8.
+        weights: Non-negative, each row sums to 1, shape (V, K).
+        influence_max: Largest number of non-zero weights of any vertex.
+    """
+
+    joints: UInt16
+    weights: Float32
+    influence_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPose:
+    """Local transforms of all joints at one moment: (B, 3), (B, 4) unit quaternions, (B, 3)."""
+
+    positions: Float64
+    orientations: Float64
+    scales: Float64
+
+
+class Clip(Protocol):
+    """An animation; a pose is a function of time alone."""
+
+    @property
+    def name(self) -> str:
+        """Unique name within the model."""
+
+    @property
+    def duration(self) -> float:
+        """Playable length [s]; 0 for a single pose."""
+
+    @property
+    def key_times(self) -> Float64:
+        """Times of the keys [s], ascending, shape (F,); drawn as ticks."""
+
+    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
+        """Pose at `time` [s], which is clamped to the clip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What drawing needs of a material.
+
+    Attributes:
+        name: Name in the file.
+        texture: Name of the image as the file gives it, or None.
+        texture_path: The image that was found, or None.
+        diffuse, specular: Linear RGB factors.
+        shininess: Phong exponent.
+    """
+
+    name: str
+    texture: str | None
+    texture_path: Path | None
+    diffuse: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    specular: tuple[float, float, float] = (0.04, 0.04, 0.04)
+    shininess: float = 32.0
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterModel:
+    """Everything of one model file that the engine uses.
+
+    `skeleton` and `skin` are None for static models; a model may have a skeleton and no weights.
+    """
+
+    path: Path
+    format: str
+    dialect: str | None
+    asset_name: str
+    mesh: Mesh
+    skeleton: Skeleton | None
+    skin: Skin | None
+    clips: tuple[Clip, ...]
+    materials: tuple[Material, ...]
+    default_up_axis: str
+    default_texture_origin: str
+    warnings: tuple[str, ...]
+
+    def clip(self, name: str) -> Clip:
+        """The clip called `name`; KeyError when there is none."""
+        for clip in self.clips:
+            if clip.name == name:
+                return clip
+        raise KeyError(name)

@@ -1,0 +1,155 @@
+"""What a model file says, unchanged: file order, no welding, no dropping, file space.
+
+Readers produce a `RawModel`, the writer consumes one, `build` turns one into a `CharacterModel`.
+Vertex data is float32 as the formats store it; transforms and keys are float64.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+UInt32 = npt.NDArray[np.uint32]
+
+
+class ModelError(ValueError):
+    """A model file that cannot be used: one line naming file, element and reason."""
+
+    def __init__(self, path: Path | str, element: str, reason: str) -> None:
+        super().__init__(f"{path}: {element}: {reason}" if element else f"{path}: {reason}")
+        self.path = Path(path)
+        self.element = element
+        self.reason = reason
+
+
+class LoadCancelled(Exception):
+    """The user cancelled a load."""
+
+
+@dataclass(slots=True)
+class RawBone:
+    """A joint with its local bind transform.
+
+    Attributes:
+        name: Name as stored.
+        parent: Index of the parent in the skeleton, or -1.
+        position: Translation relative to the parent, shape (3,), file units.
+        orientation: Quaternion (x, y, z, w), shape (4,), unit length.
+        scale: Scale along the joint's axes, shape (3,).
+    """
+
+    name: str
+    parent: int
+    position: Float64
+    orientation: Float64
+    scale: Float64
+
+
+@dataclass(slots=True)
+class RawSkeleton:
+    """Joints in file order; parents may follow children."""
+
+    name: str
+    bones: list[RawBone]
+
+
+@dataclass(slots=True)
+class RawTrack:
+    """Equally spaced local poses of one joint that replace its bind transform.
+
+    Attributes:
+        name: Name of the joint.
+        positions: shape (F, 3).
+        orientations: Unit quaternions (x, y, z, w), shape (F, 4).
+        scales: shape (F, 3), or None where the file stores none.
+    """
+
+    name: str
+    positions: Float64
+    orientations: Float64
+    scales: Float64 | None
+
+
+@dataclass(slots=True)
+class RawClip:
+    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not yet judged."""
+
+    name: str
+    frame_count: int
+    duration: float
+    frame_step: float
+    tracks: list[RawTrack]
+
+
+@dataclass(slots=True)
+class RawMaterial:
+    """A named material with its free-form description."""
+
+    name: str
+    meta_data: str
+
+
+@dataclass(slots=True)
+class RawVertices:
+    """One vertex buffer: semantic -> array in file order.
+
+    Semantics are normalised to lower case: "position", "normal", "color" (uint32 AARRGGBB, (V,)),
+    "texcoord1" to "texcoord4" (V, 2), "tangent", "binormal" (V, 3), "blendweights" (V, 4) float32,
+    "blendindices" (V, 4) uint16, "radius" (V, 1), "interp1" to "interp8" (V, 3 or 4).  Others are float32.
+    """
+
+    count: int
+    attributes: dict[str, npt.NDArray[np.generic]]
+
+
+@dataclass(slots=True)
+class RawSection:
+    """Triangles that share a material.
+
+    Attributes:
+        material: Material name, or the texture file in the legacy dialect.
+        info: Artist's original path (legacy), or "".
+        buffer: Index of the vertex buffer in the mesh.
+        triangles: Zero-based corner indices into that buffer, shape (T, 3).
+    """
+
+    material: str
+    info: str
+    buffer: int
+    triangles: UInt32
+
+
+@dataclass(slots=True)
+class RawMesh:
+    """A mesh: one vertex buffer for all sections, or one for each (legacy)."""
+
+    name: str
+    skeleton: str
+    buffers: list[RawVertices]
+    sections: list[RawSection]
+
+
+@dataclass(slots=True)
+class RawModel:
+    """Content of a model file.
+
+    Attributes:
+        path: The file.
+        format: "ezm", "ezb" or "gltf".
+        dialect: "MeshSystem" or "legacy" for EZMesh, else None.
+        warnings: What was odd but usable, one sentence each.
+    """
+
+    path: Path
+    format: str
+    dialect: str | None
+    asset_name: str = ""
+    asset_info: str = ""
+    skeletons: list[RawSkeleton] = field(default_factory=list)
+    clips: list[RawClip] = field(default_factory=list)
+    materials: list[RawMaterial] = field(default_factory=list)
+    meshes: list[RawMesh] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)

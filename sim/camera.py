@@ -1,0 +1,111 @@
+"""Camera as a value: orbit around a target, perspective or orthographic.
+
+World space is right-handed, y up, metres.  Matrices are float64 (4, 4), row-major numpy arrays that
+multiply column vectors, named destination_from_source.
+"""
+
+from typing import Annotated
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.params import param
+from sim.scene import Vec3
+
+Matrix = npt.NDArray[np.float64]
+
+
+class Camera(msgspec.Struct, frozen=True, kw_only=True):
+    """Orbit camera; view state, saved but not undone.
+
+    At yaw 0 and pitch 0 the camera looks along -z from +z (front view); positive yaw moves it towards +x,
+    positive pitch moves it up.
+    """
+
+    target: Annotated[Vec3, param("Point the camera turns about.", unit="m")] = (0.0, 1.0, 0.0)
+    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°")] = 30.0
+    pitch: Annotated[float, param("Height of the camera over the horizon.", unit="°", lo=-90.0, hi=90.0)] = 15.0
+    distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
+    orthographic: Annotated[bool, param("Draw without perspective.")] = False
+    field_of_view: Annotated[float, param("Vertical opening angle.", unit="°", lo=1.0, hi=150.0)] = 40.0
+
+    def rotation(self) -> Matrix:
+        """Rows are the camera's right, up and backward axes in the world, shape (3, 3)."""
+        yaw, pitch = np.radians(self.yaw), np.radians(self.pitch)
+        cy, sy, cp, sp = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch)
+        return np.array([[cy, 0.0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
+
+    def position(self) -> Matrix:
+        """Eye point in the world [m], shape (3,)."""
+        eye: Matrix = np.asarray(self.target) + self.rotation()[2] * self.distance
+        return eye
+
+    def view_from_world(self) -> Matrix:
+        """Rigid transform into camera space (x right, y up, -z forward)."""
+        view = np.eye(4)
+        view[:3, :3] = self.rotation()
+        view[:3, 3] = -view[:3, :3] @ self.position()
+        return view
+
+    def clip_from_view(self, aspect: float, near: float, far: float) -> Matrix:
+        """Projection to OpenGL clip space; aspect is width / height, near and far in metres."""
+        half = np.tan(np.radians(self.field_of_view) / 2.0)
+        if self.orthographic:
+            return _orthographic(half * self.distance * aspect, half * self.distance, near, far)
+        return _perspective(half * aspect, half, near, far)
+
+    def clip_from_world(self, aspect: float, near: float, far: float) -> Matrix:
+        """Projection after view."""
+        return self.clip_from_view(aspect, near, far) @ self.view_from_world()
+
+    def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[Matrix, Matrix]:
+        """Origin [m] and unit direction in the world, shape (3,), through a point of the picture.
+
+        Args:
+            ndc_x: Horizontal place from -1 (left) to 1.
+            ndc_y: Vertical place from -1 (bottom) to 1.
+            aspect: Width / height of the picture.
+        """
+        half = np.tan(np.radians(self.field_of_view) / 2.0)
+        right, up, back = self.rotation()
+        if self.orthographic:
+            span = half * self.distance
+            return self.position() + right * (ndc_x * span * aspect) + up * (ndc_y * span), -back
+        direction = right * (ndc_x * half * aspect) + up * (ndc_y * half) - back
+        return self.position(), direction / np.linalg.norm(direction)
+
+    def framed(self, lo: npt.ArrayLike, hi: npt.ArrayLike, aspect: float = 1.0) -> "Camera":
+        """Same direction, moved so that the box from `lo` to `hi` [m] fills the picture with a margin."""
+        low, high = np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64)
+        radius = max(float(np.linalg.norm(high - low)) / 2.0, 1e-3)
+        half = np.radians(self.field_of_view) / 2.0
+        narrow = half if aspect >= 1.0 else np.arctan(np.tan(half) * aspect)
+        distance = radius / (np.tan(narrow) if self.orthographic else np.sin(narrow)) * 1.05
+        centre = (low + high) / 2.0
+        target = (float(centre[0]), float(centre[1]), float(centre[2]))
+        return msgspec.structs.replace(self, target=target, distance=float(np.clip(distance, 1e-4, 1e7)))
+
+
+def _perspective(half_x: float, half_y: float, near: float, far: float) -> Matrix:
+    depth = near - far
+    return np.array(
+        [
+            [1.0 / half_x, 0.0, 0.0, 0.0],
+            [0.0, 1.0 / half_y, 0.0, 0.0],
+            [0.0, 0.0, (far + near) / depth, 2.0 * far * near / depth],
+            [0.0, 0.0, -1.0, 0.0],
+        ]
+    )
+
+
+def _orthographic(half_x: float, half_y: float, near: float, far: float) -> Matrix:
+    depth = near - far
+    return np.array(
+        [
+            [1.0 / half_x, 0.0, 0.0, 0.0],
+            [0.0, 1.0 / half_y, 0.0, 0.0],
+            [0.0, 0.0, 2.0 / depth, (far + near) / depth],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )

@@ -1,0 +1,259 @@
+"""Settings are declared once; everything else derives from the declaration.
+
+A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`.  msgspec
+enforces type and hard range while decoding; `params_of` gives the inspector, the command line, the
+documentation and the tests one normalised record per field.  This module knows no Qt and no OpenGL.
+"""
+
+import enum
+import functools
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+_EXTRA_KEY = "param"
+
+
+class ParamError(ValueError):
+    """A value that a parameter refuses; the text names value and allowed range."""
+
+
+class Effect(enum.Enum):
+    """What a change of a parameter costs the engine."""
+
+    VIEW = "redraws"
+    POSE = "evaluates the pose again"
+    STEP = "taken by the next step"
+    RESET = "restarts the simulation"
+    REBUILD = "rebuilds GPU buffers"
+
+
+class Scale(enum.Enum):
+    """How a slider spreads the soft range."""
+
+    LINEAR = "linear"
+    LOG = "log"
+
+
+class Role(enum.Enum):
+    """What a value stands for, where its type does not say it."""
+
+    PLAIN = "plain"
+    COLOUR = "colour"
+    PATH = "path"
+    CLIP = "clip"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """The part of a parameter that its type and default do not tell."""
+
+    doc: str
+    unit: str = ""
+    lo: float | None = None
+    hi: float | None = None
+    soft: tuple[float, float] | None = None
+    step: float | None = None
+    scale: Scale = Scale.LINEAR
+    effect: Effect = Effect.STEP
+    group: str = ""
+    label: str = ""
+    role: Role = Role.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter of a settings class, normalised for every consumer.
+
+    Attributes:
+        name: Field name; also the key in the project file.
+        type: `float`, `int`, `bool`, `str`, an `enum.Enum` subclass, or `tuple` for vectors.
+        size: Number of components of a vector, else 1.
+        optional: Whether None is a value.
+        default: Default value.
+        declared: Range, unit, documentation and effect.
+    """
+
+    name: str
+    type: type
+    size: int
+    optional: bool
+    default: Any
+    declared: Declaration
+
+    @property
+    def label(self) -> str:
+        """Text of the inspector row, from the field name unless declared."""
+        return self.declared.label or self.name.replace("_", " ").capitalize()
+
+    @property
+    def tooltip(self) -> str:
+        """Doc line, unit, hard range and default, one per line."""
+        declared = self.declared
+        lines = [declared.doc]
+        if declared.unit:
+            lines.append(f"Unit: {declared.unit}")
+        if declared.lo is not None or declared.hi is not None:
+            lines.append(f"Range: {range_text(declared)}")
+        lines.append(f"Default: {value_text(self.default)}")
+        return "\n".join(lines)
+
+
+def param(
+    doc: str,
+    *,
+    unit: str = "",
+    lo: float | None = None,
+    hi: float | None = None,
+    soft: tuple[float, float] | None = None,
+    step: float | None = None,
+    scale: Scale = Scale.LINEAR,
+    effect: Effect = Effect.STEP,
+    group: str = "",
+    label: str = "",
+    role: Role = Role.PLAIN,
+    bounded: bool = True,
+) -> msgspec.Meta:
+    """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
+
+    Args:
+        doc: One sentence for tooltip and manual, ending with a full stop.
+        unit: SI unit or "" for a pure number.
+        lo: Lowest value accepted anywhere (hard); None where there is no bound.
+        hi: Highest value accepted anywhere (hard).
+        soft: Span of the slider; defaults to the hard range where that is finite.
+        step: Arrow-key and wheel step.
+        scale: How the slider spreads `soft`.
+        effect: What a change costs the engine.
+        group: Heading of the inspector section.
+        label: Row label when the field name reads badly.
+        role: What the value stands for, where the type does not say it.
+        bounded: False for vectors, whose components carry their own bounds.
+    """
+    declared = Declaration(
+        doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
+        effect=effect, group=group, label=label, role=role,
+    )  # fmt: skip
+    return msgspec.Meta(
+        ge=lo if bounded else None,
+        le=hi if bounded else None,
+        description=doc,
+        extra={_EXTRA_KEY: declared},
+    )
+
+
+@functools.cache
+def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
+    """Records of every declared field of `cls`, in declaration order.
+
+    Raises:
+        TypeError: If a field has no declaration or no default; such a class cannot be edited or migrated.
+    """
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return tuple(_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
+
+
+@functools.cache
+def param_of(cls: type[msgspec.Struct], name: str) -> Param:
+    """Record of the field `name` of `cls`; KeyError names the class and the field."""
+    for record in params_of(cls):
+        if record.name == name:
+            return record
+    raise KeyError(f"{cls.__name__} has no parameter {name!r}")
+
+
+def validated(settings: S, **changes: Any) -> S:
+    """Copy of `settings` with `changes`, each checked against its declaration.
+
+    Raises:
+        ParamError: For a wrong type or a value outside the hard range; nothing is changed.
+        KeyError: For a name that is no parameter.
+    """
+    checked = {name: check(type(settings), name, value) for name, value in changes.items()}
+    return msgspec.structs.replace(settings, **checked)
+
+
+def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
+    """`value` converted to the type of the parameter `cls.name`.
+
+    Raises:
+        ParamError: Naming parameter, value and allowed range.
+    """
+    record = param_of(cls, name)
+    hint = typing.get_type_hints(cls, include_extras=True)[name]
+    plain = value.value if isinstance(value, enum.Enum) else value
+    try:
+        converted = msgspec.convert(plain, hint)
+    except msgspec.ValidationError as error:
+        allowed = range_text(record.declared)
+        suffix = f" (allowed: {allowed})" if allowed else ""
+        raise ParamError(f"{name} = {value_text(value)}: {error}{suffix}") from None
+    if not _is_finite(converted):
+        raise ParamError(f"{name} = {value_text(value)}: not a finite number")
+    return converted
+
+
+def range_text(declared: Declaration) -> str:
+    """Hard range as text with unit, such as "0 to 64 m" or "at least 0"; "" without bounds."""
+    lo, hi, unit = declared.lo, declared.hi, f" {declared.unit}" if declared.unit else ""
+    if lo is not None and hi is not None:
+        return f"{lo:g} to {hi:g}{unit}"
+    if lo is not None:
+        return f"at least {lo:g}{unit}"
+    return f"at most {hi:g}{unit}" if hi is not None else ""
+
+
+def value_text(value: Any) -> str:
+    """A parameter value as a person would write it."""
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return " ".join(value_text(part) for part in value)
+    return "none" if value is None else str(value)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_finite(part) for part in value)
+    return not isinstance(value, float) or value - value == 0.0
+
+
+def _record(cls: type[msgspec.Struct], field: msgspec.structs.FieldInfo, hint: Any) -> Param:
+    declared = _declaration(hint)
+    default = field.default_factory() if callable(field.default_factory) else field.default
+    if declared is None or default is msgspec.NODEFAULT:
+        raise TypeError(f"{cls.__name__}.{field.name} needs param(...) and a default")
+    kind, size, optional = _shape(hint)
+    return Param(field.name, kind, size, optional, default, declared)
+
+
+def _declaration(hint: Any) -> Declaration | None:
+    for meta in getattr(hint, "__metadata__", ()):
+        if isinstance(meta, msgspec.Meta) and meta.extra and _EXTRA_KEY in meta.extra:
+            declared = meta.extra[_EXTRA_KEY]
+            assert isinstance(declared, Declaration)
+            return declared
+    return next((found for arg in typing.get_args(hint) if (found := _declaration(arg))), None)
+
+
+def _shape(hint: Any) -> tuple[type, int, bool]:
+    origin = typing.get_origin(hint)
+    if origin is typing.Annotated:
+        return _shape(typing.get_args(hint)[0])
+    if origin in (typing.Union, types.UnionType):
+        inner = [arg for arg in typing.get_args(hint) if arg is not type(None)]
+        kind, size, _ = _shape(inner[0])
+        return kind, size, True
+    if origin is tuple:
+        return tuple, len(typing.get_args(hint)), False
+    return hint, 1, False
