@@ -1,0 +1,125 @@
+"""What widgets need of the rest of the program, as small protocols.
+
+The application implements them; the tests pass fakes.  No widget imports the document, the engine or
+a GL class: it receives one of these.
+"""
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import SignalInstance
+
+from sim.assets.model import CharacterModel, LocalPose
+from sim.scene import NodeId, ParamRef, Scene
+from sim.view_state import Selection
+
+
+class EditTarget(Protocol):
+    """Where every edit of the scene goes, and the only place news of it come from.
+
+    Attributes:
+        changed: Emits one `sim.change.Change` after each change, whoever made it (edit, undo, redo, open).
+    """
+
+    changed: SignalInstance
+
+    @property
+    def scene(self) -> Scene:
+        """The current scene; an immutable value that is replaced on change."""
+
+    def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
+        """Sets one value.
+
+        Args:
+            ref: Address of the value.
+            value: New value, converted and checked against its declaration.
+            gesture: Token of the running gesture, whose edits become one history entry; None for a single edit.
+
+        Raises:
+            sim.params.ParamError: If the value is refused; nothing changes then.
+        """
+
+    def new_gesture(self) -> object:
+        """A token for the edits from a press to its release."""
+
+    def cancel_gesture(self, gesture: object) -> None:
+        """Restores what the gesture changed and leaves no history entry."""
+
+
+class ViewportClient(Protocol):
+    """Draws into the viewport; every call comes with the viewport's context current."""
+
+    def gl_init(self) -> None:
+        """Creates GL objects; called once for each context."""
+
+    def gl_resize(self, width: int, height: int) -> None:
+        """Tells the size of the picture in device pixels."""
+
+    def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
+        """Draws one picture into a framebuffer, in device pixels; advances no time."""
+
+    def gl_release(self) -> None:
+        """Deletes all GL objects; may be called twice."""
+
+
+class SelectionTarget(Protocol):
+    """The one selection that tree, viewport and inspector share.
+
+    Attributes:
+        selection_changed: Emits the new `sim.view_state.Selection`.
+    """
+
+    selection_changed: SignalInstance
+
+    @property
+    def selection(self) -> Selection:
+        """What is selected now."""
+
+    def select(self, selection: Selection) -> None:
+        """Replaces the selection; emits only when it differs."""
+
+
+class ModelState(enum.Enum):
+    """How far a model node is with its file."""
+
+    LOADING = "loading"
+    READY = "ready"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """State of the file behind a model node.
+
+    Attributes:
+        state: How far it is.
+        model: The loaded character; None unless `READY`.
+        text: One line about the state: the reason of a failure, or the file that is being read.
+        progress: Share that is loaded, 0 to 1, or None where it is not known.
+    """
+
+    state: ModelState
+    model: CharacterModel | None = None
+    text: str = ""
+    progress: float | None = None
+
+
+class PoseLike(Protocol):
+    """The pose of a skeleton at one moment; `sim.jobs.pose.Pose` is one."""
+
+    @property
+    def local(self) -> LocalPose:
+        """Transforms relative to the parents."""
+
+    @property
+    def model_from_joint(self) -> npt.NDArray[np.float64]:
+        """Joint frames in model space, shape (B, 4, 4)."""
+
+
+ModelProvider = Callable[[NodeId], ModelStatus | None]
+PoseProvider = Callable[[NodeId], PoseLike | None]
