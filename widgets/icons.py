@@ -1,0 +1,152 @@
+"""Icons of one family, drawn from the palette at the moment they are painted.
+
+An icon is a glyph of Material Design Icons; because its engine asks for the colour while painting,
+every icon follows a change of theme, of enabled state and of selection without being made again.
+"""
+
+import functools
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from qtawesome.iconic_font import IconicFont
+
+_FAMILY = "mdi6"
+_FONT_FILES = ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json")
+
+# What the product calls an icon -> glyph of the family.
+GLYPHS: dict[str, str] = {
+    "add": "plus",
+    "bone": "bone",
+    "bone-root": "human-handsup",
+    "browse": "folder-open-outline",
+    "camera": "camera-outline",
+    "cancel": "close",
+    "clear": "broom",
+    "clip": "run-fast",
+    "compare": "compare",
+    "copy": "content-copy",
+    "delete": "delete-outline",
+    "duplicate": "content-duplicate",
+    "error": "alert-circle-outline",
+    "fact": "information-outline",
+    "filter": "magnify",
+    "first": "skip-previous",
+    "frame": "fit-to-page-outline",
+    "grid": "grid",
+    "hidden": "eye-off-outline",
+    "info": "information-outline",
+    "keyboard": "keyboard-outline",
+    "last": "skip-next",
+    "light": "lightbulb-outline",
+    "loading": "progress-clock",
+    "locate": "file-search-outline",
+    "loop": "repeat",
+    "material": "palette-outline",
+    "missing": "file-alert-outline",
+    "model": "human",
+    "model-static": "cube-outline",
+    "next": "step-forward",
+    "once": "arrow-right",
+    "open": "folder-open-outline",
+    "pause": "pause",
+    "ping-pong": "arrow-left-right",
+    "play": "play",
+    "play-backwards": "play",
+    "previous": "step-backward",
+    "redo": "redo-variant",
+    "reload": "reload",
+    "rename": "pencil-outline",
+    "reset": "undo-variant",
+    "save": "content-save-outline",
+    "screenshot": "camera-outline",
+    "settings": "tune-variant",
+    "skeleton": "human-handsup",
+    "stop": "stop",
+    "texture-missing": "image-off-outline",
+    "undo": "undo-variant",
+    "view": "monitor-eye",
+    "visible": "eye-outline",
+    "warning": "alert-outline",
+}
+
+
+def icon(name: str, colour: QColor | None = None) -> QIcon:
+    """The icon called `name`.
+
+    Args:
+        name: A key of `GLYPHS`, or a glyph of the family with its prefix such as "mdi6.play".
+        colour: Fixed colour for an icon that carries a meaning (warning, error); by default the text
+            colour of the palette in force when the icon is painted.
+
+    Raises:
+        KeyError: Naming the icon, if there is none of that name.
+    """
+    return QIcon(GlyphEngine(glyph(name), colour))
+
+
+def glyph(name: str) -> str:
+    """The character that draws the icon `name`; KeyError names what is not known."""
+    plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
+    if plain is None:
+        raise KeyError(f"no icon called {name!r}; known: {', '.join(sorted(GLYPHS))}")
+    return str(_font().charmap[_FAMILY][plain])
+
+
+def glyph_font(pixel_size: int) -> QFont:
+    """Font of the icon family."""
+    font: QFont = _font().font(_FAMILY, max(1, pixel_size))
+    return font
+
+
+def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -> None:
+    """Paints one glyph centred in `rect`."""
+    side = min(rect.width(), rect.height())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+    painter.setPen(colour)
+    painter.setFont(glyph_font(side))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, character)
+    painter.restore()
+
+
+def glyph_width(character: str, pixel_size: int) -> float:
+    """Advance of a glyph in pixels."""
+    return QFontMetricsF(glyph_font(pixel_size)).horizontalAdvance(character)
+
+
+class GlyphEngine(QIconEngine):
+    """Paints one glyph in the colour that the palette has for the icon's mode."""
+
+    def __init__(self, character: str, colour: QColor | None) -> None:
+        super().__init__()
+        self._character = character
+        self._colour = colour
+
+    def clone(self) -> QIconEngine:  # noqa: D102
+        return GlyphEngine(self._character, self._colour)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002, D102
+        draw_glyph(painter, rect, self._character, self._pen(mode))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:  # noqa: D102
+        pixmap = QPixmap(size)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
+        painter.end()
+        return pixmap
+
+    def _pen(self, mode: QIcon.Mode) -> QColor:
+        palette = QGuiApplication.palette()
+        if mode == QIcon.Mode.Disabled:
+            return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
+        if self._colour is not None:
+            return self._colour
+        if mode == QIcon.Mode.Selected:
+            return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
+        return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.ButtonText)
+
+
+@functools.cache
+def _font() -> IconicFont:
+    return IconicFont((_FAMILY, *_FONT_FILES))

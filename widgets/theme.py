@@ -1,0 +1,174 @@
+"""Look of the program: Fusion style with neutral greys, dark or light, and one accent colour.
+
+The scheme of the system decides unless the user chose one.  Colours that have a meaning beyond the
+palette's roles come from `colours()`, sizes from `SPACE` and `SPACE_WIDE`, icons from `icon(name)`.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from widgets.icons import icon
+
+__all__ = ["SPACE", "SPACE_WIDE", "Colours", "Theme", "ThemeMode", "colours", "icon", "is_dark", "tabular"]
+
+SPACE = 4
+SPACE_WIDE = 8
+
+
+class ThemeMode(enum.Enum):
+    """Which scheme is used; AUTO follows the system."""
+
+    AUTO = "auto"
+    DARK = "dark"
+    LIGHT = "light"
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Named colours of one scheme as "#rrggbb".
+
+    Attributes:
+        window, base, alternate, button: Surfaces, from panel to field.
+        line: Hairlines between surfaces.
+        text, dim: Text, and text of lesser weight; both readable on window and base.
+        disabled: Text of what cannot be used now.
+        accent, on_accent: The one accent colour, and text upon it.
+        accent_text: The accent where it is text or a thin mark on window and base.
+        warning, error: Marks of severity, readable on window and base.
+        axis_x, axis_y, axis_z: Axes of the world.
+    """
+
+    window: str
+    base: str
+    alternate: str
+    button: str
+    line: str
+    text: str
+    dim: str
+    disabled: str
+    accent: str
+    on_accent: str
+    accent_text: str
+    warning: str
+    error: str
+    axis_x: str
+    axis_y: str
+    axis_z: str
+
+
+DARK = Colours(
+    window="#2b2b2b", base="#232323", alternate="#333333", button="#3a3a3a", line="#1b1b1b",
+    text="#dedede", dim="#a2a2a2", disabled="#747474",
+    accent="#3a78c2", on_accent="#ffffff", accent_text="#74abe8",
+    warning="#e0a840", error="#f0776c", axis_x="#ee6f66", axis_y="#8cc152", axis_z="#6ba4f0",
+)  # fmt: skip
+
+LIGHT = Colours(
+    window="#f2f2f2", base="#ffffff", alternate="#e7e7e7", button="#f7f7f7", line="#c9c9c9",
+    text="#1f1f1f", dim="#5d5d5d", disabled="#9b9b9b",
+    accent="#2f6fbd", on_accent="#ffffff", accent_text="#20589c",
+    warning="#885700", error="#b3261e", axis_x="#c2362d", axis_y="#3f7d0e", axis_z="#2563c4",
+)  # fmt: skip
+
+
+class Theme(QObject):
+    """Keeps the application's palette in step with the system's colour scheme and the user's choice.
+
+    Create one after QApplication and keep it alive.
+    """
+
+    changed = Signal()
+
+    def __init__(self, app: QApplication, mode: ThemeMode = ThemeMode.AUTO) -> None:
+        super().__init__(app)
+        self._app = app
+        self._mode = mode
+        self._applied: Colours | None = None
+        app.setStyle("Fusion")
+        app.styleHints().colorSchemeChanged.connect(self._apply)
+        self._apply()
+
+    @property
+    def mode(self) -> ThemeMode:
+        """The user's choice."""
+        return self._mode
+
+    def set_mode(self, mode: ThemeMode) -> None:
+        """Chooses the scheme; AUTO goes back to the system's."""
+        self._mode = mode
+        self._apply()
+
+    def _apply(self) -> None:
+        scheme = LIGHT if self._wants_light() else DARK
+        if scheme == self._applied:
+            return
+        self._applied = scheme
+        self._app.setPalette(palette_of(scheme))
+        self._app.setStyleSheet(_style_sheet(scheme))
+        self.changed.emit()
+
+    def _wants_light(self) -> bool:
+        if self._mode is ThemeMode.AUTO:
+            return self._app.styleHints().colorScheme() == Qt.ColorScheme.Light
+        return self._mode is ThemeMode.LIGHT
+
+
+def is_dark() -> bool:
+    """Whether the palette in force is a dark one."""
+    palette = QGuiApplication.palette()
+    return (
+        palette.color(QPalette.ColorRole.WindowText).lightness() > palette.color(QPalette.ColorRole.Window).lightness()
+    )
+
+
+def colours() -> Colours:
+    """The named colours of the scheme in force."""
+    return DARK if is_dark() else LIGHT
+
+
+def tabular(font: QFont) -> QFont:
+    """Copy of `font` whose figures all have the same width, so that changing numbers do not dance."""
+    copy = QFont(font)
+    copy.setFeature(QFont.Tag("tnum"), 1)
+    return copy
+
+
+def palette_of(scheme: Colours) -> QPalette:
+    """Palette of a scheme for all colour groups."""
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    window, button = QColor(scheme.window), QColor(scheme.button)
+    palette = QPalette(button, window)
+    plain = {
+        role.WindowText: scheme.text, role.Text: scheme.text, role.ButtonText: scheme.text,
+        role.Base: scheme.base, role.AlternateBase: scheme.alternate, role.Window: scheme.window,
+        role.Button: scheme.button, role.ToolTipBase: scheme.alternate, role.ToolTipText: scheme.text,
+        role.PlaceholderText: scheme.dim, role.BrightText: scheme.error, role.Link: scheme.accent_text,
+        role.LinkVisited: scheme.accent_text, role.Highlight: scheme.accent, role.HighlightedText: scheme.on_accent,
+        role.Accent: scheme.accent,
+    }  # fmt: skip
+    for key, value in plain.items():
+        palette.setColor(key, QColor(value))
+    for key in (role.WindowText, role.Text, role.ButtonText, role.PlaceholderText):
+        palette.setColor(group.Disabled, key, QColor(scheme.disabled))
+    palette.setColor(group.Disabled, role.Highlight, button)
+    palette.setColor(group.Disabled, role.HighlightedText, QColor(scheme.disabled))
+    return palette
+
+
+def _style_sheet(scheme: Colours) -> str:
+    """The few things that no palette role reaches."""
+    return f"""
+QToolTip {{
+    color: {scheme.text}; background: {scheme.alternate}; border: 1px solid {scheme.line}; padding: {SPACE}px;
+}}
+QStatusBar::item {{ border: 0; }}
+QToolBar {{ border: 0; spacing: {SPACE}px; padding: {SPACE}px; }}
+QHeaderView::section {{
+    color: {scheme.dim}; background: {scheme.window}; border: 0; border-bottom: 1px solid {scheme.line};
+    padding: {SPACE // 2}px {SPACE}px;
+}}
+"""
