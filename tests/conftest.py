@@ -1,36 +1,59 @@
 """Environment and fixtures of every test; set up before anything imports Qt or OpenGL."""
 
-import atexit
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
+import numpy as np
+import pytest
+
 REPO_ROOT = Path(__file__).resolve().parent.parent
 
-
-def _prepare_environment() -> None:
-    """Choose one OpenGL platform for the library and for Qt, and keep settings out of the user's folders."""
-    config = tempfile.mkdtemp(prefix="sinew-test-config-")
-    atexit.register(shutil.rmtree, config, ignore_errors=True)
-    os.environ["SINEW_CONFIG_DIR"] = config
-    if sys.platform.startswith("linux"):
-        os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
-        os.environ.setdefault("QT_XCB_GL_INTEGRATION", "xcb_egl")
-        os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
-
-
-_prepare_environment()
-
-import hypothesis  # noqa: E402
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+if sys.platform.startswith("linux"):  # the library and Qt must use one OpenGL platform
+    os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
+    os.environ.setdefault("QT_XCB_GL_INTEGRATION", "xcb_egl")
 
 # Examples are the same in every run, and a slow machine is no failure.
 hypothesis.settings.register_profile("sinew", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("sinew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep settings out of the user's folders; give test processes a display where they need one."""
+    config_folder = tempfile.mkdtemp(prefix="sinew-test-config-")
+    config.add_cleanup(lambda: shutil.rmtree(config_folder, ignore_errors=True))
+    os.environ["SINEW_CONFIG_DIR"] = config_folder
+    if sys.platform.startswith("linux"):
+        if _needs_own_display(config) and shutil.which("Xvfb"):
+            _start_display(config)
+        os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
+
+
+def _needs_own_display(config: pytest.Config) -> bool:
+    """Parallel processes on one display would take the keyboard focus from each other."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return True
+    distributes = bool(config.getoption("numprocesses", None))
+    return not distributes and not os.environ.get("DISPLAY")
+
+
+def _start_display(config: pytest.Config) -> None:
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1920x1080x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL)
+    config.add_cleanup(server.wait)
+    config.add_cleanup(server.terminate)
+    os.close(write_end)
+    with os.fdopen(read_end) as answer:
+        number = answer.readline().strip()
+    if not number:
+        raise pytest.UsageError(f"{' '.join(command)}: no display was made")
+    os.environ["DISPLAY"] = f":{number}"
 
 
 @pytest.fixture(scope="session")

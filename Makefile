@@ -1,0 +1,37 @@
+# `make run` opens the editor, `make test` runs every test; each target sets up what it needs by itself.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench samples clean setup setup-tests
+
+PYTHON_IN := .venv/bin/python
+SAMPLE := resources/projects/humanoid.sinew
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\): .*## /  make \1 - /p' $(MAKEFILE_LIST) | column -t -s - -o -
+
+run: setup ## open the editor on the sample character; without a display, render it to out/
+	@.ci/run-editor.sh $(SAMPLE)
+
+test: setup-tests ## run every test
+	@.ci/test.sh
+
+check: setup-tests ## style, formatting and types
+	@$(PYTHON_IN) -m ruff check .
+	@$(PYTHON_IN) -m ruff format --check --quiet .
+	@$(PYTHON_IN) -m mypy
+
+bench: setup-tests ## measure on this machine and print a table
+	@.ci/with-display.sh $(PYTHON_IN) -m app bench
+
+samples: setup ## make the shipped sample model and projects anew
+	@$(PYTHON_IN) -m resources.make_samples
+
+clean: ## remove the environment and everything that was generated
+	@rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@.ci/setup.sh editor
+
+setup-tests:
+	@.ci/setup.sh tests
