@@ -1,0 +1,86 @@
+"""Affine transforms as matrices (..., 4, 4) that multiply column vectors, batched, float64.
+
+A joint or node transform is `T(position) R(orientation) S(scale)`.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import quaternion
+from sim.scene import Transform
+
+Float64 = npt.NDArray[np.float64]
+
+_SINGULAR = 1e-12
+"""Ratio of smallest to largest singular value below which a matrix is taken as flat."""
+
+
+def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float64:
+    """Matrices (..., 4, 4) from translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
+    q = orientations
+    outer = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
+    matrix = (outer @ quaternion.ROTATION_FROM_OUTER).reshape(*q.shape[:-1], 4, 4)
+    matrix[..., :3, :3] *= scales[..., None, :]
+    matrix[..., :3, 3] = positions
+    matrix[..., 3, 3] = 1.0
+    return matrix
+
+
+def inverse_affine(matrix: Float64) -> Float64:
+    """Inverses of affine matrices (..., 4, 4); where one is flat (a zero scale) its pseudo-inverse."""
+    linear = matrix[..., :3, :3]
+    inverse = np.zeros_like(matrix)
+    try:
+        inverse[..., :3, :3] = np.linalg.inv(linear)
+    except np.linalg.LinAlgError:
+        inverse[..., :3, :3] = np.linalg.pinv(linear, rcond=_SINGULAR)
+    inverse[..., :3, 3] = -(inverse[..., :3, :3] @ matrix[..., :3, 3:])[..., 0]
+    inverse[..., 3, 3] = 1.0
+    return inverse
+
+
+def decompose(matrix: Float64) -> tuple[Float64, Float64, Float64]:
+    """Translation (..., 3), unit quaternion (..., 4) and scale (..., 3) of affine matrices (..., 4, 4).
+
+    The scale is taken along the columns; `compose` gives the matrix back if it has no shear.  A mirroring
+    matrix gets all three scales negative.
+    """
+    linear = matrix[..., :3, :3]
+    scales = np.linalg.norm(linear, axis=-2)
+    rotation, _ = polar(linear / np.where(scales < np.finfo(float).tiny, 1.0, scales)[..., None, :])
+    sign = np.where(np.linalg.det(linear) < 0.0, -1.0, 1.0)
+    return matrix[..., :3, 3].copy(), quaternion.from_matrix(rotation), scales * sign[..., None]
+
+
+def polar(linear: Float64) -> tuple[Float64, Float64]:
+    """Proper rotation R and symmetric stretch S with `linear = R @ S`, each (..., 3, 3).
+
+    R never mirrors: where the determinant is negative, S is negative definite instead, a choice that is
+    unique and therefore steady over time.  Flat matrices get a rotation too.
+
+    Source: Shoemake and Duff 1992, "Matrix animation and polar decomposition", by singular values.
+    """
+    u, singular, vt = np.linalg.svd(linear)
+    mirrored = np.linalg.det(u @ vt) < 0.0
+    flat = singular[..., 2] <= _SINGULAR * singular[..., 0]
+    signs = np.ones_like(singular)
+    signs[..., 2] = np.where(mirrored & flat, -1.0, 1.0)
+    signs *= np.where(mirrored & ~flat, -1.0, 1.0)[..., None]
+    rotation = (u * signs[..., None, :]) @ vt
+    stretch = (np.swapaxes(vt, -1, -2) * (signs * singular)[..., None, :]) @ vt
+    return rotation, stretch
+
+
+def node_matrix(transform: Transform) -> Float64:
+    """Matrix world_from_node (4, 4) of the placement of a scene node."""
+    return compose(
+        np.asarray(transform.position, dtype=np.float64),
+        quaternion.from_euler_degrees(transform.rotation),
+        np.asarray(transform.scale, dtype=np.float64),
+    )
+
+
+def transform_points(matrix: Float64, points: Float64) -> Float64:
+    """Points (..., 3) moved by one affine matrix (4, 4)."""
+    moved: Float64 = points @ matrix[:3, :3].T + matrix[:3, 3]
+    return moved
