@@ -150,13 +150,14 @@ def param(
 
 @functools.cache
 def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
-    """Records of every declared field of `cls`, in declaration order.
+    """Records of every declared field of `cls`, in declaration order; a node's id or its parts are no parameters.
 
     Raises:
-        TypeError: If a field has no declaration or no default; such a class cannot be edited or migrated.
+        TypeError: If a declared field has no default; such a class cannot be edited or migrated.
     """
     hints = typing.get_type_hints(cls, include_extras=True)
-    return tuple(_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
+    records = (_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
+    return tuple(record for record in records if record is not None)
 
 
 @functools.cache
@@ -228,11 +229,13 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, float) or value - value == 0.0
 
 
-def _record(cls: type[msgspec.Struct], field: msgspec.structs.FieldInfo, hint: Any) -> Param:
+def _record(cls: type[msgspec.Struct], field: msgspec.structs.FieldInfo, hint: Any) -> Param | None:
     declared = _declaration(hint)
+    if declared is None:
+        return None
     default = field.default_factory() if callable(field.default_factory) else field.default
-    if declared is None or default is msgspec.NODEFAULT:
-        raise TypeError(f"{cls.__name__}.{field.name} needs param(...) and a default")
+    if default is msgspec.NODEFAULT:
+        raise TypeError(f"{cls.__name__}.{field.name} needs a default")
     kind, size, optional = _shape(hint)
     return Param(field.name, kind, size, optional, default, declared)
 
