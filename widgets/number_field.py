@@ -1,0 +1,422 @@
+"""A number that is dragged, stepped or typed; the one number editor of the whole window.
+
+    field = NumberField(lo=-4.0, hi=4.0, step=0.1, decimals=1, unit="×", default=1.0)
+    field.set_value(0.5)                 # never emits
+    field.edit_started.connect(...)      # a gesture begins: drag, arrow key, wheel, typed text, reset
+    field.edited.connect(...)            # every new value of the gesture: float, or None if optional
+    field.edit_finished.connect(...)     # the gesture ended and its last value holds
+    field.edit_cancelled.connect(...)    # Escape: the old value was sent once more by `edited` just before
+
+Every `edit_started` is followed by exactly one `edit_finished` or `edit_cancelled`.  A gesture that
+changes nothing emits nothing.  While the user holds the field, `set_value` waits for the gesture to end.
+
+Habits: drag left and right (Shift finer, Ctrl coarser); Up and Down or the wheel step it while it has
+focus; a double click, Return, F2 or typing a digit opens the text; Return commits, Escape restores.
+The wheel over a field without focus goes to whatever scrolls around it.
+"""
+
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
+
+from sim.params import Scale
+from widgets.number_drag import NumberRange, gain
+from widgets.number_paint import NumberLook, number_size, paint_number, tabular
+from widgets.number_text import NumberTextError, format_number, parse_number
+
+_DRAG_THRESHOLD = 3.0
+_WHEEL_NOTCH = 120.0
+
+
+class NumberField(QLineEdit):
+    """A number with unit, hard and soft range; see the module for signals and habits.
+
+    Args:
+        parent: Parent widget.
+        lo: Lowest value that can be typed; None for no bound.
+        hi: Highest value that can be typed.
+        soft: Span a drag stays in; the hard range by default.
+        step: Amount of an arrow key and grid of a drag; from the span by default.
+        scale: Whether a drag adds or multiplies.
+        decimals: Digits after the point; None shows four significant digits, 0 allows integers only
+            unless `whole` is False.
+        decimals_max: Digits shown where the value has them.
+        whole: Only integers; by default where `decimals` is 0.
+        unit: Shown dim after the number.
+        default: Value of `reset`.
+        double_click_resets: A double click restores the default instead of opening the text.
+        optional: Whether None is a value: clearing the text gives None.
+        fill: Paint the share of the soft range as a bar.
+    """
+
+    edit_started = Signal()
+    edited = Signal(object)
+    edit_finished = Signal()
+    edit_cancelled = Signal()
+
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        lo: float | None = None,
+        hi: float | None = None,
+        soft: tuple[float, float] | None = None,
+        step: float | None = None,
+        scale: Scale = Scale.LINEAR,
+        decimals: int | None = None,
+        decimals_max: int | None = None,
+        whole: bool | None = None,
+        unit: str = "",
+        default: float | None = None,
+        double_click_resets: bool = False,
+        optional: bool = False,
+        fill: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        whole = decimals == 0 if whole is None else whole
+        self._range = NumberRange(lo=lo, hi=hi, soft=soft, step=step, scale=scale, whole=whole)
+        self._decimals, self._decimals_max = decimals, decimals_max
+        self._unit, self._default, self._double_click_resets = unit, default, double_click_resets
+        self._optional, self._fill = optional, fill
+        self._value: float | None = default if default is not None or optional else self._range.clamped(0.0)
+        self._fallback = 0.0
+        self._waiting: list[float | None] = []
+        self._press: QPointF | None = None
+        self._raw = 0.0
+        self._start: float | None = None
+        self._held = False
+        self._sample = ""
+        self.setFont(tabular(self.font()))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setDragEnabled(False)
+        self._show_number()
+
+    # Values from outside
+
+    def value(self) -> float | None:
+        """The value; None only where the field is optional."""
+        return self._value
+
+    def set_value(self, value: float | None) -> None:
+        """Show `value` without emitting anything; waits while the user holds the field."""
+        if self.is_held:
+            self._waiting = [value]
+        elif value != self._value:
+            self._value = value
+            self._show_number()
+
+    def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
+        """Replace hard and soft bounds; the value stays as it is."""
+        self._range = replace(self._range, lo=lo, hi=hi, soft=soft)
+        self.updateGeometry()
+        self.update()
+
+    def set_step(self, step: float | None) -> None:
+        """Replace the amount of one arrow key."""
+        self._range = replace(self._range, step=step)
+
+    def set_fallback(self, value: float) -> None:
+        """The number that None stands for; shown dim, and where a drag from None begins."""
+        if value != self._fallback:
+            self._fallback = value
+            if not self.is_held:
+                self._show_number()
+
+    def set_sample_text(self, text: str) -> None:
+        """Text, without the unit, that must fit; by default the longer end of the range."""
+        self._sample = text
+        self.updateGeometry()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a drag or the text is open."""
+        return self._held or not self.isReadOnly()
+
+    def display_text(self) -> str:
+        """The number as shown, without the unit."""
+        shown = self._fallback if self._value is None else self._value
+        return format_number(shown, self._decimals, self._decimals_max)
+
+    # Changes by the user
+
+    def begin_edit(self) -> None:
+        """Open the text with everything selected."""
+        if not self.isReadOnly() or self._held or not self.isEnabled():
+            return
+        self._press = None
+        self.setReadOnly(False)
+        self.setCursor(Qt.CursorShape.IBeamCursor)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.setText("" if self._value is None else self._full_text(self._value))
+        self.selectAll()
+
+    def reset(self) -> None:
+        """Restore the default as one gesture; nothing where there is no default."""
+        if self._default is not None or self._optional:
+            self._change_once(self._default)
+
+    def commit_text(self) -> bool:
+        """Take the open text as one gesture; False, with a note beside the field, where it is no number."""
+        try:
+            typed = self._typed()
+        except NumberTextError as error:
+            QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), str(error), self)
+            self.selectAll()
+            return False
+        self._close_text()
+        if typed == self._value:
+            self._take_waiting()
+        else:
+            self._change_once(typed)
+        return True
+
+    def revert_text(self) -> None:
+        """Close the text and keep the value."""
+        self._close_text()
+        self._take_waiting()
+
+    def cancel_drag(self) -> None:
+        """End a drag with the value it began with."""
+        if not self._held:
+            return
+        self._release_drag()
+        self._waiting.clear()
+        self._value = self._start
+        self._show_number()
+        self.edited.emit(self._start)
+        self.edit_cancelled.emit()
+
+    def _typed(self) -> float | None:
+        if self._optional and not self.text().strip():
+            return None
+        if self._value is not None and self.text() == self._full_text(self._value):
+            return self._value
+        return self._range.clamped(parse_number(self.text(), self._unit))
+
+    def _full_text(self, value: float) -> str:
+        return f"{value:.10g}" if self._decimals is None else format_number(value, self._decimals, 6)
+
+    def _close_text(self) -> None:
+        self.deselect()
+        self._show_number()
+
+    def _change_once(self, value: float | None) -> None:
+        self._waiting.clear()
+        if value == self._value:
+            return
+        self.edit_started.emit()
+        self._value = value
+        self._show_number()
+        self.edited.emit(value)
+        self.edit_finished.emit()
+
+    def _step_by(self, count: float, modifiers: Qt.KeyboardModifier) -> None:
+        start = self._fallback if self._value is None else self._value
+        self._change_once(self._range.stepped(start, count, _gain(modifiers)))
+
+    def _drag_to(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
+        assert self._press is not None
+        pixels = position.x() - self._press.x()
+        if not self._held:
+            if abs(pixels) < _DRAG_THRESHOLD:
+                return
+            self._hold_drag()
+        self._press = position
+        factor = _gain(modifiers)
+        start = self._fallback if self._start is None else self._start
+        self._raw = self._range.moved(self._raw, pixels, factor)
+        value = self._range.settled(self._raw, start=start, factor=factor)
+        if value != self._value:
+            self._value = value
+            self._show_number()
+            self.edited.emit(value)
+
+    def _hold_drag(self) -> None:
+        self._held = True
+        self._start = self._value
+        self._raw = self._fallback if self._value is None else self._value
+        self.grabKeyboard()  # Escape must reach the drag although a drag takes no focus
+        self.edit_started.emit()
+
+    def _release_drag(self) -> None:
+        self._held = False
+        self._press = None
+        self.releaseKeyboard()
+        self.update()
+
+    def _finish_drag(self) -> None:
+        self._release_drag()
+        self._take_waiting()
+        self.edit_finished.emit()
+
+    def _take_waiting(self) -> None:
+        if self._waiting:
+            self._value = self._waiting.pop()
+            self._waiting.clear()
+            self._show_number()
+
+    def _show_number(self) -> None:
+        self.setReadOnly(True)
+        self.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.setText(f"{self.display_text()} {self._unit}".rstrip())
+        self.update()
+
+    # Events
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin what may become a drag."""
+        if not self.isReadOnly():
+            super().mousePressEvent(event)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._press = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the number."""
+        if not self.isReadOnly():
+            super().mouseMoveEvent(event)
+        elif self._press is not None:
+            self._drag_to(event.position(), event.modifiers())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End the drag, or take the focus after a plain click."""
+        if not self.isReadOnly():
+            super().mouseReleaseEvent(event)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            if self._held:
+                self._finish_drag()
+            elif self._press is not None:
+                self._press = None
+                self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open the text or restore the default."""
+        if not self.isReadOnly():
+            super().mouseDoubleClickEvent(event)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._press = None
+            if self._double_click_resets:
+                self.reset()
+            else:
+                self.begin_edit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Step the focused field; leave the wheel to the panel otherwise."""
+        notches = (event.angleDelta().y() or event.angleDelta().x()) / _WHEEL_NOTCH
+        if not self.hasFocus() or not self.isReadOnly() or self._held or notches == 0.0:
+            event.ignore()
+            return
+        self._step_by(notches, event.modifiers())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Commit, restore, step, or open the text."""
+        key = event.key()
+        if self._held:
+            if key == Qt.Key.Key_Escape:
+                self.cancel_drag()
+        elif not self.isReadOnly():
+            self._text_key(event)
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._step_by(1.0 if key == Qt.Key.Key_Up else -1.0, event.modifiers())
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2):
+            self.begin_edit()
+        elif _starts_number(event):
+            self.begin_edit()
+            self.setText(event.text())
+        else:
+            event.ignore()
+
+    def _text_key(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.commit_text()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.revert_text()
+        else:
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys the field uses from becoming shortcuts of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._claims(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _claims(self, event: QKeyEvent) -> bool:
+        if self.is_held:
+            return event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        return event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) or _starts_number(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take what was typed; an unfinished drag ends too when the window loses the keyboard."""
+        if not self.isReadOnly() and event.reason() != Qt.FocusReason.PopupFocusReason and not self.commit_text():
+            self.revert_text()
+        super().focusOutEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """A field that disappears under the mouse keeps what it was dragged to."""
+        if self._held:
+            self._finish_drag()
+        super().hideEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the text menu while typing only."""
+        if self.isReadOnly():
+            event.ignore()
+        else:
+            super().contextMenuEvent(event)
+
+    # Looks
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest number and the unit."""
+        return number_size(self.font(), self._samples(), self._unit)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same: a number is never clipped."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The number with a dim unit on a quiet panel; the ordinary line edit while typing."""
+        if not self.isReadOnly():
+            super().paintEvent(event)
+            return
+        look = NumberLook(
+            number=self.display_text(),
+            unit=self._unit,
+            share=self._range.share(self._value) if self._fill and self._value is not None else 0.0,
+            dim=self._value is None,
+            held=self._held,
+        )
+        with QPainter(self) as painter:
+            paint_number(painter, self, look)
+
+    def _samples(self) -> list[str]:
+        if self._sample:
+            return [self._sample]
+        ends = [end for end in (self._range.lo, self._range.hi) if end is not None and abs(end) < 1e6]
+        digits = max(self._decimals or 0, self._decimals_max or 0)
+        return [f"{end:.{digits}f}" for end in ends] + ["0" * 6]
+
+
+def _gain(modifiers: Qt.KeyboardModifier) -> float:
+    return gain(
+        bool(modifiers & Qt.KeyboardModifier.ShiftModifier), bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+    )
+
+
+def _starts_number(event: QKeyEvent) -> bool:
+    plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    return plain and len(event.text()) == 1 and event.text() in "-0123456789"
