@@ -1,0 +1,69 @@
+"""What the architecture tests read: the Python files of the program and the modules they import."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+REPO_ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A Python file of the program.
+
+    Attributes:
+        name: Path relative to the repository, with forward slashes.
+        text: Its content.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def module(self) -> str:
+        """Dotted name; that of the package for `__init__.py`."""
+        return self.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+    @property
+    def tree(self) -> ast.Module:
+        """The parsed file."""
+        return ast.parse(self.text, self.name)
+
+    def imports(self) -> set[str]:
+        """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
+
+        `from a.b import c` counts as `a.b.c`, since `c` may be a module.
+        """
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = self._absolute(node)
+                found.update(f"{base}.{alias.name}" for alias in node.names)
+            elif isinstance(node, ast.Call):
+                found.update(_imported_by_call(node))
+        return found
+
+    def _absolute(self, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        package = self.module if self.name.endswith("/__init__.py") else self.module.rpartition(".")[0]
+        parts = package.split(".")
+        base = parts[: len(parts) - node.level + 1]
+        return ".".join([*base, node.module] if node.module else base)
+
+
+def _imported_by_call(node: ast.Call) -> set[str]:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    first = node.args[0] if node.args else None
+    if called in ("import_module", "__import__") and isinstance(first, ast.Constant):
+        return {str(first.value)}
+    return set()
+
+
+def sources(*packages: str) -> list[Source]:
+    """Every Python file of these packages (all of the program by default), sorted."""
+    files = [path for package in packages or PACKAGES for path in sorted((REPO_ROOT / package).rglob("*.py"))]
+    return [Source(path.relative_to(REPO_ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files]

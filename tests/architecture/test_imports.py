@@ -1,0 +1,116 @@
+"""Who may import whom: app > widgets > sim > data; sim knows no Qt; only sim.gl knows OpenGL."""
+
+import sys
+
+import pytest
+
+from tests.architecture.sources import Source, sources
+
+OURS = {"app", "widgets", "sim", "shaders", "resources", "tests"}
+QT = {"PySide6", "PySide2", "PyQt5", "PyQt6", "shiboken6", "qtpy", "pyqtgraph", "qtawesome"}
+OPENGL = {"OpenGL", "OpenGL_accelerate", "glcontext", "moderngl"}
+GPU_SIDE = ("sim.gl", "sim.render", "sim.systems", "sim.engine", "sim.bench")
+PURE_LIBRARIES = {"numpy", "msgspec"}
+ASSET_LIBRARIES = {"lxml", "PIL"}
+
+
+def _inside(name: str, packages: tuple[str, ...]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _is_pure(module: str) -> bool:
+    return _inside(module, ("sim",)) and not _inside(module, GPU_SIDE)
+
+
+def _allowed_libraries(module: str) -> set[str]:
+    """Third-party packages a module may import."""
+    if _inside(module, ("sim.gl",)):
+        return PURE_LIBRARIES | OPENGL | {"PIL"}  # textures take images
+    if _inside(module, ("sim.assets",)):
+        return PURE_LIBRARIES | ASSET_LIBRARIES
+    if _inside(module, ("sim",)):
+        return PURE_LIBRARIES
+    if _inside(module, ("widgets",)):
+        return PURE_LIBRARIES | QT
+    if _inside(module, ("app",)):
+        return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
+    if module in ("shaders", "resources"):
+        return set()
+    return PURE_LIBRARIES | {"PIL"}  # scripts that make the shipped data
+
+
+def _allowed_of_ours(module: str, imported: str) -> bool:
+    """Whether a module may import another of ours."""
+    if _inside(module, ("app",)):
+        return _top(imported) != "tests"
+    if _inside(module, ("widgets",)):
+        return _inside(imported, ("widgets", "resources")) or _is_pure(imported)
+    if _is_pure(module):
+        return _is_pure(imported)
+    if _inside(module, ("sim",)):
+        return _inside(imported, ("sim", "shaders", "resources"))
+    if module in ("shaders", "resources"):
+        return False
+    return _is_pure(imported) or _inside(imported, ("resources",))
+
+
+def violations(source: Source) -> list[str]:
+    """Imports that break a rule, as "module imports name"."""
+    libraries = _allowed_libraries(source.module)
+    broken = []
+    for name in sorted(source.imports()):
+        top = _top(name)
+        if top in OURS:
+            allowed = _allowed_of_ours(source.module, name)
+        else:
+            allowed = top in sys.stdlib_module_names or top in libraries
+        if not allowed:
+            broken.append(f"{source.module} imports {name}")
+    return broken
+
+
+@pytest.mark.parametrize("source", sources(), ids=lambda source: source.name)
+def test_imports_respect_the_layers(source: Source) -> None:
+    assert violations(source) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("sim/clock.py", "from PySide6.QtCore import QTimer"),
+        ("sim/clock.py", "def f():\n    import lxml"),
+        ("sim/assets/load.py", "import OpenGL.GL"),
+        ("sim/jobs/pose.py", "from sim.gl.buffer import Buffer"),
+        ("sim/jobs/pose.py", "from sim import engine"),
+        ("sim/jobs/pose.py", "from ..gl import buffer"),
+        ("sim/systems/skinning.py", "from OpenGL import GL"),
+        ("sim/bench/pose.py", "import glcontext"),
+        ("sim/engine.py", "import app.document"),
+        ("sim/gl/context.py", "from widgets import viewport"),
+        ("widgets/viewport.py", "import sim.gl.context"),
+        ("widgets/viewport.py", "from sim import render"),
+        ("widgets/timeline.py", "from app.document import Document"),
+        ("widgets/timeline.py", "import importlib\nimportlib.import_module('sim.engine')"),
+        ("app/cli.py", "from OpenGL import GL"),
+        ("app/cli.py", "import tests.conftest"),
+        ("resources/__init__.py", "import sim.params"),
+        ("shaders/__init__.py", "from resources import path"),
+    ],
+)
+def test_a_forbidden_import_is_found(name: str, text: str) -> None:
+    assert len(violations(Source(name, text))) == 1
+
+
+def test_the_layers_themselves_are_allowed() -> None:
+    assert violations(Source("widgets/timeline.py", "from sim.playhead import Playhead\nimport numpy as np")) == []
+    assert violations(Source("sim/engine.py", "from sim.gl.context import Context\nfrom shaders import ROOT")) == []
+    assert violations(Source("app/main.py", "from widgets.viewport import Viewport\nimport sim.engine")) == []
+
+
+@pytest.mark.parametrize("source", sources("app", "widgets", "sim"), ids=lambda source: source.name)
+def test_package_files_are_empty(source: Source) -> None:
+    assert not source.name.endswith("__init__.py") or source.text == ""

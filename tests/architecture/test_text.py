@@ -1,0 +1,54 @@
+"""The repository speaks of the product only: no machine's folders, no promises of later work."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPO_ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = (".ci", "app", "widgets", "sim", "shaders", "resources", "tests")
+SUFFIXES = {
+    ".py",
+    ".sh",
+    ".md",
+    ".toml",
+    ".lock",
+    ".sinew",
+    ".glsl",
+    ".vert",
+    ".frag",
+    ".geom",
+    ".json",
+    ".txt",
+    ".svg",
+}
+MACHINE_FOLDER = re.compile(r"(?<![\w.])/(?:home|root|Users|work|tmp|mnt|opt)/\w")
+PROMISE = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
+
+
+def _files() -> list[Path]:
+    top = [path for path in REPO_ROOT.iterdir() if path.suffix in SUFFIXES or path.name == "Makefile"]
+    below = [path for folder in FOLDERS for path in (REPO_ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    return sorted(path for path in [*top, *below] if path.is_file())
+
+
+def complaints(text: str) -> list[str]:
+    """Lines with a machine's folder or a promise."""
+    return [line for line in text.splitlines() if MACHINE_FOLDER.search(line) or PROMISE.search(line)]
+
+
+@pytest.mark.parametrize("path", _files(), ids=lambda path: path.relative_to(REPO_ROOT).as_posix())
+def test_text_speaks_of_the_product(path: Path) -> None:
+    assert complaints(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["path = '/ho" + "me/someone/model.ezm'", "# TO" + "DO: later", "open('/tm" + "p/x')", "// FIX" + "ME"]
+)
+def test_a_bad_line_is_found(line: str) -> None:
+    assert complaints(f"first\n{line}\nlast") == [line]
+
+
+@pytest.mark.parametrize("line", ["sim/work/mesh", "./tmp/x", "a method", "https://example.org/home/page"])
+def test_a_harmless_line_is_not(line: str) -> None:
+    assert complaints(line) == []
