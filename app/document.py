@@ -1,0 +1,351 @@
+"""The open project: the scene as a value, its history, its view state and where it is stored.
+
+Edits come in through methods, become commands, and go out as `Change` notices; do, undo and redo take the
+same way.  The document knows no widget and no OpenGL.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from app.commands import AddNode, MoveNode, RemoveNode, SetParam
+from app.gesture import Gesture, GestureState
+from app.node_names import NodeIds, default_name, unique_name
+from app.undo_text import value_text
+from sim.camera import Camera
+from sim.change import Change, ChangeKind, value_change
+from sim.params import Effect, ParamError
+from sim.scene import Node, NodeId, ParamRef, Scene, value_at, with_value
+from sim.view_state import Selection, ViewState
+
+NO_UNKNOWN: Mapping[Any, Any] = {}
+
+
+class Document(QObject):
+    """Owner of the scene.
+
+    Signals:
+        changed: One `sim.change.Change` for every changed value, node or the whole scene.
+        view_state_changed: The new `ViewState`.
+        selection_changed: The new `Selection`.
+        title_changed: Path or modified state are new.
+    """
+
+    changed = Signal(object)
+    view_state_changed = Signal(object)
+    selection_changed = Signal(object)
+    title_changed = Signal()
+
+    def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._scene = scene if scene is not None else Scene()
+        self._view_state = ViewState()
+        self._path: Path | None = None
+        self._unknown: Mapping[Any, Any] = NO_UNKNOWN
+        self._ids = NodeIds(self._scene)
+        self._applying = False
+        self._macro_text: str | None = None
+        self._macro_open = False
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.cleanChanged.connect(self._on_clean_changed)
+
+    # --- what is open ---------------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> Scene:
+        """The scene now; an immutable value."""
+        return self._scene
+
+    @property
+    def path(self) -> Path | None:
+        """Project file, or None for one that was never saved."""
+        return self._path
+
+    @property
+    def modified(self) -> bool:
+        """Whether closing would lose an edit; camera, playhead and selection alone do not count."""
+        return not self.undo_stack.isClean()
+
+    @property
+    def unknown(self) -> Mapping[Any, Any]:
+        """Keys of the project file that this version does not know, to be written back on save."""
+        return self._unknown
+
+    @property
+    def title(self) -> str:
+        """Name of the project for the title bar."""
+        return self._path.stem if self._path is not None else "untitled"
+
+    def replace_scene(
+        self,
+        scene: Scene,
+        view_state: ViewState | None = None,
+        *,
+        path: Path | None = None,
+        unknown: Mapping[Any, Any] = NO_UNKNOWN,
+        modified: bool = False,
+    ) -> None:
+        """Show another project; the history starts anew.
+
+        Args:
+            scene: The new scene.
+            view_state: Its camera, playhead and selection; defaults for None.
+            path: Where it is stored, or None.
+            unknown: Keys of its file to be written back.
+            modified: Whether it differs from the file, as a recovered project does.
+        """
+        self.undo_stack.clear()
+        self._scene, self._path, self._unknown = scene, path, unknown
+        self._ids = NodeIds(scene)
+        self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
+        self._set_view_state(view_state if view_state is not None else ViewState(), force=True)
+        if modified:
+            self.undo_stack.resetClean()
+        self.title_changed.emit()
+
+    def mark_saved(self, path: Path) -> None:
+        """Note that the scene as it is now was written to `path`."""
+        self._path = path
+        self.undo_stack.setClean()
+        self.title_changed.emit()
+
+    # --- view state -----------------------------------------------------------------------------------
+
+    @property
+    def view_state(self) -> ViewState:
+        """Camera, playhead and selection: saved, not undone."""
+        return self._view_state
+
+    def set_view_state(self, view_state: ViewState) -> None:
+        """Replace camera, playhead and selection together."""
+        self._set_view_state(view_state)
+
+    def set_camera(self, camera: Camera) -> None:
+        """Replace the camera."""
+        self._set_view_state(msgspec.structs.replace(self._view_state, camera=camera))
+
+    def set_time(self, time: float) -> None:
+        """Move the playhead to `time` [s]."""
+        self._set_view_state(msgspec.structs.replace(self._view_state, time=time))
+
+    @property
+    def selection(self) -> Selection:
+        """The one selection."""
+        return self._view_state.selection
+
+    def select(self, selection: Selection) -> None:
+        """Replace the selection; a node that is not in the scene cannot be selected.
+
+        Raises:
+            KeyError: If there is no such node.
+        """
+        if selection.node is not None:
+            self._scene.node(selection.node)
+        self._set_view_state(msgspec.structs.replace(self._view_state, selection=selection))
+
+    def _set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
+        old, self._view_state = self._view_state, view_state
+        if force or view_state != old:
+            self.view_state_changed.emit(view_state)
+        if force or view_state.selection != old.selection:
+            self.selection_changed.emit(view_state.selection)
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
+        """Set one value as an undoable edit; an equal value is no edit.
+
+        Args:
+            ref: The value.
+            value: Anything its declaration accepts.
+            gesture: Token from `new_gesture`; edits of one value within a gesture are one entry.
+
+        Raises:
+            ParamError: If the declaration refuses the value; nothing has changed then.
+            KeyError: If there is no such value.
+        """
+        self.set_values({ref: value}, gesture)
+
+    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
+        """Set several values as one edit, such as both ends of a range; see `set_value`."""
+        if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
+            return
+        scene = self._scene
+        for ref, value in values.items():
+            scene = with_value(scene, ref, self._accepted(ref, value))
+        old = {ref: value_at(self._scene, ref) for ref in values}
+        new = {ref: value_at(scene, ref) for ref in values}
+        if new == old:
+            return
+        text = getattr(gesture, "text", None) or value_text(self._scene, *next(iter(new.items())))
+        merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
+        self._push(SetParam(self, old, new, text=text, gesture=merging))
+
+    def rename(self, node_id: NodeId, name: str) -> None:
+        """Rename a node; a taken name gets a number, an empty one is a `ParamError`."""
+        self.set_value(ParamRef(node_id, "node", "name"), name)
+
+    def new_gesture(self, text: str | None = None) -> Gesture:
+        """Token for a continuous edit, made on press; `text` names it in the history."""
+        return Gesture(text)
+
+    def end_gesture(self, gesture: Gesture) -> None:
+        """The press was released; later edits with this token stand alone."""
+        if gesture.state is GestureState.OPEN:
+            gesture.state = GestureState.ENDED
+
+    def cancel_gesture(self, gesture: Gesture) -> None:
+        """Restore what the gesture changed and leave no entry; later edits with this token are ignored."""
+        if gesture.state is not GestureState.OPEN:
+            return
+        gesture.state = GestureState.CANCELLED
+        while self._last_gesture() is gesture:
+            self._drop_last()
+
+    def _accepted(self, ref: ParamRef, value: Any) -> Any:
+        if (ref.part, ref.name) != ("node", "name") or not isinstance(value, str):
+            return value
+        name = " ".join(value.split())
+        if not name:
+            raise ParamError("name: a node needs a name")
+        return unique_name(name, (node.name for node in self._scene.nodes if node.id != ref.owner))
+
+    # --- nodes ----------------------------------------------------------------------------------------
+
+    def add_node(self, node: Node, index: int | None = None, *, text: str | None = None) -> NodeId:
+        """Add a node and select it; returns its id.
+
+        Args:
+            node: The node; an empty or once used id is replaced, the name is made unique.
+            index: Place in the outliner, the end for None.
+            text: Undo text, "Add NAME" for None.
+        """
+        named = self._named(node)
+        place = len(self._scene.nodes) if index is None else self._clamped(index, len(self._scene.nodes))
+        self._push(AddNode(self, named, place, self.selection, text=text or f"Add {named.name}"))
+        return named.id
+
+    def duplicate_node(self, node_id: NodeId) -> NodeId:
+        """Add a copy of a node right after it and select the copy; returns its id."""
+        node = self._scene.node(node_id)
+        copy = msgspec.structs.replace(node, id="")
+        return self.add_node(copy, self._index(node_id) + 1, text=f"Duplicate {node.name}")
+
+    def remove_node(self, node_id: NodeId) -> None:
+        """Remove a node; the selection drops it."""
+        self._push(RemoveNode(self, self._scene.node(node_id), self._index(node_id), self.selection))
+
+    def move_node(self, node_id: NodeId, index: int) -> None:
+        """Move a node so that it stands at `index` of the outliner afterwards."""
+        old = self._index(node_id)
+        new = self._clamped(index, len(self._scene.nodes) - 1)
+        if new != old:
+            self._push(MoveNode(self, self._scene.node(node_id), old, new))
+
+    def _named(self, node: Node) -> Node:
+        wanted = " ".join(node.name.split()) or default_name(node)
+        node_id = node.id
+        if not node_id or self._scene.has(node_id):
+            node_id = self._ids.fresh(node.kind)
+        self._ids.note(node_id)
+        return msgspec.structs.replace(
+            node, id=node_id, name=unique_name(wanted, (other.name for other in self._scene.nodes))
+        )
+
+    def _index(self, node_id: NodeId) -> int:
+        return self._scene.nodes.index(self._scene.node(node_id))
+
+    @staticmethod
+    def _clamped(index: int, highest: int) -> int:
+        return max(0, min(index, highest))
+
+    # --- history --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def macro(self, text: str) -> Iterator[None]:
+        """Make all edits of the block one entry; none if nothing changed, all undone if the block raises."""
+        if self._macro_text is not None:
+            yield
+            return
+        self._macro_text = text
+        try:
+            yield
+        except BaseException:
+            if self._end_macro():
+                self._drop_last()
+            raise
+        self._end_macro()
+
+    def _end_macro(self) -> bool:
+        """Close the entry of the macro; whether there was an edit."""
+        was_open, self._macro_open, self._macro_text = self._macro_open, False, None
+        if was_open:
+            self.undo_stack.endMacro()
+        return was_open
+
+    def _push(self, command: QUndoCommand) -> None:
+        if self._applying:
+            raise RuntimeError("an edit was made while another one is being applied")
+        if self._macro_text is not None and not self._macro_open:
+            self._macro_open = True
+            self.undo_stack.beginMacro(self._macro_text)
+        self.undo_stack.push(command)
+
+    def _last_gesture(self) -> object | None:
+        index = self.undo_stack.index()
+        command = self.undo_stack.command(index - 1) if index > 0 else None
+        return command.gesture if isinstance(command, SetParam) else None
+
+    def _drop_last(self) -> None:
+        """Undo the last entry and forget it: an obsolete command is deleted instead of done again."""
+        self.undo_stack.undo()
+        self.undo_stack.command(self.undo_stack.index()).setObsolete(True)
+        self.undo_stack.redo()
+
+    def _on_clean_changed(self, _clean: bool) -> None:
+        self.title_changed.emit()
+
+    # --- for commands ---------------------------------------------------------------------------------
+
+    def assign_values(self, values: Mapping[ParamRef, Any]) -> None:
+        """Set values that are known to be valid; only commands call this."""
+        scene = self._scene
+        for ref, value in values.items():
+            scene = with_value(scene, ref, value)
+        self._replace(scene, *(value_change(scene, ref) for ref in values))
+
+    def insert_node(self, index: int, node: Node) -> None:
+        """Put a node at a place of the outliner; only commands call this."""
+        nodes = self._scene.nodes
+        self._replace_nodes((*nodes[:index], node, *nodes[index:]), node.id, ChangeKind.ADDED, Effect.REBUILD)
+
+    def take_node(self, node_id: NodeId) -> None:
+        """Remove a node; only commands call this."""
+        if self.selection.node == node_id:
+            self.select(Selection())
+        rest = tuple(node for node in self._scene.nodes if node.id != node_id)
+        self._replace_nodes(rest, node_id, ChangeKind.REMOVED, Effect.REBUILD)
+
+    def place_node(self, node_id: NodeId, index: int) -> None:
+        """Move a node to a place of the outliner; only commands call this."""
+        rest = [node for node in self._scene.nodes if node.id != node_id]
+        rest.insert(index, self._scene.node(node_id))
+        self._replace_nodes(tuple(rest), node_id, ChangeKind.ORDER, Effect.VIEW)
+
+    def _replace_nodes(self, nodes: tuple[Node, ...], node_id: NodeId, kind: ChangeKind, effect: Effect) -> None:
+        scene = msgspec.structs.replace(self._scene, nodes=nodes)
+        self._replace(scene, Change(kind, ParamRef(node_id, "node", ""), effect))
+
+    def _replace(self, scene: Scene, *changes: Change) -> None:
+        self._scene = scene
+        self._applying = True
+        try:
+            for change in changes:
+                self.changed.emit(change)
+        finally:
+            self._applying = False

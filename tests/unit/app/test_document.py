@@ -1,0 +1,330 @@
+"""Edits become single entries of the history, and do, undo and redo look alike."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import QObject
+
+from app.document import Document
+from sim.camera import Camera
+from sim.change import Change, ChangeKind
+from sim.params import Effect, ParamError
+from sim.scene import PLAYBACK, LightSettings, ModelSettings, Node, ParamRef, Scene, value_at
+from sim.view_state import Selection, ViewState
+
+UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
+INTENSITY = ParamRef("light-1", "light", "intensity")
+
+
+def two_nodes() -> Scene:
+    return Scene(
+        nodes=(
+            Node(id="model-1", name="humanoid", model=ModelSettings(path="/m/humanoid.ezm")),
+            Node(id="light-1", name="light", light=LightSettings()),
+        )
+    )
+
+
+class Log(QObject):
+    """Everything a document announces, in order."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.changes: list[Change] = []
+        self.selections: list[Selection] = []
+        document.changed.connect(self.changes.append)
+        document.selection_changed.connect(self.selections.append)
+
+
+@pytest.fixture
+def document(qapp) -> Document:
+    return Document(two_nodes())
+
+
+def test_a_value_is_set_undone_and_redone_with_one_notice_each(document):
+    log = Log(document)
+    document.set_value(UNIT_SCALE, 2.5)
+    assert value_at(document.scene, UNIT_SCALE) == 2.5
+    assert document.undo_stack.count() == 1
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+    document.undo_stack.redo()
+    assert value_at(document.scene, UNIT_SCALE) == 2.5
+    assert log.changes == [Change(ChangeKind.VALUE, UNIT_SCALE, Effect.VIEW)] * 3
+
+
+def test_an_equal_value_is_no_edit(document):
+    log = Log(document)
+    document.set_value(UNIT_SCALE, 1)
+    assert document.undo_stack.count() == 0
+    assert not log.changes
+    assert not document.modified
+
+
+def test_a_refused_value_reaches_the_caller_and_changes_nothing(document):
+    before = document.scene
+    with pytest.raises(ParamError, match="allowed: 1e-06 to 1e\\+06 m"):
+        document.set_value(UNIT_SCALE, -1.0)
+    assert document.scene is before
+    assert document.undo_stack.count() == 0
+
+
+def test_several_values_are_one_entry_and_all_or_nothing(document):
+    start, end = ParamRef(PLAYBACK, PLAYBACK, "in_point"), ParamRef(PLAYBACK, PLAYBACK, "out_point")
+    gesture = document.new_gesture("Move range")
+    document.set_values({start: 0.5, end: 1.5}, gesture)
+    document.set_values({start: 0.7, end: 1.7}, gesture)
+    assert document.undo_stack.count() == 1
+    assert document.undo_stack.undoText() == "Move range"
+    with pytest.raises(ParamError):
+        document.set_values({start: 0.0, end: "late"})
+    assert value_at(document.scene, start) == 0.7
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+
+
+def test_a_drag_is_one_entry_and_every_value_is_announced(document):
+    log = Log(document)
+    gesture = document.new_gesture()
+    for value in (1.5, 2.0, 3.0):
+        document.set_value(UNIT_SCALE, value, gesture)
+    document.end_gesture(gesture)
+    assert document.undo_stack.count() == 1
+    assert len(log.changes) == 3
+    document.undo_stack.undo()
+    assert value_at(document.scene, UNIT_SCALE) == 1.0
+    document.undo_stack.redo()
+    assert value_at(document.scene, UNIT_SCALE) == 3.0
+
+
+def test_edits_merge_only_within_one_gesture_and_value(document):
+    first, second = document.new_gesture(), document.new_gesture()
+    document.set_value(UNIT_SCALE, 2.0, first)
+    document.set_value(UNIT_SCALE, 3.0, second)
+    document.set_value(INTENSITY, 3.0, second)
+    document.set_value(INTENSITY, 4.0)
+    document.set_value(INTENSITY, 5.0)
+    assert document.undo_stack.count() == 5
+
+
+def test_a_late_edit_of_an_ended_gesture_stands_alone(document):
+    gesture = document.new_gesture()
+    document.set_value(UNIT_SCALE, 2.0, gesture)
+    document.end_gesture(gesture)
+    document.set_value(UNIT_SCALE, 3.0, gesture)
+    assert document.undo_stack.count() == 2
+
+
+def test_a_drag_back_to_the_start_leaves_no_entry_and_the_project_clean(document):
+    gesture = document.new_gesture()
+    for value in (2.0, 3.0, 1.0):
+        document.set_value(UNIT_SCALE, value, gesture)
+    assert document.undo_stack.count() == 0
+    assert not document.modified
+    document.set_value(UNIT_SCALE, 4.0, gesture)
+    assert document.undo_stack.count() == 1
+
+
+def test_escape_restores_and_leaves_no_entry(document):
+    document.set_value(INTENSITY, 3.0)
+    log = Log(document)
+    gesture = document.new_gesture()
+    document.set_value(UNIT_SCALE, 2.0, gesture)
+    document.set_value(INTENSITY, 4.0, gesture)
+    document.set_value(UNIT_SCALE, 5.0, gesture)
+    document.cancel_gesture(gesture)
+    assert value_at(document.scene, UNIT_SCALE) == 1.0
+    assert value_at(document.scene, INTENSITY) == 3.0
+    assert document.undo_stack.count() == 1
+    assert not document.undo_stack.canRedo()
+    assert log.changes[-1].ref == UNIT_SCALE
+    document.set_value(UNIT_SCALE, 6.0, gesture)
+    assert value_at(document.scene, UNIT_SCALE) == 1.0, "the mouse is still down after Escape"
+
+
+def test_escape_without_an_edit_keeps_the_history(document):
+    document.set_value(INTENSITY, 3.0)
+    document.undo_stack.undo()
+    document.cancel_gesture(document.new_gesture())
+    assert document.undo_stack.canRedo()
+
+
+def test_a_save_in_the_middle_of_a_drag_is_kept_as_a_state(document, tmp_path):
+    gesture = document.new_gesture()
+    document.set_value(UNIT_SCALE, 2.0, gesture)
+    document.mark_saved(tmp_path / "a.sinew")
+    document.set_value(UNIT_SCALE, 3.0, gesture)
+    assert document.modified
+    document.undo_stack.undo()
+    assert value_at(document.scene, UNIT_SCALE) == 2.0
+    assert not document.modified
+
+
+@pytest.mark.parametrize(
+    ("ref", "value", "text"),
+    [
+        (UNIT_SCALE, 2.0, "Set unit scale of humanoid"),
+        (ParamRef("light-1", "node", "visible"), False, "Hide light"),
+        (ParamRef("model-1", "model", "lock_root"), True, "Turn on lock root motion of humanoid"),
+        (ParamRef("model-1", "node", "name"), "hero", "Rename humanoid to hero"),
+        (ParamRef("light-1", "transform", "position"), (1, 2, 3), "Set position of light"),
+        (ParamRef(PLAYBACK, PLAYBACK, "speed"), 0.5, "Set speed of the playback"),
+        (ParamRef("view", "view", "grid"), False, "Turn off grid of the view"),
+    ],
+)
+def test_undo_texts_come_from_the_declarations(document, ref, value, text):
+    document.set_value(ref, value)
+    assert document.undo_stack.undoText() == text
+
+
+def test_an_added_node_gets_a_fresh_id_a_unique_name_and_the_selection(document):
+    node_id = document.add_node(Node(id="", name="humanoid", model=ModelSettings()))
+    assert node_id == "model-2"
+    assert document.scene.node(node_id).name == "humanoid.001"
+    assert document.selection == Selection(node=node_id)
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+    assert document.selection == Selection()
+
+
+def test_a_nameless_node_is_named_after_its_file_or_kind(document):
+    model = document.add_node(Node(id="", model=ModelSettings(path="/a/walking dude.ezm")))
+    light = document.add_node(Node(id="", light=LightSettings()))
+    assert document.scene.node(model).name == "walking dude"
+    assert document.scene.node(light).name == "light.001"
+
+
+def test_ids_are_not_used_again(document):
+    first = document.add_node(Node(id="", light=LightSettings()))
+    document.undo_stack.undo()
+    second = document.add_node(Node(id="", light=LightSettings()))
+    assert (first, second) == ("light-2", "light-3")
+
+
+def test_removal_drops_the_selection_and_undo_restores_place_and_bone(document):
+    bone = Selection(node="model-1", bone="hips")
+    document.select(bone)
+    log = Log(document)
+    document.remove_node("model-1")
+    assert document.selection == Selection()
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+    assert document.selection == bone
+    assert [change.kind for change in log.changes] == [ChangeKind.REMOVED, ChangeKind.ADDED]
+    assert log.changes[0].ref == ParamRef("model-1", "node", "")
+    assert log.selections == [Selection(), bone]
+
+
+def test_a_removed_bystander_leaves_the_selection(document):
+    document.select(Selection(node="light-1"))
+    document.remove_node("model-1")
+    assert document.selection == Selection(node="light-1")
+
+
+def test_nodes_move_and_move_back(document):
+    document.move_node("light-1", 0)
+    assert [node.id for node in document.scene.nodes] == ["light-1", "model-1"]
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+    document.move_node("light-1", 99)
+    assert not document.undo_stack.canUndo()
+
+
+def test_a_duplicate_stands_behind_its_original(document):
+    document.set_value(UNIT_SCALE, 2.0)
+    copy = document.duplicate_node("model-1")
+    assert [node.name for node in document.scene.nodes] == ["humanoid", "humanoid.001", "light"]
+    assert document.scene.node(copy).settings == document.scene.node("model-1").settings
+    assert document.undo_stack.undoText() == "Duplicate humanoid"
+
+
+def test_names_stay_unique_and_are_not_empty(document):
+    document.rename("light-1", " humanoid ")
+    assert document.scene.node("light-1").name == "humanoid.001"
+    document.rename("light-1", "humanoid.001")
+    assert document.scene.node("light-1").name == "humanoid.001"
+    with pytest.raises(ParamError, match="name"):
+        document.rename("light-1", " \t")
+
+
+def test_a_macro_is_one_entry(document):
+    with document.macro("Arrange"):
+        document.set_value(UNIT_SCALE, 2.0)
+        document.move_node("light-1", 0)
+    assert document.undo_stack.count() == 1
+    assert document.undo_stack.undoText() == "Arrange"
+    document.undo_stack.undo()
+    assert document.scene == two_nodes()
+
+
+def test_a_macro_that_changes_nothing_leaves_the_history_alone(document):
+    document.set_value(UNIT_SCALE, 2.0)
+    document.undo_stack.undo()
+    with document.macro("Nothing"):
+        document.set_value(UNIT_SCALE, 1.0)
+    assert document.undo_stack.canRedo()
+    assert document.undo_stack.count() == 1
+
+
+def test_a_failing_macro_is_taken_back(document):
+    with pytest.raises(ParamError), document.macro("Half"):
+        document.set_value(UNIT_SCALE, 2.0)
+        with document.macro("Inner"):
+            document.move_node("light-1", 0)
+        document.set_value(UNIT_SCALE, -1.0)
+    assert document.scene == two_nodes()
+    assert document.undo_stack.count() == 0
+
+
+def test_an_edit_in_answer_to_an_edit_is_refused(document):
+    errors: list[str] = []
+
+    def answer(_change: Change) -> None:
+        try:
+            document.set_value(INTENSITY, 3.0)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    document.changed.connect(answer)
+    document.set_value(UNIT_SCALE, 2.0)
+    assert len(errors) == 1
+    assert value_at(document.scene, INTENSITY) == 1.6
+
+
+def test_view_state_is_saved_but_no_edit(document):
+    seen: list[ViewState] = []
+    document.view_state_changed.connect(seen.append)
+    document.set_camera(Camera(yaw=90.0))
+    document.set_time(0.25)
+    document.select(Selection(view=True))
+    assert seen[-1] == ViewState(camera=Camera(yaw=90.0), time=0.25, selection=Selection(view=True))
+    assert len(seen) == 3
+    assert not document.modified
+    with pytest.raises(KeyError):
+        document.select(Selection(node="gone"))
+
+
+def test_another_scene_starts_a_new_history(document, tmp_path):
+    document.set_value(UNIT_SCALE, 2.0)
+    log = Log(document)
+    titles: list[str] = []
+    document.title_changed.connect(lambda: titles.append(document.title))
+    scene = msgspec.structs.replace(two_nodes(), nodes=two_nodes().nodes[:1])
+    document.replace_scene(scene, ViewState(selection=Selection(node="model-1")), path=tmp_path / "cape.sinew")
+    assert log.changes == [Change(ChangeKind.REPLACED, None, Effect.REBUILD)]
+    assert log.selections == [Selection(node="model-1")]
+    assert document.undo_stack.count() == 0
+    assert not document.modified
+    assert titles[-1] == "cape"
+    document.replace_scene(scene, modified=True)
+    assert document.modified
+    assert document.title == "untitled"
+
+
+def test_the_history_reports_when_the_saved_state_is_reached_again(document, tmp_path):
+    document.set_value(UNIT_SCALE, 2.0)
+    document.mark_saved(tmp_path / "a.sinew")
+    states: list[bool] = []
+    document.title_changed.connect(lambda: states.append(document.modified))
+    document.undo_stack.undo()
+    document.undo_stack.redo()
+    assert states == [True, False]
