@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sim.jobs.hierarchy import Hierarchy
 from sim.scene import Interpolation
 
 Float32 = npt.NDArray[np.float32]
@@ -90,7 +91,7 @@ class Skeleton:
     Attributes:
         names: Unique joint names, length B.
         parents: Parent index or -1, shape (B,).
-        levels: For each depth after the roots, the joints of that depth; parents are always a level earlier.
+        hierarchy: The order in which joints are evaluated, level by level.
         bind_positions, bind_orientations, bind_scales: Local bind transform, (B, 3), (B, 4), (B, 3).
         model_from_bind: World bind matrix of every joint, shape (B, 4, 4).
         bind_from_model: Its inverse, "inverse bind", shape (B, 4, 4).
@@ -98,12 +99,17 @@ class Skeleton:
 
     names: tuple[str, ...]
     parents: Int32
-    levels: tuple[npt.NDArray[np.intp], ...]
+    hierarchy: Hierarchy
     bind_positions: Float64
     bind_orientations: Float64
     bind_scales: Float64
     model_from_bind: Float64
     bind_from_model: Float64
+
+    @property
+    def levels(self) -> tuple[npt.NDArray[np.intp], ...]:
+        """For each depth after the roots, the joints of that depth; parents are always a level earlier."""
+        return self.hierarchy.levels
 
     @property
     def joint_count(self) -> int:

@@ -1,4 +1,4 @@
-"""Builds the runtime skeleton: levels, world bind matrices and their inverses."""
+"""Builds the runtime skeleton: evaluation order, world bind matrices and their inverses."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Skeleton
+from sim.jobs.hierarchy import CycleError, Hierarchy, build_hierarchy
 from sim.jobs.local_to_model import model_from_local
 from sim.maths import quaternion
 from sim.maths.transform import compose, inverse_affine
@@ -33,15 +34,15 @@ def build_skeleton(
     """
     parent = np.asarray(parents, dtype=np.int32)
     _check_names(names, parent)
-    levels = hierarchy_levels(names, parent)
+    hierarchy = _hierarchy(names, parent)
     position = _finite("position", names, positions, 3)
     orientation = quaternion.normalised(_finite("orientation", names, orientations, 4))
     scale = _finite("scale", names, scales, 3)
-    model_from_bind = model_from_local(compose(position, orientation, scale), parent, levels)
+    model_from_bind = model_from_local(compose(position, orientation, scale), hierarchy)
     return Skeleton(
         names=tuple(names),
         parents=parent,
-        levels=levels,
+        hierarchy=hierarchy,
         bind_positions=position,
         bind_orientations=orientation,
         bind_scales=scale,
@@ -50,22 +51,11 @@ def build_skeleton(
     )
 
 
-def hierarchy_levels(names: Sequence[str], parents: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.intp], ...]:
-    """Joints of each depth after the roots; ValueError names a joint that is its own ancestor."""
-    children: list[list[int]] = [[] for _ in names]
-    frontier: list[int] = []
-    for joint, parent in enumerate(parents.tolist()):
-        (frontier if parent < 0 else children[parent]).append(joint)
-    reached, levels = set(frontier), []
-    while frontier:
-        frontier = [child for joint in frontier for child in children[joint]]
-        reached.update(frontier)
-        if frontier:
-            levels.append(np.array(frontier, dtype=np.intp))
-    if len(reached) < len(names):
-        lost = next(joint for joint in range(len(names)) if joint not in reached)
-        raise ValueError(f"joint {names[lost]!r} has no root above it: its parents form a cycle")
-    return tuple(levels)
+def _hierarchy(names: Sequence[str], parents: npt.NDArray[np.int32]) -> Hierarchy:
+    try:
+        return build_hierarchy(parents)
+    except CycleError as error:
+        raise ValueError(f"joint {names[error.joint]!r} has no root above it: its parents form a cycle") from None
 
 
 def _check_names(names: Sequence[str], parents: npt.NDArray[np.int32]) -> None:

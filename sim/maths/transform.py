@@ -14,16 +14,20 @@ Float64 = npt.NDArray[np.float64]
 _SINGULAR = 1e-12
 """Ratio of smallest to largest singular value below which a matrix is taken as flat."""
 
+_SCALE_COLUMNS: Float64 = np.tile(np.eye(3, 4), 4)
+_SCALE_COLUMNS[:, 12:] = 0.0
+"""Spreads a scale over the first three columns of a row-major 4x4 matrix."""
+
 
 def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float64:
     """Matrices (..., 4, 4) from translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
     q = orientations
     outer = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
-    matrix = (outer @ quaternion.ROTATION_FROM_OUTER).reshape(*q.shape[:-1], 4, 4)
-    matrix[..., :3, :3] *= scales[..., None, :]
-    matrix[..., :3, 3] = positions
-    matrix[..., 3, 3] = 1.0
-    return matrix
+    matrix = outer @ quaternion.ROTATION_FROM_OUTER
+    matrix *= scales @ _SCALE_COLUMNS
+    matrix[..., 3:12:4] = positions
+    matrix[..., 15] = 1.0
+    return matrix.reshape(*q.shape[:-1], 4, 4)
 
 
 def inverse_affine(matrix: Float64) -> Float64:

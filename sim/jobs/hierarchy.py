@@ -1,0 +1,75 @@
+"""The order in which a joint hierarchy is evaluated: whole levels at a time, parents first."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Index = npt.NDArray[np.intp]
+
+
+class CycleError(ValueError):
+    """A joint without a root above it."""
+
+    def __init__(self, joint: int) -> None:
+        super().__init__(f"joint {joint} has no root above it: its parents form a cycle")
+        self.joint = joint
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """Joints sorted by depth, so that each level is one contiguous slice.
+
+    Attributes:
+        order: Joint at each place of the sorted list, shape (B,); `values[order]` sorts.
+        places: Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back.
+        root_count: Number of roots; they come first.
+        steps: For each further level its slice of the sorted list and the places of its parents.
+    """
+
+    order: Index
+    places: Index
+    root_count: int
+    steps: tuple[tuple[slice, Index], ...]
+
+    @property
+    def levels(self) -> tuple[Index, ...]:
+        """For each depth after the roots, the joints of that depth."""
+        return tuple(self.order[level] for level, _ in self.steps)
+
+
+def build_hierarchy(parents: npt.ArrayLike) -> Hierarchy:
+    """Evaluation order of joints whose parents may come after them.
+
+    Args:
+        parents: Parent index, or -1 for a root, shape (B,).
+
+    Raises:
+        ValueError: For a parent out of range; a `CycleError` for a joint that is its own ancestor.
+    """
+    parent = np.asarray(parents, dtype=np.intp)
+    if ((parent < -1) | (parent >= len(parent))).any():
+        raise ValueError("a parent index is out of range")
+    levels = _levels(parent.tolist())
+    order = np.concatenate([np.array(level, dtype=np.intp) for level in levels]) if levels else parent
+    if len(order) < len(parent):
+        raise CycleError(min(set(range(len(parent))) - set(order.tolist())))
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    ends = np.cumsum([len(level) for level in levels]).tolist()
+    steps = tuple((slice(start, end), places[parent[order[start:end]]]) for start, end in itertools.pairwise(ends))
+    return Hierarchy(order, places, ends[0] if ends else 0, steps)
+
+
+def _levels(parents: Sequence[int]) -> list[list[int]]:
+    children: list[list[int]] = [[] for _ in parents]
+    frontier: list[int] = []
+    for joint, parent in enumerate(parents):
+        (frontier if parent < 0 else children[parent]).append(joint)
+    levels = []
+    while frontier:
+        levels.append(frontier)
+        frontier = [child for joint in frontier for child in children[joint]]
+    return levels

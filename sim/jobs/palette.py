@@ -1,0 +1,76 @@
+"""Packs a palette for skinning: matrix rows, or rigid motions as dual quaternions and a scale apart.
+
+A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the
+rigid motion that follows.  Splitting about the joint and not about the origin keeps the joint where the
+clip puts it even when the scale is left out or blended differently from the motion.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import dual_quaternion, quaternion
+from sim.maths.transform import polar
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+_RIGID = 1e-5
+"""Largest deviation of M^T M from the identity that counts as float noise of the file, not as scale."""
+
+
+def lbs_rows(palette: Float64) -> Float32:
+    """The upper three rows of every matrix, shape (B, 3, 4)."""
+    return palette[:, :3].astype(np.float32)
+
+
+def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float32:
+    """Rigid part of every matrix as real and dual quaternion, shape (B, 2, 4).
+
+    Every real part has w not negative.  Which of two equal signs a vertex takes is decided there, against
+    its strongest influence.
+
+    Args:
+        palette: shape (B, 4, 4).
+        centres: Bind positions of the joints, shape (B, 3), `Pose.centres`; the origin when None.
+    """
+    return rigid_and_scale(palette, centres)[0].astype(np.float32)
+
+
+def scale_rows(palette: Float64, centres: Float64 | None = None) -> Float32:
+    """Scale part of every matrix, which acts before the rigid part, shape (B, 3, 4)."""
+    return rigid_and_scale(palette, centres)[1].astype(np.float32)
+
+
+def is_rigid(palette: Float64) -> bool:
+    """Whether no matrix scales, shears or mirrors; the scale part is then the identity everywhere."""
+    return not bool(_scaling(palette[:, :3, :3]).any())
+
+
+def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[Float64, Float64]:
+    """Rigid motions (B, 2, 4) and scales (B, 3, 4) whose product, the scale acting first, is the palette.
+
+    Source: Kavan et al. 2008, section 4.3 (two-phase skinning), with the scale centred on the joint.
+    """
+    linear, translation = palette[:, :3, :3], palette[:, :3, 3]
+    scales = np.broadcast_to(np.eye(3, 4), (len(palette), 3, 4))
+    scaling = _scaling(linear)
+    if not scaling.any():
+        return dual_quaternion.from_rotation_translation(quaternion.from_matrix(linear), translation), scales
+    rotation, translation, scales = linear.copy(), translation.copy(), scales.copy()
+    rotation[scaling], scales[scaling, :, :3] = polar(linear[scaling])
+    if centres is not None:
+        kept = centres[scaling]
+        scales[scaling, :, 3] = kept - _apply(scales[scaling, :, :3], kept)
+        translation[scaling] += _apply(linear[scaling] - rotation[scaling], kept)
+    return dual_quaternion.from_rotation_translation(quaternion.from_matrix(rotation), translation), scales
+
+
+def _scaling(linear: Float64) -> npt.NDArray[np.bool_]:
+    gram = np.swapaxes(linear, -1, -2) @ linear
+    stretched = np.abs(gram - np.eye(3)).max(axis=(-2, -1)) > _RIGID
+    return np.asarray(stretched | (np.linalg.det(linear) < 0.0))
+
+
+def _apply(linear: Float64, vectors: Float64) -> Float64:
+    moved: Float64 = (linear @ vectors[..., None])[..., 0]
+    return moved

@@ -1,0 +1,145 @@
+"""Finds the joint that carries a character through a clip, and takes its travel away."""
+
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Clip, LocalPose, Skeleton
+from sim.jobs.local_to_model import model_from_local
+from sim.maths.transform import compose
+from sim.scene import Interpolation
+
+Float64 = npt.NDArray[np.float64]
+
+_TRAVEL_SHARE = 0.1
+"""A path shorter than this share of the skeleton's size is sway, not travel: walking in place sways by 5 %."""
+
+_CARRIED_SHARE = 0.25
+"""A joint that carries a smaller share of all joints is a prop, not the body."""
+
+_SAMPLE_MAX = 256
+"""Poses looked at; longer clips are sampled evenly."""
+
+
+@dataclass(frozen=True, slots=True)
+class RootMotion:
+    """How a clip travels.
+
+    Attributes:
+        joint: The motion joint.
+        start: Its place at the start of the clip, shape (3,), file space.
+        horizontal: 1 for the axes of the ground, 0 for the up axis, shape (3,).
+        travellers: Topmost joints that move of their own accord, the motion joint among them.
+        carried: The travellers and everything below them.
+    """
+
+    joint: int
+    start: Float64
+    horizontal: Float64
+    travellers: npt.NDArray[np.intp]
+    carried: npt.NDArray[np.intp]
+
+
+_FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
+"""Searching takes some milliseconds and depends on the clip alone, so it is done once for each."""
+
+
+def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
+    """The travel of a clip over the ground, or None for a clip that stays in place.
+
+    The motion joint is, among the joints that travel of their own accord, the one that carries the most
+    joints; on a body that is the shallowest.  A joint's own travel is the path its local translation
+    draws over the ground, turned by its parent: a head that sweeps forward because the spine bends does not travel.
+
+    Args:
+        skeleton: The skeleton the clip belongs to.
+        clip: Must be hashable by identity; the answer is remembered as long as the clip lives.
+        up_axis: "y" or "z", in either case.
+    """
+    known = _FOUND.setdefault(clip, {})
+    axis = up_axis.lower()
+    if axis not in known or known[axis][0] is not skeleton:
+        known[axis] = (skeleton, _search(skeleton, clip, axis))
+    return known[axis][1]
+
+
+def without_travel(
+    motion: RootMotion, skeleton: Skeleton, local: LocalPose, model_from_joint: Float64
+) -> tuple[LocalPose, Float64]:
+    """Pose with the motion joint kept, over the ground, where it was at the start of the clip.
+
+    Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its
+    turning stay; joints above the motion joint stay where they are.  The local translations of the
+    travellers follow, so that local and model transforms still agree.
+    """
+    travel = (model_from_joint[motion.joint, :3, 3] - motion.start) * motion.horizontal
+    model = model_from_joint.copy()
+    model[motion.carried, :3, 3] -= travel
+    positions = local.positions.copy()
+    positions[motion.travellers] -= _in_parent(skeleton, model_from_joint, motion.travellers, travel)
+    return replace(local, positions=positions), model
+
+
+def _in_parent(skeleton: Skeleton, model: Float64, joints: npt.NDArray[np.intp], vector: Float64) -> Float64:
+    parents = skeleton.parents[joints]
+    if parents.max() < 0:
+        return vector
+    linear = np.where((parents < 0)[:, None, None], np.eye(3), model[parents, :3, :3])
+    flat: Float64 = np.linalg.pinv(linear) @ vector
+    return flat
+
+
+def _search(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
+    horizontal = np.array([1.0, 0.0, 1.0]) if up_axis == "y" else np.array([1.0, 1.0, 0.0])
+    positions, model = _paths(skeleton, clip)
+    own = _own_travel(skeleton, positions, model, horizontal)
+    size = np.ptp(skeleton.model_from_bind[:, :3, 3], axis=0).max()
+    moves = own > max(_TRAVEL_SHARE * float(size), 1e-9)
+    carried_counts = _subtree_sizes(skeleton)
+    candidates = np.flatnonzero(moves & (carried_counts >= _CARRIED_SHARE * skeleton.joint_count))
+    if not len(candidates):
+        return None
+    joint = int(candidates[np.argmax(carried_counts[candidates])])
+    below = _flagged_or_below(skeleton, moves)
+    parents = skeleton.parents
+    topmost = moves & ~np.where(parents < 0, False, below[parents])
+    return RootMotion(joint, model[joint, 0, :3, 3], horizontal, np.flatnonzero(topmost), np.flatnonzero(below))
+
+
+def _paths(skeleton: Skeleton, clip: Clip) -> tuple[Float64, Float64]:
+    """Local translations (B, F, 3) and model matrices (B, F, 4, 4) over the clip."""
+    times = clip.key_times
+    if len(times) > _SAMPLE_MAX:
+        times = np.linspace(float(times[0]), float(times[-1]), _SAMPLE_MAX)
+    poses = [clip.sample(float(time), Interpolation.LINEAR) for time in times]
+    positions = np.stack([pose.positions for pose in poses], axis=1)
+    orientations = np.stack([pose.orientations for pose in poses], axis=1)
+    scales = np.stack([pose.scales for pose in poses], axis=1)
+    return positions, model_from_local(compose(positions, orientations, scales), skeleton.hierarchy)
+
+
+def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizontal: Float64) -> Float64:
+    """Length over the ground of the box around each joint's own path, shape (B,)."""
+    moved = positions - positions[:, :1]
+    parents = skeleton.parents
+    linear = np.where((parents < 0)[:, None, None, None], np.eye(3), model[parents, :, :3, :3])
+    path = (linear @ moved[..., None])[..., 0] * horizontal
+    length: Float64 = np.linalg.norm(np.ptp(path, axis=1), axis=-1)
+    return length
+
+
+def _subtree_sizes(skeleton: Skeleton) -> npt.NDArray[np.intp]:
+    """Number of joints at and below each joint."""
+    sizes = np.ones(skeleton.joint_count, dtype=np.intp)
+    for level in reversed(skeleton.levels):
+        np.add.at(sizes, skeleton.parents[level], sizes[level])
+    return sizes
+
+
+def _flagged_or_below(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    result = flags.copy()
+    for level in skeleton.levels:
+        result[level] |= result[skeleton.parents[level]]
+    return result

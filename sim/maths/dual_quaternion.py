@@ -1,0 +1,74 @@
+"""Rigid transforms as unit dual quaternions, shape (..., 2, 4): the real part, then the dual part.
+
+The real part is the rotation (x, y, z, w), the dual part half the translation times the rotation.
+A dual quaternion and its negative are the same transform; blending must bring them to one side first.
+
+Source: Kavan, Collins, Zara, O'Sullivan 2008, "Geometric skinning with approximate dual quaternion blending".
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import quaternion
+
+Float64 = npt.NDArray[np.float64]
+
+
+def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:
+    """Turn by unit quaternions (..., 4), then move by (..., 3)."""
+    vector = np.concatenate([translation, np.zeros_like(translation[..., :1])], axis=-1)
+    return np.stack([rotation, 0.5 * quaternion.multiply(vector, rotation)], axis=-2)
+
+
+def multiply(a: Float64, b: Float64) -> Float64:
+    """The transform `b` first, then `a`."""
+    real = quaternion.multiply(a[..., 0, :], b[..., 0, :])
+    first, second = quaternion.multiply(a[..., 0, :], b[..., 1, :]), quaternion.multiply(a[..., 1, :], b[..., 0, :])
+    return np.stack([real, first + second], axis=-2)
+
+
+def blend(transforms: Float64, weights: Float64) -> Float64:
+    """Weighted mean of dual quaternions, not normalised.
+
+    Every transform is taken with the sign that lies on the side of the strongest one (the first of equals),
+    so the result does not depend on the signs given.
+
+    Args:
+        transforms: Unit dual quaternions, shape (..., K, 2, 4).
+        weights: Not negative, at least one positive, shape (..., K).
+
+    Returns:
+        Shape (..., 2, 4).
+    """
+    strongest = np.argmax(weights, axis=-1)[..., None, None, None]
+    pivot = np.take_along_axis(transforms, strongest, axis=-3)[..., 0, :]
+    dots = np.sum(transforms[..., 0, :] * pivot, axis=-1)
+    signed = np.where(dots < 0.0, -weights, weights)
+    mean: Float64 = np.sum(signed[..., None, None] * transforms, axis=-3)
+    return mean
+
+
+def normalised(transform: Float64) -> Float64:
+    """Divided by the length of the real part, shape (..., 2, 4)."""
+    unit: Float64 = transform / np.linalg.norm(transform[..., :1, :], axis=-1, keepdims=True)
+    return unit
+
+
+def translation(transform: Float64) -> Float64:
+    """Translation (..., 3) of unit dual quaternions."""
+    moved = quaternion.multiply(transform[..., 1, :], quaternion.conjugate(transform[..., 0, :]))
+    return 2.0 * moved[..., :3]
+
+
+def transform_points(transform: Float64, points: Float64) -> Float64:
+    """Points (..., 3) turned and moved by unit dual quaternions (..., 2, 4)."""
+    return quaternion.rotate(transform[..., 0, :], points) + translation(transform)
+
+
+def to_matrix(transform: Float64) -> Float64:
+    """Matrices (..., 4, 4) of unit dual quaternions."""
+    matrix = np.zeros((*transform.shape[:-2], 4, 4))
+    matrix[..., :3, :3] = quaternion.to_matrix(transform[..., 0, :])
+    matrix[..., :3, 3] = translation(transform)
+    matrix[..., 3, 3] = 1.0
+    return matrix
