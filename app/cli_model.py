@@ -1,0 +1,100 @@
+"""What several commands do with their arguments: read the model, choose the moment, prepare the output."""
+
+import argparse
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from app.cli_failure import CommandError, print_warnings
+from app.cli_progress import Progress
+from sim.assets.load import load_model
+from sim.assets.model import CharacterModel, Clip
+
+TIME_TOLERANCE = 1e-9
+"""How far beyond the end [s] a time may be and still mean the last key; decimal fractions are rounded."""
+
+
+def loaded(path: Path) -> CharacterModel:
+    """The model of a file, with progress on the terminal and its warnings on standard error."""
+    with Progress(f"reading {path.name}") as progress:
+        model = load_model(path, progress=progress)
+    print_warnings(path, model.warnings)
+    return model
+
+
+def chosen_clip(model: CharacterModel, wanted: str | None) -> Clip | None:
+    """The clip with this name, else with this number from 0; the first one by default, None where there is none.
+
+    Raises:
+        CommandError: If there is no such clip; the message lists those there are.
+    """
+    if wanted is None:
+        return model.clips[0] if model.clips else None
+    for clip in model.clips:
+        if clip.name == wanted:
+            return clip
+    if wanted.isdecimal() and int(wanted) < len(model.clips):
+        return model.clips[int(wanted)]
+    known = ", ".join(f"{index} {clip.name!r}" for index, clip in enumerate(model.clips))
+    raise CommandError(model.path, f"clip {wanted!r}", f"no such clip; there are: {known}" if known else "has no clips")
+
+
+def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, frame: float | None) -> float | None:
+    """Seconds from the start of the clip, or None for the bind pose.
+
+    Args:
+        model: The model, for messages.
+        clip: The clip the moment lies in.
+        time: Seconds, or None.
+        frame: Number of a key, possibly fractional, or None.
+
+    Raises:
+        CommandError: If the moment lies outside the clip, or there is no clip.
+    """
+    if time is None and frame is None:
+        return None
+    option = "--time" if frame is None else "--frame"
+    if clip is None:
+        raise CommandError(model.path, option, "the model has no clips; leave it out for the bind pose")
+    value, last = (time, clip.duration) if frame is None else (frame, float(len(clip.key_times) - 1))
+    assert value is not None
+    if not 0.0 <= value <= last + TIME_TOLERANCE:
+        unit = " s" if frame is None else ""
+        raise CommandError(model.path, f"{option} {value:g}", f"clip {clip.name!r} goes from 0 to {last:.9g}{unit}")
+    if frame is not None:
+        value = float(np.interp(frame, np.arange(len(clip.key_times)), clip.key_times))
+    return min(value, clip.duration)
+
+
+def finite_number(text: str) -> float:
+    """Type of an option that is a number; argparse reports what it raises."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
+def file_with_suffix(*suffixes: str) -> Callable[[str], Path]:
+    """Type of an output option whose ending names the format."""
+
+    def checked(text: str) -> Path:
+        path = Path(text)
+        if path.suffix.lower() not in suffixes:
+            raise argparse.ArgumentTypeError(f"{text!r} does not end in {' or '.join(suffixes)}")
+        return path
+
+    return checked
+
+
+def require_folder(path: Path) -> None:
+    """Fails before long work rather than after it.
+
+    Raises:
+        CommandError: If the folder of `path` does not exist, or `path` is itself a folder.
+    """
+    if not path.parent.is_dir():
+        raise CommandError(path, "", f"the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise CommandError(path, "", "is a folder")
