@@ -1,0 +1,229 @@
+"""Framebuffer: where a pass draws.  Owns its attachments, or wraps one that Qt owns."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.bootstrap import GL
+from sim.gl.errors import GLError, GLLimitError
+from sim.gl.formats import PixelFormat, pixel_format
+from sim.gl.objects import GLObject, new_name
+from sim.gl.texture import Texture2D
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+
+Rect = tuple[int, int, int, int]
+
+
+class _FramebufferName(GLObject):
+    kind = "Framebuffer"
+
+
+class _Renderbuffer(GLObject):
+    kind = "Renderbuffer"
+
+    def __init__(
+        self, context: "Context", size: tuple[int, int], pixels: PixelFormat, samples: int, label: str
+    ) -> None:
+        super().__init__(context, new_name(GL.glGenRenderbuffers), label)
+        GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, self.name)
+        GL.glRenderbufferStorageMultisample(GL.GL_RENDERBUFFER, samples, pixels.internal, *size)
+
+
+class Framebuffer:
+    """Colour, depth and stencil attachments of one size.
+
+    Single-sampled attachments are textures, so that later passes can read them; multisampled ones are renderbuffers,
+    read after `resolve_to` a single-sampled framebuffer with the same formats.
+
+    Args:
+        context: Where it lives.
+        size: (width, height) [pixel].
+        colours: Format of each colour attachment; "r32ui" for identities to pick from.
+        depth: Format of the depth attachment, or None.
+        samples: 0 or 1 for none, otherwise at most what the driver offers.
+        label: Name in `Context.live`.
+
+    Attributes:
+        colours: Colour textures; empty when multisampled or wrapped.
+        depth: Depth texture, or None.
+        samples: Samples in use; 0 for none.
+    """
+
+    def __init__(
+        self,
+        context: "Context",
+        size: tuple[int, int],
+        colours: Sequence[str] = ("rgba8",),
+        *,
+        depth: str | None = "depth24",
+        samples: int = 0,
+        label: str = "",
+    ) -> None:
+        self.context = context
+        self.size = (int(size[0]), int(size[1]))
+        self.label = label
+        self.formats = tuple(pixel_format(name) for name in colours)
+        self.samples = min(samples, context.capabilities.max_samples) if samples > 1 else 0
+        self.colours: tuple[Texture2D, ...] = ()
+        self.depth: Texture2D | None = None
+        self._attachments: list[Texture2D | _Renderbuffer] = []
+        self._owner: _FramebufferName | None = None
+        self._wrapped = 0
+        self._create(colours, depth)
+
+    @classmethod
+    def wrap(cls, context: "Context", name: int, size: tuple[int, int], *, samples: int = 0) -> "Framebuffer":
+        """A framebuffer that someone else owns, such as Qt's `defaultFramebufferObject()`; 8-bit RGBA is assumed."""
+        self = cls.__new__(cls)
+        self.context, self.size, self.label = context, (int(size[0]), int(size[1])), "wrapped"
+        self.formats, self.samples = (pixel_format("rgba8"),), samples
+        self.colours, self.depth, self._attachments = (), None, []
+        self._owner, self._wrapped = None, int(name)
+        return self
+
+    @property
+    def name(self) -> int:
+        """The GL name."""
+        return self._wrapped if self._owner is None else self._owner.name
+
+    def bind(self) -> None:
+        """Make it the target of drawing, and its whole area the viewport."""
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.name)
+        GL.glViewport(0, 0, *self.size)
+
+    def clear(
+        self,
+        colour: Sequence[float] | None = (0.0, 0.0, 0.0, 0.0),
+        *,
+        attachment: int = 0,
+        depth: float | None = 1.0,
+    ) -> None:
+        """Clear one colour attachment and the depth, whatever masks and scissor were set before.
+
+        Args:
+            colour: Four components, taken as unsigned integers by an integer attachment; None leaves it.
+            attachment: Which colour attachment.
+            depth: Depth 0 to 1; None leaves it.
+        """
+        self.bind()
+        self.context.invalidate()
+        GL.glDisable(GL.GL_SCISSOR_TEST)
+        GL.glColorMask(True, True, True, True)
+        GL.glDepthMask(True)
+        if colour is not None:
+            integer = self.formats[attachment].is_integer
+            value = np.array(colour, np.uint32 if integer else np.float32)
+            clear = GL.glClearBufferuiv if integer else GL.glClearBufferfv
+            clear(GL.GL_COLOR, attachment, value)
+        if depth is not None:
+            GL.glClearBufferfv(GL.GL_DEPTH, 0, np.array([depth], np.float32))
+
+    def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
+        """Copy every colour attachment (and the depth) to `target`, averaging samples where there are several.
+
+        Sizes must agree when multisampled.  Integer attachments take one of the samples.
+        """
+        if self.samples and self.size != target.size:
+            raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
+        GL.glDisable(GL.GL_SCISSOR_TEST)
+        self.context.invalidate()
+        GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
+        GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
+        for index in range(min(len(self.formats), len(target.formats))):
+            self._select(index, target)
+            mask = GL.GL_COLOR_BUFFER_BIT | (GL.GL_DEPTH_BUFFER_BIT if depth and index == 0 else 0)
+            GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *target.size, mask, GL.GL_NEAREST)
+        target._restore_draw_buffers()
+        target.bind()
+
+    def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
+        """Pixels of a colour attachment, shape (height, width, channels); waits for the GPU.
+
+        Args:
+            attachment: Which colour attachment.
+            rect: (x, y, width, height) from the lower left corner; everything by default.
+            flip: Put the top row first, as image files have it.
+
+        Raises:
+            GLError: If multisampled (resolve first).
+            GLLimitError: If the rectangle is not inside.
+        """
+        pixels = self.formats[attachment]
+        x, y, width, height = rect or (0, 0, *self.size)
+        if self.samples:
+            raise GLError(f"framebuffer {self.label!r} is multisampled; resolve it before reading")
+        if x < 0 or y < 0 or width < 1 or height < 1 or x + width > self.size[0] or y + height > self.size[1]:
+            raise GLLimitError(f"framebuffer {self.label!r} of {self.size}: rectangle {(x, y, width, height)}")
+        out = np.empty((height, width, pixels.channels), pixels.dtype)
+        GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
+        if self.name:
+            GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + attachment)
+        GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
+        GL.glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
+        return out[::-1].copy() if flip else out
+
+    def read_depth(self, rect: Rect | None = None) -> npt.NDArray[np.float32]:
+        """Depth 0 to 1, shape (height, width), bottom row first; waits for the GPU."""
+        x, y, width, height = rect or (0, 0, *self.size)
+        out = np.empty((height, width), np.float32)
+        GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
+        GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
+        GL.glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
+        return out
+
+    def release(self) -> None:
+        """Delete the framebuffer and its attachments; may be called twice, and leaves a wrapped one alone."""
+        if self._owner is not None:
+            self._owner.release()
+        for attachment in self._attachments:
+            attachment.release()
+
+    def _create(self, colours: Sequence[str], depth: str | None) -> None:
+        if min(self.size) < 1:
+            raise GLLimitError(f"framebuffer {self.label!r}: size {self.size[0]} x {self.size[1]}")
+        self._owner = _FramebufferName(self.context, new_name(GL.glGenFramebuffers), self.label)
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._owner.name)
+        textures = []
+        for index, pixels in enumerate(colours):
+            textures.append(self._attach(GL.GL_COLOR_ATTACHMENT0 + index, pixels))
+        if depth is not None:
+            stencil = depth == "depth24_stencil8"
+            self.depth = self._attach(GL.GL_DEPTH_STENCIL_ATTACHMENT if stencil else GL.GL_DEPTH_ATTACHMENT, depth)
+        self.colours = tuple(texture for texture in textures if texture is not None)
+        self._restore_draw_buffers()
+        status = int(GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER))
+        if status != GL.GL_FRAMEBUFFER_COMPLETE:
+            self.release()
+            raise GLError(f"framebuffer {self.label!r} is incomplete: status 0x{status:04x}")
+
+    def _attach(self, point: int, pixels: str) -> Texture2D | None:
+        if self.samples:
+            buffer = _Renderbuffer(self.context, self.size, pixel_format(pixels), self.samples, self.label)
+            GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, point, GL.GL_RENDERBUFFER, buffer.name)
+            self._attachments.append(buffer)
+            return None
+        filtering = "nearest" if pixel_format(pixels).is_depth else "linear"
+        texture = Texture2D(self.context, self.size, pixels, filtering=filtering, label=self.label)
+        GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, point, texture.target, texture.name, 0)
+        self._attachments.append(texture)
+        return texture
+
+    def _select(self, index: int, target: "Framebuffer") -> None:
+        """Read from and draw to attachment `index` only; wrapped framebuffers have a single one."""
+        if self.name:
+            GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + index)
+        if target._owner is not None:
+            # glDrawBuffers wants attachment i in slot i.
+            slots = [GL.GL_NONE] * index + [GL.GL_COLOR_ATTACHMENT0 + index]
+            GL.glDrawBuffers(len(slots), np.array(slots, np.uint32))
+
+    def _restore_draw_buffers(self) -> None:
+        if self._owner is None:
+            return
+        slots = [GL.GL_COLOR_ATTACHMENT0 + index for index in range(len(self.formats))] or [GL.GL_NONE]
+        GL.glDrawBuffers(len(slots), np.array(slots, np.uint32))

@@ -1,0 +1,156 @@
+"""ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the program runs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import shaders
+from sim.gl.program import Program
+from sim.gl.program_build import CaptureMode, ProgramSources, Stage
+from sim.gl.shader_log import ShaderError, ShaderMessage, parse_source_error
+from sim.gl.shader_source import ShaderSourceError, reader, resolve
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+
+
+class _Recipe:
+    """How a program is made from files, and which files it depends on."""
+
+    def __init__(
+        self,
+        stages: Mapping[Stage, str],
+        captures: tuple[str, ...],
+        capture_mode: CaptureMode,
+        defines: Mapping[str, object],
+        declarations: str,
+    ) -> None:
+        self.stages = dict(stages)
+        self.captures = captures
+        self.capture_mode: CaptureMode = capture_mode
+        self.defines = dict(defines)
+        self.declarations = declarations
+        self.files: frozenset[str] = frozenset(stages.values())
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two requests the same program."""
+        defines = tuple(sorted((name, str(value)) for name, value in self.defines.items()))
+        return tuple(self.stages.items()), self.captures, self.capture_mode, defines, self.declarations
+
+    @property
+    def label(self) -> str:
+        """Names of the files and the definitions."""
+        flags = ",".join(name if value is True else f"{name}={value}" for name, value in self.defines.items())
+        return " + ".join(self.stages.values()) + (f" [{flags}]" if flags else "")
+
+    def resolve(self, root: Path) -> ProgramSources:
+        """Read and resolve all stages; ShaderError when that fails."""
+        try:
+            stages = {
+                stage: resolve(
+                    name,
+                    reader(root),
+                    defines=self.defines,
+                    declarations=self.declarations if stage == "vertex" else "",
+                )
+                for stage, name in self.stages.items()
+            }
+        except ShaderSourceError as error:
+            self.files |= set(error.files)
+            raise ShaderError([parse_source_error(str(error))], error.files) from error
+        sources = ProgramSources(stages, self.captures, self.capture_mode)
+        self.files |= set(sources.files)
+        return sources
+
+
+class ShaderLibrary:
+    """All programs of a context, made from the files below `root`.
+
+    Args:
+        context: Where the programs live.
+        root: Folder of the shaders; the shipped one by default.
+    """
+
+    def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
+        self.context = context
+        self.root = root
+        self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
+        self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
+
+    def program(
+        self,
+        vertex: str,
+        fragment: str | None = None,
+        geometry: str | None = None,
+        *,
+        captures: Sequence[str] = (),
+        capture_mode: CaptureMode = "interleaved",
+        defines: Mapping[str, object] | None = None,
+        declarations: str = "",
+    ) -> Program:
+        """The program made of these files; the same request returns the same object.
+
+        Args:
+            vertex, fragment, geometry: File names relative to the root, with forward slashes.
+            captures: Outputs that transform feedback writes.
+            capture_mode: All into one buffer, or each into its own.
+            defines: Macros put after #version; True defines without a value, False leaves it out.
+            declarations: GLSL lines for the vertex stage, generated from records.
+
+        Raises:
+            ShaderError: If it does not compile; the text has `file:line: reason` lines.
+        """
+        stages: dict[Stage, str] = {"vertex": vertex}
+        if geometry is not None:
+            stages["geometry"] = geometry
+        if fragment is not None:
+            stages["fragment"] = fragment
+        recipe = _Recipe(stages, tuple(captures), capture_mode, defines or {}, declarations)
+        found = self._programs.get(recipe.key)
+        if found is None:
+            program = Program(self.context, recipe.resolve(self.root), label=recipe.label)
+            found = self._programs[recipe.key] = (recipe, program)
+        return found[1]
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Every file that any program depends on, relative to the root."""
+        return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))
+
+    @property
+    def messages(self) -> list[ShaderMessage]:
+        """What is wrong with the files of programs that run an older version of them."""
+        return [message for messages in self._failing.values() for message in messages]
+
+    def changed(self, names: Iterable[str]) -> list[ShaderMessage]:
+        """Rebuild the programs that depend on the named files, directly or through includes.
+
+        A program whose new text fails keeps running as it was, and is tried again at the next change of any of its
+        files.  The context must be current.
+
+        Args:
+            names: Paths relative to the root, with forward slashes.
+
+        Returns:
+            Messages of the programs that failed now, without repetitions; empty when all succeeded.
+        """
+        wanted = set(names)
+        messages: list[ShaderMessage] = []
+        for key, (recipe, program) in self._programs.items():
+            if not wanted & recipe.files:
+                continue
+            try:
+                program.swap(recipe.resolve(self.root))
+                self._failing.pop(key, None)
+            except ShaderError as error:
+                self._failing[key] = list(error.messages)
+                messages += error.messages
+        return list(dict.fromkeys(messages))
+
+    def release(self) -> None:
+        """Delete all programs; may be called twice."""
+        for _, program in self._programs.values():
+            program.release()
+        self._programs.clear()
+        self._failing.clear()

@@ -1,0 +1,179 @@
+"""Program: a linked program with its uniforms as items.  Locations never leave this class.
+
+Setting an item makes no GL call: values are compared with the last ones and sent by the next `use()`.
+"""
+
+import difflib
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sim.gl.bootstrap import GL
+from sim.gl.errors import GLLimitError
+from sim.gl.objects import GLObject
+from sim.gl.program_build import ProgramSources, build_program
+from sim.gl.reflection import AttributeInfo, Reflection, UniformInfo, reflect
+from sim.gl.texture import Texture
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+
+SAMPLER_UNIT_MAX = 15
+"""Units 0 to 14 belong to programs; unit 15 is for uploads."""
+
+
+class _ProgramName(GLObject):
+    kind = "Program"
+
+
+class Program:
+    """A program that can be replaced while others hold it.
+
+    Uniforms: `program["u_x"] = value` takes numbers, sequences, numpy arrays (matrices row-major, as numpy writes
+    them) and textures for samplers.  Each sampler has a texture unit of its own; textures are held weakly and bound by
+    `use()`.  A uniform that is declared but was optimised away accepts and ignores values, so that editing a shader
+    cannot break drawing; a name that no version of the source ever declared raises KeyError with the nearest names.
+
+    Args:
+        context: Where it lives.
+        sources: Resolved stages and captures.
+        label: Name in `Context.live`.
+
+    Attributes:
+        generation: Counts successful links; changes with every swap.
+        reflection: Interface of the present generation.
+    """
+
+    def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
+        self.context = context
+        self.label = label or " + ".join(source.name for source in sources.stages.values())
+        self.generation = 0
+        self.reflection: Reflection = Reflection({}, (), {}, ())
+        self._declared: frozenset[str] = frozenset()
+        self._values: dict[str, np.ndarray] = {}
+        self._dirty: set[str] = set()
+        self._units: dict[str, int] = {}
+        self._textures: dict[str, weakref.ref[Texture]] = {}
+        self._owner: _ProgramName | None = None
+        self.swap(sources)
+
+    def swap(self, sources: ProgramSources) -> None:
+        """Build new sources and take their place, keeping the values of uniforms that still exist.
+
+        Raises:
+            ShaderError: If they do not compile or link; the program then stays as it is.
+        """
+        name = build_program(sources)
+        reflection = reflect(name)
+        samplers = [info.name for info in reflection.uniforms.values() if info.type.sampler_target is not None]
+        if len(samplers) > SAMPLER_UNIT_MAX:
+            GL.glDeleteProgram(name)
+            raise GLLimitError(f"program {self.label!r}: {len(samplers)} samplers, the limit is {SAMPLER_UNIT_MAX}")
+        if self._owner is not None:
+            self._owner.release()
+        self._owner = _ProgramName(self.context, name, self.label)
+        self.reflection = reflection
+        self.generation += 1
+        self._declared |= sources.uniforms() | set(reflection.uniforms)
+        self._units = {sampler: unit for unit, sampler in enumerate(samplers)}
+        self._restore_values()
+        for block in reflection.blocks.values():
+            GL.glUniformBlockBinding(name, block.index, self.context.block_binding(block.name))
+
+    @property
+    def name(self) -> int:
+        """The GL name of the present generation."""
+        assert self._owner is not None
+        return self._owner.name
+
+    @property
+    def attributes(self) -> tuple[AttributeInfo, ...]:
+        """Active vertex attributes by location; programs with equal ones share vertex arrays."""
+        return self.reflection.attributes
+
+    @property
+    def uniforms(self) -> dict[str, UniformInfo]:
+        """Active uniforms by name."""
+        return self.reflection.uniforms
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.reflection.uniforms
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        info = self.reflection.uniforms.get(name)
+        if info is None:
+            if name not in self._declared:
+                raise self._unknown(name)
+        elif isinstance(value, Texture):
+            self._set_texture(info, value)
+        else:
+            self._set_value(info, value)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The value set last, shape (count, ...); KeyError when none was set."""
+        return self._values[name]
+
+    def set_if_active(self, name: str, value: Any) -> bool:
+        """Set a uniform that this program may lack; returns whether it is active.  Never raises for the name."""
+        if name not in self.reflection.uniforms:
+            return False
+        self[name] = value
+        return True
+
+    def use(self) -> None:
+        """Make current, send changed values and bind textures."""
+        GL.glUseProgram(self.name)
+        if self._dirty:
+            for name in self._dirty:
+                info, value = self.reflection.uniforms[name], self._values[name]
+                info.type.upload(info.location, len(value), value)
+            self._dirty.clear()
+        for name, reference in self._textures.items():
+            texture = reference()
+            if texture is not None and not texture.released:
+                texture.bind(self._units[name])
+
+    def release(self) -> None:
+        """Delete the program; may be called twice."""
+        if self._owner is not None:
+            self._owner.release()
+
+    def _set_value(self, info: UniformInfo, value: Any) -> None:
+        try:
+            array = info.type.encode(value, info.size)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"program {self.label!r}: uniform {info.name!r}: {error}") from None
+        last = self._values.get(info.name)
+        if last is None or last.shape != array.shape or last.tobytes() != array.tobytes():
+            # The caller may go on writing into its array, so keep a copy.
+            self._values[info.name] = array.copy()
+            self._dirty.add(info.name)
+
+    def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
+        if info.type.sampler_target != texture.target:
+            raise ValueError(f"program {self.label!r}: uniform {info.name!r} does not take a {type(texture).__name__}")
+        self._textures[info.name] = weakref.ref(texture)
+        self._set_value(info, self._units[info.name])
+
+    def _restore_values(self) -> None:
+        old_values, old_textures = self._values, self._textures
+        self._values, self._textures, self._dirty = {}, {}, set()
+        for name, info in self.reflection.uniforms.items():
+            texture = old_textures[name]() if name in old_textures else None
+            if texture is not None and info.type.sampler_target == texture.target:
+                self._set_texture(info, texture)
+            elif name in old_values and info.type.sampler_target is None:
+                self._restore_value(info, old_values[name])
+
+    def _restore_value(self, info: UniformInfo, value: np.ndarray) -> None:
+        fits = value.shape[1:] == info.type.shape and len(value) <= info.size and value.dtype == info.type.dtype
+        if fits:
+            self._set_value(info, value if info.size > 1 else value[0])
+
+    def _unknown(self, name: str) -> KeyError:
+        near = difflib.get_close_matches(name, sorted(self._declared), n=3, cutoff=0.4)
+        hint = (
+            f"; did you mean {', '.join(near)}?" if near else f"; it has {', '.join(sorted(self._declared)) or 'none'}"
+        )
+        return KeyError(f"program {self.label!r} has no uniform {name!r}{hint}")

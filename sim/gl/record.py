@@ -1,0 +1,116 @@
+"""Records: one structured dtype that fixes a buffer's layout, its GLSL inputs and its captured outputs.
+
+Both sides are generated from the same dtype, so they cannot disagree.  A record is a whole number of vec4s, so the
+same buffer can be read as vertex attributes and as an RGBA32F buffer texture.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+RECORD_VEC4_MAX = 16
+"""64 interleaved components are the guaranteed limit of transform feedback."""
+
+INPUT_PREFIX = "a_"
+OUTPUT_PREFIX = "o_"
+
+GLSL_TYPES = {
+    ("f", 1): "float", ("f", 2): "vec2", ("f", 3): "vec3", ("f", 4): "vec4",
+    ("i", 1): "int", ("i", 2): "ivec2", ("i", 3): "ivec3", ("i", 4): "ivec4",
+    ("u", 1): "uint", ("u", 2): "uvec2", ("u", 3): "uvec3", ("u", 4): "uvec4",
+}  # fmt: skip
+
+FieldSpec = str | tuple[int, str]
+
+
+class RecordError(ValueError):
+    """A record breaks the layout rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A named layout of whole vec4s.
+
+    Attributes:
+        name: Name used in messages and labels.
+        dtype: Packed structured type, 4-byte fields of 1 to 4 components.
+    """
+
+    name: str
+    dtype: np.dtype
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Field names in memory order."""
+        return self.dtype.names or ()
+
+    @property
+    def vec4_count(self) -> int:
+        """Texels of one record in an RGBA32F buffer texture."""
+        return self.dtype.itemsize // 16
+
+    def input_declarations(self) -> str:
+        """GLSL lines `in vec3 a_position;`, one per field."""
+        return "".join(f"in {self._glsl(field)} {INPUT_PREFIX}{field};\n" for field in self.fields)
+
+    def output_declarations(self) -> str:
+        """GLSL lines `out vec3 o_position;`, one per field."""
+        return "".join(
+            f"{self._qualifier(field)}out {self._glsl(field)} {OUTPUT_PREFIX}{field};\n" for field in self.fields
+        )
+
+    def captures(self) -> tuple[str, ...]:
+        """Names to capture, in memory order; interleaved capture packs them exactly like the dtype."""
+        return tuple(OUTPUT_PREFIX + field for field in self.fields)
+
+    def zeros(self, count: int) -> np.ndarray:
+        """`count` records of zero bytes."""
+        return np.zeros(count, self.dtype)
+
+    def _glsl(self, field: str) -> str:
+        base, shape = _element(self.dtype, field)
+        return GLSL_TYPES[base.kind, shape]
+
+    def _qualifier(self, field: str) -> str:
+        # Integer outputs of a vertex stage must be flat even when nothing is rasterised.
+        return "" if _element(self.dtype, field)[0].kind == "f" else "flat "
+
+
+def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
+    """Scalar type and component count of a field."""
+    sub = dtype[field]
+    base, shape = sub.subdtype if sub.subdtype is not None else (sub, ())
+    if len(shape) > 1:
+        raise RecordError(f"field {field!r} has shape {shape}; scalars and vectors are allowed")
+    return base, int(shape[0]) if shape else 1
+
+
+def record(name: str, /, **fields: FieldSpec) -> Record:
+    """Describe a record.
+
+    Args:
+        name: Name of the record.
+        fields: Name to scalar type ("f4", "i4", "u4") or (components, type), in memory order.
+
+    Raises:
+        RecordError: If the fields are not 4-byte scalars or vectors, straddle a vec4, do not fill whole vec4s, or
+            exceed 16 vec4s.
+    """
+    items = [(key, spec) if isinstance(spec, str) else (key, spec[1], (spec[0],)) for key, spec in fields.items()]
+    dtype = np.dtype(items)
+    _check(name, dtype)
+    return Record(name, dtype)
+
+
+def _check(name: str, dtype: np.dtype) -> None:
+    for field in dtype.names or ():
+        base, count = _element(dtype, field)
+        if base.itemsize != 4 or (base.kind, count) not in GLSL_TYPES:
+            raise RecordError(f"record {name}: field {field!r} is {dtype[field]}, not 1 to 4 components of 4 bytes")
+        offset = int(dtype.fields[field][1]) // 4
+        if offset // 4 != (offset + count - 1) // 4:
+            raise RecordError(f"record {name}: field {field!r} straddles two vec4s")
+    if not dtype.itemsize or dtype.itemsize % 16:
+        raise RecordError(f"record {name}: {dtype.itemsize} bytes are not whole vec4s of 16")
+    if dtype.itemsize // 16 > RECORD_VEC4_MAX:
+        raise RecordError(f"record {name}: {dtype.itemsize // 16} vec4s, the limit is {RECORD_VEC4_MAX}")

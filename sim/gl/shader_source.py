@@ -1,0 +1,146 @@
+"""Shader text: includes, injected definitions, and the origin of every line.  Pure text; knows no OpenGL."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+INCLUDE = re.compile(r"^\s*#\s*include\b(?P<rest>.*)$")
+QUOTED = re.compile(r'^\s*"(?P<name>[^"]+)"\s*(//.*)?$')
+VERSION = re.compile(r"^\s*#\s*version\b")
+BLOCK_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+UNIFORM = re.compile(r"\buniform\s+(?:(?:lowp|mediump|highp)\s+)?\w+\s+(?P<names>\w[^;{]*);")
+
+INJECTED = "<definitions>"
+
+
+class ShaderSourceError(Exception):
+    """A shader file is missing or its includes are wrong; the text reads `file:line: reason`.
+
+    Attributes:
+        files: Files involved, so that saving one of them can be answered with a new attempt.
+    """
+
+    def __init__(self, message: str, files: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.files = files
+
+
+@dataclass(frozen=True, slots=True)
+class ShaderSource:
+    """Resolved text of one stage.
+
+    Attributes:
+        name: Path of the root file, relative to the shader folder, with forward slashes.
+        text: What the compiler gets.
+        origins: (file, line) of every line of `text`; lines count from 1, and index 0 is line 1.
+        files: Every file that took part, the root first.
+    """
+
+    name: str
+    text: str
+    origins: tuple[tuple[str, int], ...]
+    files: tuple[str, ...]
+
+    def origin(self, line: int) -> tuple[str, int]:
+        """File and line that line `line` (from 1) of the text came from; the nearest one when out of range."""
+        if not self.origins:
+            return self.name, 1
+        return self.origins[min(max(line, 1), len(self.origins)) - 1]
+
+    def uniforms(self) -> frozenset[str]:
+        """Names declared as uniform, whether or not the compiler keeps them."""
+        names: set[str] = set()
+        for match in UNIFORM.finditer(BLOCK_COMMENT.sub(" ", self.text)):
+            for part in match["names"].split(","):
+                names.add(re.split(r"[\s\[=]", part.strip(), maxsplit=1)[0])
+        return frozenset(names)
+
+
+class _Resolver:
+    """Walk over the includes of one root file."""
+
+    def __init__(self, read: Callable[[str], str]) -> None:
+        self._read = read
+        self.lines: list[str] = []
+        self.origins: list[tuple[str, int]] = []
+        self.files: list[str] = []
+
+    def add(self, name: str, chain: tuple[str, ...]) -> None:
+        """Append the lines of a file, with its includes in their places."""
+        self.files.append(name)
+        chain = (*chain, name)
+        for number, line in enumerate(self._read(name).splitlines(), start=1):
+            match = INCLUDE.match(line)
+            if match is None:
+                self.lines.append(line)
+                self.origins.append((name, number))
+            else:
+                self._include(match["rest"], f"{name}:{number}", chain)
+
+    def _include(self, rest: str, place: str, chain: tuple[str, ...]) -> None:
+        quoted = QUOTED.match(rest)
+        if quoted is None:
+            raise self._error(f'{place}: expected #include "folder/file.glsl"')
+        target = quoted["name"]
+        if PurePosixPath(target).is_absolute() or ".." in PurePosixPath(target).parts or "\\" in target:
+            raise self._error(f"{place}: include {target!r} must be a path below the shader folder")
+        if target in chain:
+            raise self._error(f"{place}: include cycle: {' -> '.join((*chain, target))}")
+        if target in self.files:
+            return
+        try:
+            self.add(target, chain)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise self._error(f"{place}: cannot include {target!r}: {reason}") from error
+
+    def _error(self, message: str) -> ShaderSourceError:
+        return ShaderSourceError(message, tuple(dict.fromkeys(self.files)))
+
+
+def resolve(
+    name: str,
+    read: Callable[[str], str],
+    *,
+    defines: Mapping[str, object] | None = None,
+    declarations: str = "",
+) -> ShaderSource:
+    """Resolve the includes of `name` and inject definitions after its #version line.
+
+    Args:
+        name: Root file, as `read` understands it.
+        read: Text of a file by its name; raises OSError when there is none.
+        defines: Macro to value; True defines without a value, False and None leave it out.
+        declarations: GLSL lines put after the definitions, for inputs and outputs generated from a record.
+
+    Raises:
+        ShaderSourceError: Naming file and line, for a missing file, a malformed include or an include cycle.
+    """
+    resolver = _Resolver(read)
+    try:
+        resolver.add(name, ())
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ShaderSourceError(f"{name}:1: cannot read: {reason}", (name,)) from error
+    injected = _define_lines(defines or {}) + declarations.splitlines()
+    at = next((index + 1 for index, line in enumerate(resolver.lines) if VERSION.match(line)), 0)
+    lines = [*resolver.lines[:at], *injected, *resolver.lines[at:]]
+    fake = [(INJECTED, number) for number in range(1, len(injected) + 1)]
+    origins = [*resolver.origins[:at], *fake, *resolver.origins[at:]]
+    return ShaderSource(name, "\n".join(lines) + "\n", tuple(origins), tuple(dict.fromkeys(resolver.files)))
+
+
+def _define_lines(defines: Mapping[str, object]) -> list[str]:
+    lines = []
+    for key, value in defines.items():
+        if value is True:
+            lines.append(f"#define {key}")
+        elif value is not None and value is not False:
+            lines.append(f"#define {key} {value}")
+    return lines
+
+
+def reader(root: Path) -> Callable[[str], str]:
+    """A `read` function for files below `root`."""
+    return lambda name: (root / name).read_text(encoding="utf-8")

@@ -1,0 +1,126 @@
+"""PipelineState: all fixed-function state that a draw needs, as one value.
+
+`apply` sets everything and assumes nothing, because Qt composes the window with the same context.  The only shortcut is
+that the very state applied last is not applied again until `Context.invalidate`.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sim.gl.bootstrap import GL
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+
+Compare = Literal["less", "less_equal", "equal", "greater", "greater_equal", "always", "never", "not_equal"]
+Blend = Literal["none", "alpha", "premultiplied", "additive", "multiply"]
+Cull = Literal["none", "back", "front"]
+Fill = Literal["fill", "line", "point"]
+
+COMPARES: dict[str, int] = {
+    "less": GL.GL_LESS,
+    "less_equal": GL.GL_LEQUAL,
+    "equal": GL.GL_EQUAL,
+    "greater": GL.GL_GREATER,
+    "greater_equal": GL.GL_GEQUAL,
+    "always": GL.GL_ALWAYS,
+    "never": GL.GL_NEVER,
+    "not_equal": GL.GL_NOTEQUAL,
+}
+
+# (source colour, destination colour, source alpha, destination alpha)
+BLENDS: dict[str, tuple[int, int, int, int]] = {
+    "alpha": (GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA),
+    "premultiplied": (GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA),
+    "additive": (GL.GL_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE, GL.GL_ONE),
+    "multiply": (GL.GL_DST_COLOR, GL.GL_ZERO, GL.GL_DST_ALPHA, GL.GL_ZERO),
+}
+
+FACES = {"back": GL.GL_BACK, "front": GL.GL_FRONT}
+FILLS = {"fill": GL.GL_FILL, "line": GL.GL_LINE, "point": GL.GL_POINT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineState:
+    """Fixed-function state of a draw; the defaults suit opaque surfaces.
+
+    Attributes:
+        depth_test, depth_write, depth_func: Depth buffer.
+        blend: How colours are combined.
+        cull: Faces left out; counter-clockwise is the front.
+        fill: Polygons as surfaces, lines or points.
+        polygon_offset: (factor, units), None for none; applies to whatever `fill` is.
+        colour_mask: Channels written, in order RGBA.
+        scissor: (x, y, width, height) [pixel] from the lower left corner, or None.
+        line_width: [pixel]; core profiles guarantee 1 only.
+        program_point_size: Whether the shader's gl_PointSize counts.
+        multisample: Whether samples are used where the target has them.
+        srgb_write: Whether writes to sRGB attachments are encoded.
+    """
+
+    depth_test: bool = True
+    depth_write: bool = True
+    depth_func: Compare = "less"
+    blend: Blend = "none"
+    cull: Cull = "none"
+    fill: Fill = "fill"
+    polygon_offset: tuple[float, float] | None = None
+    colour_mask: tuple[bool, bool, bool, bool] = (True, True, True, True)
+    scissor: tuple[int, int, int, int] | None = None
+    line_width: float = 1.0
+    program_point_size: bool = True
+    multisample: bool = True
+    srgb_write: bool = False
+
+    def apply(self, context: "Context") -> None:
+        """Set all of it on the current context."""
+        if context.applied_state is self or context.applied_state == self:
+            return
+        self._apply_depth()
+        self._apply_blend()
+        self._apply_polygons()
+        self._apply_rest()
+        context.applied_state = self
+
+    def _apply_depth(self) -> None:
+        # Depth is not written while the test is off, so writing without testing means the test "always".
+        _switch(GL.GL_DEPTH_TEST, self.depth_test or self.depth_write)
+        GL.glDepthMask(self.depth_write)
+        GL.glDepthFunc(COMPARES[self.depth_func] if self.depth_test else GL.GL_ALWAYS)
+        GL.glDisable(GL.GL_STENCIL_TEST)
+
+    def _apply_blend(self) -> None:
+        _switch(GL.GL_BLEND, self.blend != "none")
+        if self.blend != "none":
+            GL.glBlendEquation(GL.GL_FUNC_ADD)
+            GL.glBlendFuncSeparate(*BLENDS[self.blend])
+        GL.glColorMask(*self.colour_mask)
+
+    def _apply_polygons(self) -> None:
+        _switch(GL.GL_CULL_FACE, self.cull != "none")
+        if self.cull != "none":
+            GL.glCullFace(FACES[self.cull])
+        GL.glFrontFace(GL.GL_CCW)
+        GL.glPolygonMode(GL.GL_FRONT_AND_BACK, FILLS[self.fill])
+        for kind in (GL.GL_POLYGON_OFFSET_FILL, GL.GL_POLYGON_OFFSET_LINE, GL.GL_POLYGON_OFFSET_POINT):
+            _switch(kind, self.polygon_offset is not None)
+        if self.polygon_offset is not None:
+            GL.glPolygonOffset(*self.polygon_offset)
+
+    def _apply_rest(self) -> None:
+        _switch(GL.GL_SCISSOR_TEST, self.scissor is not None)
+        if self.scissor is not None:
+            GL.glScissor(*self.scissor)
+        GL.glLineWidth(self.line_width)
+        _switch(GL.GL_PROGRAM_POINT_SIZE, self.program_point_size)
+        _switch(GL.GL_MULTISAMPLE, self.multisample)
+        _switch(GL.GL_FRAMEBUFFER_SRGB, self.srgb_write)
+        for kind in (GL.GL_SAMPLE_ALPHA_TO_COVERAGE, GL.GL_PRIMITIVE_RESTART, GL.GL_RASTERIZER_DISCARD):
+            GL.glDisable(kind)
+
+
+def _switch(capability: int, on: bool) -> None:
+    if on:
+        GL.glEnable(capability)
+    else:
+        GL.glDisable(capability)

@@ -1,0 +1,220 @@
+"""Textures: images (`Texture2D`) and buffers seen as arrays of texels (`BufferTexture`)."""
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.errors import GLError, GLLimitError
+from sim.gl.formats import pixel_format
+from sim.gl.objects import GLObject, new_name
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from sim.gl.context import Context
+
+SCRATCH_UNIT = 15
+TEXTURE_MAX_ANISOTROPY = 0x84FE
+
+Wrap = Literal["repeat", "clamp", "mirror"]
+Filter = Literal["linear", "nearest"]
+
+WRAPS: dict[str, int] = {
+    "repeat": GL.GL_REPEAT,
+    "clamp": GL.GL_CLAMP_TO_EDGE,
+    "mirror": GL.GL_MIRRORED_REPEAT,
+}
+
+
+class Texture(GLObject):
+    """A texture name with the target it binds to."""
+
+    kind = "Texture"
+    target = GL.GL_TEXTURE_2D
+
+    def __init__(self, context: "Context", label: str) -> None:
+        super().__init__(context, new_name(GL.glGenTextures), label)
+
+    def bind(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
+        GL.glBindTexture(self.target, self.name)
+
+
+class Texture2D(Texture):
+    """An image; row 0 is at v = 0.
+
+    Args:
+        context: Where it lives.
+        size: (width, height) [texel].
+        pixels: Format name, see `formats.FORMATS`.
+        mipmaps: Whether smaller levels are kept; they are made after every `write`.
+        wrap: Behaviour outside 0 to 1.
+        filtering: Between texels; integer formats must use "nearest".
+        anisotropy: Wanted ratio, limited to what the driver offers; 1 is off.
+        compare: Make a depth texture answer comparisons (`sampler2DShadow`).
+        label: Name in `Context.live`.
+
+    Raises:
+        GLLimitError: If the size is not positive or beyond the driver's limit.
+    """
+
+    def __init__(
+        self,
+        context: "Context",
+        size: tuple[int, int],
+        pixels: str = "rgba8",
+        *,
+        mipmaps: bool = False,
+        wrap: Wrap = "clamp",
+        filtering: Filter = "linear",
+        anisotropy: float = 1.0,
+        compare: bool = False,
+        label: str = "",
+    ) -> None:
+        limit = context.capabilities.max_texture_size
+        if min(size) < 1 or max(size) > limit:
+            raise GLLimitError(f"texture {label!r}: size {size[0]} x {size[1]}, allowed is 1 to {limit}")
+        super().__init__(context, label)
+        self.size = (int(size[0]), int(size[1]))
+        self.pixels = pixels
+        self.mipmaps = mipmaps
+        self.format = pixel_format(pixels)
+        self._allocate()
+        self._set_sampling(wrap, filtering, anisotropy, compare)
+
+    @classmethod
+    def from_array(
+        cls, context: "Context", array: npt.NDArray[Any], pixels: str | None = None, **options: Any
+    ) -> "Texture2D":
+        """Texture from texels of shape (height, width) or (height, width, channels).
+
+        `pixels` is chosen from the type and the channels unless given; options as in the constructor.
+        """
+        if pixels is None:
+            channels = 1 if array.ndim == 2 else array.shape[2]
+            suffix = {"uint8": "8", "float32": "32f", "uint32": "32ui"}.get(array.dtype.name)
+            if suffix is None or channels not in (1, 2, 3, 4):
+                raise GLError(f"no pixel format for {array.dtype.name} texels with {channels} channels")
+            pixels = {1: "r", 2: "rg", 3: "rgb", 4: "rgba"}[channels] + suffix
+        texture = cls(context, (array.shape[1], array.shape[0]), pixels, **options)
+        texture.write(array)
+        return texture
+
+    @classmethod
+    def from_image(
+        cls, context: "Context", image: "Image", *, srgb: bool = True, flip_rows: bool = False, **options: Any
+    ) -> "Texture2D":
+        """Texture from a Pillow image of any mode, as 8-bit RGBA.
+
+        Args:
+            context: Where it lives.
+            image: Its top row becomes row 0 (v = 0), unless `flip_rows`.
+            srgb: Decode sRGB to linear when sampled; False for data such as normal maps.
+            flip_rows: Put the bottom row at v = 0.
+            options: As in the constructor; mipmaps, repeat and anisotropy 8 by default.
+        """
+        array = np.asarray(image.convert("RGBA"))
+        if flip_rows:
+            array = array[::-1]
+        settings: dict[str, Any] = {"mipmaps": True, "wrap": "repeat", "anisotropy": 8.0} | options
+        return cls.from_array(context, array, "srgb8_alpha8" if srgb else "rgba8", **settings)
+
+    def write(self, array: npt.NDArray[Any]) -> None:
+        """Replace all texels, shape (height, width[, channels]), and remake the mipmaps.
+
+        Raises:
+            GLError: If shape or type do not fit.
+        """
+        width, height = self.size
+        expected = height * width * self.format.channels
+        if array.shape[:2] != (height, width) or array.size != expected or array.dtype != self.format.dtype:
+            raise GLError(
+                f"texture {self.label!r} of {width} x {height} {self.pixels} cannot take {array.dtype.name} "
+                f"texels of shape {array.shape}"
+            )
+        data = np.ascontiguousarray(array)
+        self.bind(SCRATCH_UNIT)
+        GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
+        pointer = ctypes.c_void_p(data.ctypes.data)
+        GL.glTexSubImage2D(self.target, 0, 0, 0, width, height, self.format.transfer, self.format.element, pointer)
+        if self.mipmaps:
+            GL.glGenerateMipmap(self.target)
+
+    def read(self, level: int = 0) -> npt.NDArray[Any]:
+        """Texels of a level, shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
+        width, height = (max(1, edge >> level) for edge in self.size)
+        out = np.empty((height, width, self.format.channels), self.format.dtype)
+        self.bind(SCRATCH_UNIT)
+        GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
+        pointer = ctypes.c_void_p(out.ctypes.data)
+        GL.glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
+        return out
+
+    def _allocate(self) -> None:
+        self.bind(SCRATCH_UNIT)
+        levels = max(self.size).bit_length() if self.mipmaps else 1
+        for level in range(levels):
+            width, height = (max(1, edge >> level) for edge in self.size)
+            GL.glTexImage2D(
+                self.target,
+                level,
+                self.format.internal,
+                width,
+                height,
+                0,
+                self.format.transfer,
+                self.format.element,
+                None,
+            )
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAX_LEVEL, levels - 1)
+
+    def _set_sampling(self, wrap: Wrap, filtering: Filter, anisotropy: float, compare: bool) -> None:
+        nearest = filtering == "nearest" or self.format.is_integer
+        magnify = GL.GL_NEAREST if nearest else GL.GL_LINEAR
+        minify = magnify
+        if self.mipmaps:
+            minify = GL.GL_NEAREST_MIPMAP_NEAREST if nearest else GL.GL_LINEAR_MIPMAP_LINEAR
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MIN_FILTER, minify)
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAG_FILTER, magnify)
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_WRAP_S, WRAPS[wrap])
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_WRAP_T, WRAPS[wrap])
+        ratio = min(anisotropy, self.context.capabilities.max_anisotropy)
+        if ratio > 1.0:
+            GL.glTexParameterf(self.target, TEXTURE_MAX_ANISOTROPY, ratio)
+        if compare:
+            GL.glTexParameteri(self.target, GL.GL_TEXTURE_COMPARE_MODE, GL.GL_COMPARE_REF_TO_TEXTURE)
+            GL.glTexParameteri(self.target, GL.GL_TEXTURE_COMPARE_FUNC, GL.GL_LEQUAL)
+
+
+class BufferTexture(Texture):
+    """A buffer read by `texelFetch` through a `samplerBuffer` (`usamplerBuffer` for integer formats).
+
+    It follows the buffer: writing, orphaning and resizing the buffer show at the next fetch.
+
+    Raises:
+        GLLimitError: If the buffer holds more texels than the driver can address.
+    """
+
+    target = GL.GL_TEXTURE_BUFFER
+
+    def __init__(self, context: "Context", buffer: Buffer, pixels: str = "rgba32f", *, label: str = "") -> None:
+        super().__init__(context, label or buffer.label)
+        self.buffer = buffer
+        self.pixels = pixels
+        self.format = pixel_format(pixels)
+        limit = context.capabilities.max_texture_buffer_size
+        if self.texel_count > limit:
+            self.release()
+            raise GLLimitError(f"buffer texture {label!r}: {self.texel_count} texels, the driver allows {limit}")
+        self.bind(SCRATCH_UNIT)
+        GL.glTexBuffer(self.target, self.format.internal, buffer.name)
+
+    @property
+    def texel_count(self) -> int:
+        """Number of whole texels."""
+        return self.buffer.size // (self.format.dtype.itemsize * self.format.channels)

@@ -1,0 +1,221 @@
+"""Vertex arrays: which buffers feed which attributes.
+
+Streams describe buffers by field names; the match with a program is by attribute name, so one VertexArray serves every
+program.  GL names are kept per attribute signature (names, locations, types), which a hot reload changes by itself.
+"""
+
+import ctypes
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.errors import GLError
+from sim.gl.objects import GLObject, new_name
+from sim.gl.record import INPUT_PREFIX
+
+if TYPE_CHECKING:
+    from sim.gl.context import Context
+    from sim.gl.program import Program
+    from sim.gl.reflection import AttributeInfo
+
+Mode = Literal["points", "lines", "line_strip", "triangles", "triangle_strip", "lines_adjacency"]
+
+MODES: dict[str, int] = {
+    "points": GL.GL_POINTS,
+    "lines": GL.GL_LINES,
+    "line_strip": GL.GL_LINE_STRIP,
+    "triangles": GL.GL_TRIANGLES,
+    "triangle_strip": GL.GL_TRIANGLE_STRIP,
+    "lines_adjacency": GL.GL_LINES_ADJACENCY,
+}
+
+ELEMENTS: dict[str, int] = {
+    "float32": GL.GL_FLOAT,
+    "float16": GL.GL_HALF_FLOAT,
+    "int32": GL.GL_INT,
+    "uint32": GL.GL_UNSIGNED_INT,
+    "int16": GL.GL_SHORT,
+    "uint16": GL.GL_UNSIGNED_SHORT,
+    "int8": GL.GL_BYTE,
+    "uint8": GL.GL_UNSIGNED_BYTE,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """A buffer of records that feeds attributes.
+
+    The field `position` feeds the attribute `a_position`, unless `rename` says otherwise.
+
+    Attributes:
+        buffer: Where the records are.
+        dtype: Structured type of a record; that of the buffer by default.
+        rename: Field name to attribute name.
+        normalised: Integer fields that reach the shader as 0 to 1 (or -1 to 1).
+        offset: First byte of the first record.
+        divisor: 0 advances per vertex, n every n instances.
+    """
+
+    buffer: Buffer
+    dtype: np.dtype | None = None
+    rename: Mapping[str, str] = field(default_factory=dict)
+    normalised: frozenset[str] = frozenset()
+    offset: int = 0
+    divisor: int = 0
+
+    @property
+    def layout(self) -> np.dtype:
+        """The structured type of one record."""
+        return self.buffer.dtype if self.dtype is None else self.dtype
+
+    def attributes(self) -> dict[str, str]:
+        """Attribute name to field name."""
+        return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
+
+
+class _VertexArrayName(GLObject):
+    kind = "VertexArray"
+
+
+class VertexArray:
+    """Streams, an optional index buffer, and constants for attributes without a stream.
+
+    Args:
+        context: Where it lives.
+        streams: Buffers with structured element types.
+        indices: Triangle or line indices, uint8, uint16 or uint32 elements.
+        constants: Attribute name to the value used where no stream has it, up to 4 floats.
+        label: Name in `Context.live`.
+    """
+
+    def __init__(
+        self,
+        context: "Context",
+        streams: Sequence[Stream] = (),
+        *,
+        indices: Buffer | None = None,
+        constants: Mapping[str, Sequence[float]] | None = None,
+        label: str = "",
+    ) -> None:
+        self.context = context
+        self.label = label
+        self.indices = indices
+        self.constants = dict(constants or {})
+        self._sources: dict[str, tuple[Stream, str]] = {}
+        for stream in streams:
+            if stream.layout.names is None:
+                raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
+            self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
+        self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
+        self._owners: dict[tuple[AttributeInfo, ...], _VertexArrayName] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of indices, or of vertices when there are none."""
+        return self.vertex_count if self.indices is None else self.indices.count
+
+    def bind(self, program: "Program") -> None:
+        """Bind for a program; KeyError naming the attribute that no stream has."""
+        owner = self._owners.get(program.attributes)
+        if owner is None:
+            owner = self._owners[program.attributes] = self._build(program)
+        GL.glBindVertexArray(owner.name)
+        for attribute in program.attributes:
+            if attribute.name not in self._sources:
+                value = (*self.constants[attribute.name], 0.0, 0.0, 1.0)
+                padded = value[:4] if len(self.constants[attribute.name]) < 4 else self.constants[attribute.name]
+                GL.glVertexAttrib4f(attribute.location, *map(float, padded))
+
+    def draw(
+        self,
+        program: "Program",
+        mode: Mode = "triangles",
+        *,
+        count: int | None = None,
+        first: int = 0,
+        instances: int | None = None,
+    ) -> None:
+        """Draw with a program, which is made current.
+
+        Args:
+            program: Its uniforms and textures are set before.
+            mode: Primitive.
+            count: Vertices or indices, all from `first` on by default.
+            first: First vertex or index.
+            instances: Number of instances; None draws without instancing.
+        """
+        program.use()
+        self.bind(program)
+        length = self.count - first if count is None else count
+        if length <= 0:
+            return
+        if self.indices is None:
+            if instances is None:
+                GL.glDrawArrays(MODES[mode], first, length)
+            else:
+                GL.glDrawArraysInstanced(MODES[mode], first, length, instances)
+            return
+        element = ELEMENTS[self.indices.dtype.name]
+        start = ctypes.c_void_p(first * self.indices.dtype.itemsize)
+        if instances is None:
+            GL.glDrawElements(MODES[mode], length, element, start)
+        else:
+            GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
+
+    def release(self) -> None:
+        """Delete the vertex arrays, not the buffers; may be called twice."""
+        for owner in self._owners.values():
+            owner.release()
+        self._owners.clear()
+
+    def _build(self, program: "Program") -> _VertexArrayName:
+        self._check_attributes(program)
+        owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
+        GL.glBindVertexArray(owner.name)
+        for attribute in program.attributes:
+            if attribute.name in self._sources:
+                _attach(attribute, *self._sources[attribute.name])
+        if self.indices is not None:
+            GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self.indices.name)
+        GL.glBindBuffer(GL.GL_ARRAY_BUFFER, 0)
+        return owner
+
+    def _check_attributes(self, program: "Program") -> None:
+        known = [*self._sources, *self.constants]
+        for attribute in program.attributes:
+            if attribute.name not in known:
+                near = difflib.get_close_matches(attribute.name, known, n=3, cutoff=0.4) or sorted(known)
+                raise KeyError(
+                    f"vertex array {self.label!r} has nothing for attribute {attribute.name!r} of program "
+                    f"{program.label!r}; it has {', '.join(near) or 'no streams'}"
+                )
+
+
+def _record_count(stream: Stream) -> int:
+    return max(0, stream.buffer.size - stream.offset) // stream.layout.itemsize
+
+
+def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:
+    layout = stream.layout
+    base, shape = layout[name].subdtype or (layout[name], ())
+    components = int(np.prod(shape, dtype=int)) if shape else 1
+    if components > 4 or base.name not in ELEMENTS:
+        raise GLError(f"field {name!r} of type {layout[name]} cannot feed a vertex attribute")
+    if attribute.integer and base.kind == "f":
+        raise GLError(f"attribute {attribute.name!r} is an integer, field {name!r} is {base.name}")
+    pointer = ctypes.c_void_p(stream.offset + int(layout.fields[name][1]))
+    GL.glBindBuffer(GL.GL_ARRAY_BUFFER, stream.buffer.name)
+    GL.glEnableVertexAttribArray(attribute.location)
+    if attribute.integer:
+        GL.glVertexAttribIPointer(attribute.location, components, ELEMENTS[base.name], layout.itemsize, pointer)
+    else:
+        normalised = GL.GL_TRUE if name in stream.normalised else GL.GL_FALSE
+        GL.glVertexAttribPointer(
+            attribute.location, components, ELEMENTS[base.name], normalised, layout.itemsize, pointer
+        )
+    GL.glVertexAttribDivisor(attribute.location, stream.divisor)
