@@ -1,0 +1,101 @@
+"""One line of a benchmark, and how it is measured: wall-clock around work that has really finished.
+
+Queries of the graphics card mislead on software drivers, so a case that uses it hands over a `finish` that waits.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+MILLISECONDS = 1e3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Result of one case.
+
+    Attributes:
+        system: What was measured, "skinning"; also the word that selects it.
+        variant: Which way of doing it; the first variant of a system and size is what the others compare with.
+        size: How many elements one step handles.
+        unit: What the elements are, "vertices".
+        steps: Steps between two readings of the clock.
+        ms_per_step_min, ms_per_step_median, ms_per_step_max: Over the repetitions [ms].
+        elements_per_second: Of the fastest repetition.
+        gpu_ms_median: What the graphics card's own timer says [ms], or None.
+    """
+
+    system: str
+    variant: str
+    size: int
+    unit: str
+    steps: int
+    ms_per_step_min: float
+    ms_per_step_median: float
+    ms_per_step_max: float
+    elements_per_second: float
+    gpu_ms_median: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Something to measure.
+
+    Attributes:
+        system, variant, size, unit, steps: As in `Row`.
+        step: Does the work of one step once.
+        finish: Returns when all work handed out by `step` is done.
+    """
+
+    system: str
+    variant: str
+    size: int
+    unit: str
+    step: Callable[[], object]
+    steps: int = 1
+    finish: Callable[[], object] = lambda: None
+
+
+def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
+    """Measures cases that are to be compared: in turn, `repeat` times over, after one round that does not count.
+
+    Taking turns spreads the disturbances of a shared machine evenly.
+
+    Raises:
+        ValueError: If `repeat` is not positive.
+    """
+    if repeat < 1:
+        raise ValueError(f"repeat is {repeat}, must be at least 1")
+    durations: list[list[float]] = [[] for _ in cases]
+    for round_index in range(repeat + 1):
+        for case, taken in zip(cases, durations, strict=True):
+            duration = _duration(case)
+            if round_index > 0:
+                taken.append(duration)
+    return [row_of(case, taken) for case, taken in zip(cases, durations, strict=True)]
+
+
+def row_of(case: Case, seconds_per_step: Sequence[float]) -> Row:
+    """The row of one case from the durations [s] of one step in each repetition."""
+    fastest = min(seconds_per_step)
+    return Row(
+        system=case.system,
+        variant=case.variant,
+        size=case.size,
+        unit=case.unit,
+        steps=case.steps,
+        ms_per_step_min=fastest * MILLISECONDS,
+        ms_per_step_median=statistics.median(seconds_per_step) * MILLISECONDS,
+        ms_per_step_max=max(seconds_per_step) * MILLISECONDS,
+        elements_per_second=case.size / fastest if fastest > 0.0 else 0.0,
+    )
+
+
+def _duration(case: Case) -> float:
+    case.finish()
+    start = time.perf_counter()
+    for _ in range(case.steps):
+        case.step()
+    case.finish()
+    return (time.perf_counter() - start) / case.steps
