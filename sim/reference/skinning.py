@@ -155,5 +155,5 @@ def _apply(linear: Float64, vectors: Float64) -> Float64:
 def _unit(vectors: Float64, fallback: Float64) -> Float64:
     """Vectors of length 1; where one has no direction, the fallback, which may be zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    missing = length < 1e-12
+    missing = length < 1e-20
     return np.where(missing, fallback, vectors / np.where(missing, 1.0, length))

@@ -1,0 +1,98 @@
+"""Cost of evaluating a pose in Python, the largest share of a frame's time on the processor."""
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sim.assets.clip import UniformClip
+from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.skeleton import build_skeleton
+from sim.bench.row import Case, Row, measure
+from sim.jobs.evaluate import evaluate_pose
+from sim.maths import quaternion
+from sim.scene import Interpolation
+
+SIZES = (60, 200)
+
+_DEPTH = 15
+"""Levels of the hierarchy, as in the human skeletons at hand."""
+
+_FRAMES = 61
+_STEPS = 200
+
+
+def pose_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+    """Times of `evaluate_pose`, one row for each number of joints and way of reading the clip.
+
+    Raises:
+        ValueError: If `repeat` is not positive.
+    """
+    return [row for size in sizes for row in measure(pose_cases(size), repeat=repeat)]
+
+
+def pose_cases(joint_count: int) -> list[Case]:
+    """One case for each way of reading a clip; every step poses another moment of it."""
+    model = synthetic_character(joint_count)
+    return [_case(model, joint_count, interpolation) for interpolation in Interpolation]
+
+
+def _case(model: CharacterModel, joint_count: int, interpolation: Interpolation) -> Case:
+    clip = model.clips[0]
+    moments = itertools.cycle(np.linspace(0.0, clip.duration, _STEPS).tolist())
+    return Case(
+        system="pose",
+        variant=interpolation.value,
+        size=joint_count,
+        unit="joints",
+        step=lambda: evaluate_pose(model, clip, next(moments), interpolation=interpolation),
+        steps=_STEPS,
+    )
+
+
+def synthetic_character(joint_count: int, seed: int = 1) -> CharacterModel:
+    """A tree of joints, 15 levels deep, with a random clip of 61 keys at 50 Hz; no geometry."""
+    random = np.random.default_rng(seed)
+    parents = _tree(joint_count, random)
+    positions = random.normal(size=(joint_count, 3))
+    orientations = quaternion.normalised(random.normal(size=(joint_count, 4)))
+    scales = np.ones((joint_count, 3))
+    turns = quaternion.normalised(random.normal(scale=0.1, size=(_FRAMES, joint_count, 4)) + quaternion.IDENTITY)
+    clip = UniformClip(
+        "clip",
+        0.02,
+        np.broadcast_to(positions, (_FRAMES, joint_count, 3)),
+        quaternion.multiply(orientations, turns),
+        np.broadcast_to(scales, (_FRAMES, joint_count, 3)),
+    )
+    names = [f"joint {index}" for index in range(joint_count)]
+    skeleton = build_skeleton(names, parents, positions, orientations, scales)
+    return CharacterModel(
+        path=Path("synthetic"), format="synthetic", dialect=None, asset_name="", mesh=_no_geometry(),
+        skeleton=skeleton, skin=None, clips=(clip,), materials=(), default_up_axis="Y",
+        default_texture_origin="top", warnings=(),
+    )  # fmt: skip
+
+
+def _tree(joint_count: int, random: np.random.Generator) -> list[int]:
+    width = max(1, -(-(joint_count - 1) // (_DEPTH - 1)))
+    parents = [-1]
+    for joint in range(1, joint_count):
+        level = (joint - 1) // width
+        start = 1 + (level - 1) * width
+        parents.append(0 if level == 0 else int(random.integers(start, start + width)))
+    return parents
+
+
+def _no_geometry() -> Mesh:
+    return Mesh(
+        positions=np.zeros((0, 3), np.float32),
+        normals=np.zeros((0, 3), np.float32),
+        tangents=None,
+        texcoords=np.zeros((0, 2), np.float32),
+        colours=None,
+        triangles=np.zeros((0, 3), np.uint32),
+        sections=(),
+        bounds=Bounds(np.zeros(3), np.zeros(3)),
+    )

@@ -1,0 +1,117 @@
+"""Real time turned into fixed steps, and a meter of how well drawing keeps up.
+
+Simulation advances in steps of one length whatever the frame rate, so that results depend on settings
+alone.  What does not fit into a frame is dropped and reported, never queued: a slow frame must not make the
+next one slower.
+"""
+
+import itertools
+import math
+from collections import deque
+from dataclasses import dataclass
+
+_ROUNDING = 1e-9
+"""Share of a step by which a sum of elapsed times may miss a whole step through rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameTime:
+    """What one drawn frame means for the simulation.
+
+    Attributes:
+        steps: Fixed steps to take now.
+        alpha: Share of a step that has passed since the last one, 0 to 1; drawing blends the last two states.
+        dropped: Steps that were due and are left out.
+    """
+
+    steps: int
+    alpha: float
+    dropped: int
+
+
+class FixedStep:
+    """Counts fixed steps out of real time.
+
+    Source: Fiedler 2004, "Fix your timestep!".
+    """
+
+    def __init__(self, dt: float, max_steps: int) -> None:
+        """Set up for steps of `dt` [s], at most `max_steps` for one frame.
+
+        Raises:
+            ValueError: If either is not positive.
+        """
+        if not (dt > 0.0 and math.isfinite(dt)) or max_steps < 1:
+            raise ValueError(f"a clock needs a positive step and count, not {dt} s and {max_steps}")
+        self.dt = dt
+        self.max_steps = max_steps
+        self._left = 0.0
+
+    def advance(self, elapsed: float) -> FrameTime:
+        """Account for `elapsed` [s]; time that runs backwards or is not a number counts as none."""
+        if 0.0 < elapsed < math.inf:
+            self._left += elapsed / self.dt
+        due = int(self._left + _ROUNDING)
+        self._left = max(self._left - due, 0.0)
+        steps = min(due, self.max_steps)
+        return FrameTime(steps, min(self._left, 1.0), due - steps)
+
+    def reset(self) -> None:
+        """Forget the share of a step that has passed."""
+        self._left = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRate:
+    """How drawing went over the last while.
+
+    Attributes:
+        per_second: Frames drawn per second; 0 before the second frame.
+        longest: Longest time between two frames [s].
+        dropped: Frames that the target rate had room for and that were not drawn.
+        slow: Whether more than a tenth of the frames were dropped, so that playback skips to keep real time.
+    """
+
+    per_second: float
+    longest: float
+    dropped: int
+    slow: bool
+
+
+class FrameMeter:
+    """Measures the frame rate over a window of time."""
+
+    def __init__(self, target: float = 60.0, window: float = 1.0) -> None:
+        """Compare with `target` frames per second over the last `window` [s].
+
+        Raises:
+            ValueError: If either is not positive.
+        """
+        if not (target > 0.0 and window > 0.0):
+            raise ValueError(f"a meter needs a positive rate and window, not {target} and {window}")
+        self.target = target
+        self.window = window
+        self._times: deque[float] = deque()
+
+    def drawn(self, now: float) -> FrameRate:
+        """Note a frame drawn at `now` [s] of a monotonic clock."""
+        if self._times and now < self._times[-1]:
+            self._times.clear()
+        self._times.append(now)
+        while len(self._times) > 2 and now - self._times[0] > self.window:
+            self._times.popleft()
+        return self.rate()
+
+    def rate(self) -> FrameRate:
+        """The figures at the last frame."""
+        gaps = [later - earlier for earlier, later in itertools.pairwise(self._times)]
+        span = sum(gaps)
+        if span <= 0.0:
+            return FrameRate(0.0, 0.0, 0, False)
+        # A frame that comes a little late uses the next refresh; only whole missed ones count.
+        dropped = sum(max(round(gap * self.target) - 1, 0) for gap in gaps)
+        return FrameRate(len(gaps) / span, max(gaps), dropped, dropped > 0.1 * (len(gaps) + dropped))
+
+    def pause(self) -> None:
+        """Forget the past: nothing was to be drawn for a while, and that is no dropped frame."""
+        self._times.clear()
