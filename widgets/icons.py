@@ -63,6 +63,7 @@ GLYPHS: dict[str, str] = {
     "skeleton": "human-handsup",
     "stop": "stop",
     "texture-missing": "image-off-outline",
+    "tick": "check-bold",
     "undo": "undo-variant",
     "view": "monitor-eye",
     "visible": "eye-outline",

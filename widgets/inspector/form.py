@@ -1,0 +1,133 @@
+"""Settings classes as parameters of pyqtgraph's tree: sections, setting rows, facts and notes.
+
+The parameters hold what the rows show; they never edit the scene themselves.  `widgets.inspector.form_items`
+has the rows, `FormTree` shows them.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from pyqtgraph.parametertree import Parameter
+
+from sim.params import Param, Role, params_of
+from sim.scene import PLAYBACK, VIEW, ParamRef, Scene
+from widgets.inspector.editor import Binding, Editor
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem
+
+MakeEditor = Callable[[Param], Editor]
+MakeBinding = Callable[[ParamRef, Editor], Binding]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters under one heading."""
+
+    title: str
+    records: tuple[Param, ...]
+
+
+def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
+    """Parameters of a settings class by heading, in order of declaration.
+
+    Args:
+        cls: Settings class.
+        title: Heading of the parameters that declare none.
+    """
+    found: dict[str, list[Param]] = {}
+    for record in params_of(cls):
+        if record.declared.role is not Role.HIDDEN:
+            found.setdefault(record.declared.group or title, []).append(record)
+    return tuple(Group(heading, tuple(records)) for heading, records in found.items())
+
+
+def json_path(scene: Scene, ref: ParamRef) -> str:
+    """Place of a value in the project file, such as `$.nodes[2].model.unit_scale`.
+
+    Raises:
+        KeyError: If the scene has no such node.
+    """
+    if ref.owner in (PLAYBACK, VIEW):
+        return f"$.{ref.owner}.{ref.name}"
+    index = scene.nodes.index(scene.node(ref.owner))
+    part = "" if ref.part == "node" else f".{ref.part}"
+    return f"$.nodes[{index}]{part}.{ref.name}"
+
+
+class SectionParameter(Parameter):
+    """A heading with rows below it."""
+
+    itemClass = SectionItem
+
+    def __init__(self, title: str, children: Iterable[Parameter]) -> None:
+        super().__init__(name=title, type="section", children=list(children))
+
+
+class SettingParameter(Parameter):
+    """A row that edits one value of the scene.
+
+    Args:
+        record: Declaration of the value.
+        ref: Its address.
+        value: What it is now.
+        make_editor, make_binding: Called when the row is built.
+    """
+
+    itemClass = SettingItem
+
+    def __init__(
+        self, record: Param, ref: ParamRef, value: Any, make_editor: MakeEditor, make_binding: MakeBinding
+    ) -> None:
+        self.record = record
+        self.ref = ref
+        self.make_editor = make_editor
+        self.make_binding = make_binding
+        super().__init__(
+            name=f"{ref.part}.{ref.name}", title=record.label, type="setting", value=value, default=record.default
+        )
+
+    @property
+    def resettable(self) -> bool:
+        """Whether going back to the default makes sense; the default of a file or a name is no choice."""
+        return self.record.declared.role is not Role.PATH and (self.ref.part, self.ref.name) != ("node", "name")
+
+    @property
+    def modified(self) -> bool:
+        """Whether the value differs from its default."""
+        return self.resettable and bool(self.value() != self.record.default)
+
+
+class FactParameter(Parameter):
+    """A row that tells something and edits nothing.
+
+    Args:
+        name: Unique name within the section.
+        label: Text on the left.
+        value: Text on the right.
+        tip: Tooltip; the value by default.
+        mark: Icon name of a severity beside the value, or "".
+    """
+
+    itemClass = FactItem
+
+    def __init__(self, name: str, label: str, value: str, tip: str = "", mark: str = "") -> None:
+        self.tip = tip
+        self.mark = mark
+        super().__init__(name=name, title=label, type="fact", value=value)
+
+
+class NoteParameter(Parameter):
+    """A wrapped text over the whole width.
+
+    Args:
+        name: Unique name within the section.
+        text: The note.
+        mark: Icon name of a severity, or "".
+    """
+
+    itemClass = NoteItem
+
+    def __init__(self, name: str, text: str, mark: str = "") -> None:
+        self.mark = mark
+        super().__init__(name=name, title=" ", type="note", value=text)

@@ -1,0 +1,185 @@
+"""The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pyqtgraph.parametertree import ParameterTree
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontMetrics,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHeaderView,
+    QMenu,
+    QStyleOptionViewItem,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+
+from sim.params import value_text
+from widgets.inspector.form import NoteParameter, SectionParameter, SettingParameter
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
+from widgets.theme import SPACE, icon
+
+_LABEL_SHARE = 0.36
+_LABEL_MAX = 200
+
+
+class FormTree(ParameterTree):  # type: ignore[misc]
+    """Sections of rows; remembers which sections are folded.
+
+    Signals:
+        json_path_requested: The user wants the address of a value, a `SettingParameter`.
+    """
+
+    json_path_requested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, showHeader=False)
+        self._sections: list[SectionParameter] = []
+        self._folded: set[str] = set()
+        self._prepare_look()
+        self.itemClicked.connect(self._fold_on_click)
+        self.itemExpanded.connect(self._remember)
+        self.itemCollapsed.connect(self._remember)
+
+    def show_sections(self, sections: Iterable[SectionParameter]) -> None:
+        """Replaces all rows."""
+        self.release_rows()
+        self.clear()
+        self._sections = [section for section in sections if section.hasChildren()]
+        for section in self._sections:
+            section.setOpts(expanded=section.name() not in self._folded)
+            self.addParameters(section)
+        self._fit_columns()
+        self._fit_notes()
+
+    def release_rows(self) -> None:
+        """Ends every open gesture and dialog."""
+        for item in items_of(self):
+            if isinstance(item, SettingItem):
+                item.release()
+
+    def settings(self) -> list[SettingParameter]:
+        """Parameters of all rows that edit."""
+        return [child for section in self._sections for child in section if isinstance(child, SettingParameter)]
+
+    def setItemWidget(self, item: QTreeWidgetItem, column: int, widget: QWidget) -> None:
+        """Without the wrappers of the base class, which it keeps for ever to support dragging rows about."""
+        QTreeWidget.setItemWidget(self, item, column, widget)
+
+    def itemWidget(self, item: QTreeWidgetItem, column: int) -> QWidget | None:
+        """Counterpart of `setItemWidget`."""
+        return QTreeWidget.itemWidget(self, item, column)
+
+    def _updatePalette(self, palette: QPalette) -> None:
+        """The application's palette holds here too; the base class would freeze its own into the tree."""
+
+    def _prepare_look(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAlternatingRowColors(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setDragEnabled(False)
+        self.setAcceptDrops(False)
+        self.setRootIsDecorated(True)
+        self.setIndentation(12)
+        self.setExpandsOnDoubleClick(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
+        self.setUniformRowHeights(False)
+        self.header().setStretchLastSection(True)
+        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header().setMinimumSectionSize(1)
+
+    def _fold_on_click(self, item: QTreeWidgetItem, _column: int) -> None:
+        if isinstance(item, SectionItem):
+            item.setExpanded(not item.isExpanded())
+
+    def _remember(self, item: QTreeWidgetItem) -> None:
+        if isinstance(item, SectionItem):
+            name = item.param.name()
+            (self._folded.discard if item.isExpanded() else self._folded.add)(name)
+
+    def _fit_notes(self) -> None:
+        for item in items_of(self):
+            if isinstance(item, NoteItem):
+                item.fit(self.viewport().width() - self.indentation())
+
+    def _fit_columns(self) -> None:
+        wanted = max((self._label_width(item) for item in items_of(self)), default=0)
+        room = max(int(self.viewport().width() * _LABEL_SHARE), 60)
+        self.header().resizeSection(0, min(max(wanted, room), _LABEL_MAX, max(self.viewport().width() // 2, 60)))
+
+    def _label_width(self, item: Any) -> int:
+        if not isinstance(item, SettingItem):
+            return 0
+        bold = item.font(0)
+        bold.setBold(True)
+        return 2 * self.indentation() + QFontMetrics(bold).horizontalAdvance(item.text(0)) + 2 * SPACE
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Columns and wrapped notes follow the width."""
+        super().resizeEvent(event)
+        self._fit_columns()
+        self._fit_notes()
+
+    def drawRow(
+        self,
+        painter: QPainter,
+        options: QStyleOptionViewItem,
+        index: QModelIndex,  # type: ignore[override]
+    ) -> None:
+        """A band behind headings."""
+        if isinstance(QTreeWidget.itemFromIndex(self, index), SectionItem):
+            painter.fillRect(options.rect, self.palette().color(QPalette.ColorRole.AlternateBase))
+        super().drawRow(painter, options, index)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Menu of the row under the mouse."""
+        place = self.viewport().mapFromGlobal(event.globalPos())
+        item = self.itemAt(place)
+        menu = self.menu_for(item) if item is not None else None
+        if menu is not None:
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(event.globalPos())
+
+    def menu_for(self, item: QTreeWidgetItem) -> QMenu | None:
+        """Menu of a row: reset and copy for settings, copy for facts; None for others."""
+        if isinstance(item, SettingItem):
+            return self._setting_menu(item)
+        if isinstance(item, FactItem):
+            menu = QMenu(self)
+            _add_copy(menu, "Copy value", item.param.value())
+            return menu
+        return None
+
+    def _setting_menu(self, item: SettingItem) -> QMenu:
+        parameter: SettingParameter = item.param
+        menu = QMenu(self)
+        if parameter.resettable:
+            reset = menu.addAction(icon("reset"), "Reset to default")
+            reset.setEnabled(parameter.modified)
+            reset.triggered.connect(item.reset)
+            menu.addSeparator()
+        _add_copy(menu, "Copy value", value_text(parameter.value()))
+        menu.addAction("Copy as JSON path").triggered.connect(lambda: self.json_path_requested.emit(parameter))
+        return menu
+
+
+def note_section(title: str, text: str, mark: str = "") -> SectionParameter:
+    """A section that consists of one note."""
+    return SectionParameter(title, [NoteParameter("note", text, mark)])
+
+
+def _add_copy(menu: QMenu, text: str, copied: str) -> None:
+    menu.addAction(icon("copy"), text).triggered.connect(lambda: QApplication.clipboard().setText(copied))

@@ -1,0 +1,235 @@
+"""The inspector: everything that can be set of what is selected, and what is to know about it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from sim.change import Change, ChangeKind
+from sim.params import Param
+from sim.scene import VIEW, Node, NodeId, ParamRef, Transform, ViewSettings, part_of, value_at
+from sim.view_state import Selection
+from widgets.inspector.editor import Binding, Editor
+from widgets.inspector.editors import editor_for
+from widgets.inspector.facts import joint_sections, model_sections, show_placement
+from widgets.inspector.form import SectionParameter, SettingParameter, groups_of, json_path
+from widgets.inspector.form_tree import FormTree
+from widgets.inspector.header import InspectorHeader
+from widgets.joint_text import joint_index, local_placement, world_placement
+from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
+
+WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
+
+_POSE_INTERVAL = 67  # ms: 15 times a second is as fast as numbers can be read
+
+
+class Inspector(QWidget):
+    """Shows the selection and sends edits to the target.
+
+    Args:
+        target: Where edits go.
+        model_of: State of the model of a node.
+        parent: Parent widget.
+
+    Signals:
+        refused: The scene refused a value; one line that says why.
+    """
+
+    refused = Signal(str)
+
+    def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._target = target
+        self._model_of = model_of
+        self._pose_of: PoseProvider | None = None
+        self._world_of: WorldProvider | None = None
+        self._selection = Selection()
+        self._placements: tuple[SectionParameter, ...] = ()
+        self._rows: dict[ParamRef, SettingParameter] = {}
+        self.header = InspectorHeader(self)
+        self.tree = FormTree(self)
+        self.tree.json_path_requested.connect(self._copy_json_path)
+        self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
+        self._pose_timer.timeout.connect(self.refresh_pose)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.header)
+        layout.addWidget(self.tree, 1)
+        target.changed.connect(self._changed)
+        self.rebuild()
+
+    # What is shown
+
+    @property
+    def selection(self) -> Selection:
+        """What the inspector shows."""
+        return self._selection
+
+    def set_selection(self, selection: Selection) -> None:
+        """Shows another selection; emits nothing."""
+        if selection != self._selection:
+            self._selection = selection
+            self.rebuild()
+
+    def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
+        """Sources of the transforms of a selected bone, asked at most 15 times a second while visible.
+
+        Args:
+            pose_of: Current pose of a node, or None while there is none.
+            world_of: Matrix world_from_model (4, 4) of a node; without it the model's own space is shown.
+        """
+        self._pose_of, self._world_of = pose_of, world_of
+        self.refresh_pose()
+
+    def model_changed(self, node_id: NodeId) -> None:
+        """The model behind a node was loaded, failed or was replaced."""
+        if self._selection.node == node_id:
+            self.rebuild()
+
+    def rebuild(self) -> None:
+        """Makes all rows anew from scene and selection."""
+        place = self.tree.verticalScrollBar().value()
+        self._placements = ()
+        sections = self._sections()
+        self.tree.show_sections(sections)
+        self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
+        self.tree.verticalScrollBar().setValue(place)
+        self.refresh_pose()
+        self._run_timer()
+
+    def refresh_pose(self) -> None:
+        """Shows where the selected bone is now."""
+        node_id, bone = self._selection.node, self._selection.bone
+        if not self._placements or node_id is None or bone is None or self._pose_of is None:
+            return
+        pose, status = self._pose_of(node_id), self._model_of(node_id)
+        joint = joint_index(status.model, bone) if status is not None and status.model is not None else None
+        if pose is None or joint is None:
+            return
+        world = self._world_of(node_id) if self._world_of is not None else None
+        show_placement(self._placements[0], local_placement(pose, joint))
+        show_placement(self._placements[1], world_placement(pose, joint, world))
+
+    # Sections of each kind of selection
+
+    def _sections(self) -> list[SectionParameter]:
+        scene, chosen = self._target.scene, self._selection
+        if chosen.node is None or not scene.has(chosen.node):
+            return self._view_sections()
+        node = scene.node(chosen.node)
+        status = self._model_of(node.id) if node.model is not None else None
+        model = status.model if status is not None else None
+        joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
+        if joint is not None and model is not None:
+            self.header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
+            sections = joint_sections(model, joint)
+            self._placements = (sections[1], sections[2])
+            return sections
+        return self._node_sections(node, status)
+
+    def _view_sections(self) -> list[SectionParameter]:
+        if self._selection.view:
+            self.header.show_subject("view", "View", "What the viewport shows")
+        elif self._target.scene.nodes:
+            self.header.show_subject("view", "View", "Nothing is selected. Click a model, or a row of the outliner.")
+        else:
+            self.header.show_subject("view", "View", "The scene is empty. Open a model, or drop one on the viewport.")
+        return self._setting_sections(ViewSettings, VIEW, VIEW, "View")
+
+    def _node_sections(self, node: Node, status: ModelStatus | None) -> list[SectionParameter]:
+        self.header.show_subject(_icon_of(node, status), node.name, _kind_text(node, status))
+        sections = self._setting_sections(Node, node.id, "node", "Node")
+        sections += self._setting_sections(Transform, node.id, "transform", "Transform")
+        sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
+        return sections + (model_sections(status) if node.model is not None else [])
+
+    def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
+        held = part_of(self._target.scene, owner, part)
+        return [
+            SectionParameter(
+                group.title,
+                [self._setting(record, ParamRef(owner, part, record.name), held) for record in group.records],
+            )
+            for group in groups_of(cls, title)
+        ]
+
+    def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
+        return SettingParameter(record, ref, getattr(held, record.name), self._make_editor, self._make_binding)
+
+    def _make_editor(self, record: Param) -> Editor:
+        return editor_for(record, self._clip_names)
+
+    def _make_binding(self, ref: ParamRef, editor: Editor) -> Binding:
+        binding = Binding(self._target, ref, editor)
+        binding.refused.connect(self.refused)
+        return binding
+
+    def _clip_names(self) -> tuple[str, ...]:
+        status = self._model_of(self._selection.node) if self._selection.node is not None else None
+        return tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
+
+    # News of the scene
+
+    def _changed(self, change: Change) -> None:
+        if change.kind is ChangeKind.VALUE and change.ref is not None:
+            self._value_changed(change.ref)
+        elif change.ref is None or self._selection.node in (change.ref.owner, None):
+            self.rebuild()
+
+    def _value_changed(self, ref: ParamRef) -> None:
+        row = self._rows.get(ref)
+        if row is None:
+            return
+        value: Any = value_at(self._target.scene, ref)
+        row.setValue(value)
+        if (ref.part, ref.name) == ("node", "name"):
+            self.header.set_title(value)
+
+    def _copy_json_path(self, parameter: SettingParameter) -> None:
+        QApplication.clipboard().setText(json_path(self._target.scene, parameter.ref))
+
+    # Visibility
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follows the pose while visible."""
+        super().showEvent(event)
+        self.refresh_pose()
+        self._run_timer()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rests while hidden."""
+        super().hideEvent(event)
+        self._run_timer()
+
+    def _run_timer(self) -> None:
+        if self._placements and self.isVisible():
+            self._pose_timer.start()
+        else:
+            self._pose_timer.stop()
+
+
+def _icon_of(node: Node, status: ModelStatus | None) -> str:
+    if node.model is None:
+        return node.kind
+    if status is not None and status.state in (ModelState.MISSING, ModelState.FAILED):
+        return "missing"
+    static = status is not None and status.model is not None and status.model.skeleton is None
+    return "model-static" if static else "model"
+
+
+def _kind_text(node: Node, status: ModelStatus | None) -> str:
+    if node.model is None:
+        return node.kind.capitalize()
+    if status is None or status.state is ModelState.READY:
+        return "Model"
+    return {
+        ModelState.LOADING: "Model, being read",
+        ModelState.MISSING: "Model, file missing",
+        ModelState.FAILED: "Model, not readable",
+    }[status.state]

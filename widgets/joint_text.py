@@ -1,0 +1,82 @@
+"""Facts of one joint as text: whose child it is, how much it moves, and where it is in the current frame."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel, Skin
+from sim.maths import quaternion, transform
+from widgets.protocols import PoseLike
+
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class JointPlacement:
+    """A transform in parts.
+
+    Attributes:
+        position: shape (3,).
+        orientation: Unit quaternion (x, y, z, w), shape (4,).
+        scale: shape (3,).
+    """
+
+    position: Float64
+    orientation: Float64
+    scale: Float64
+
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """Label and text of each part."""
+        return (
+            ("Position", vector_text(self.position)),
+            ("Rotation", vector_text(euler_degrees(self.orientation), digits=2, unit="°")),
+            ("Quaternion", vector_text(self.orientation, digits=3)),
+            ("Scale", vector_text(self.scale)),
+        )
+
+
+def local_placement(pose: PoseLike, joint: int) -> JointPlacement:
+    """Transform of a joint relative to its parent."""
+    local = pose.local
+    return JointPlacement(local.positions[joint], local.orientations[joint], local.scales[joint])
+
+
+def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None) -> JointPlacement:
+    """Transform of a joint in the world, or in model space where the model's placement is not given."""
+    matrix = pose.model_from_joint[joint]
+    placed = matrix if world_from_model is None else world_from_model @ matrix
+    return JointPlacement(*transform.decompose(placed))
+
+
+def euler_degrees(orientation: Float64) -> Float64:
+    """Turns about the fixed x, then y, then z axis [degrees], shape (3,), of a unit quaternion (4,)."""
+    m = quaternion.to_matrix(orientation)
+    horizontal = float(np.hypot(m[0, 0], m[1, 0]))
+    y = np.arctan2(-m[2, 0], horizontal)
+    if horizontal < 1e-9:  # y is a right angle: only the difference of the other two turns is determined
+        return np.degrees(np.array([np.arctan2(-m[1, 2], m[1, 1]), y, 0.0]))
+    return np.degrees(np.array([np.arctan2(m[2, 1], m[2, 2]), y, np.arctan2(m[1, 0], m[0, 0])]))
+
+
+def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:
+    """Components with a fixed number of digits; no negative zeros."""
+    rounded = np.round(values, digits) + 0.0
+    return "  ".join(f"{value:.{digits}f}{unit}" for value in rounded)
+
+
+def influence_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.intp]:
+    """Number of vertices that each joint moves, shape (joint_count,)."""
+    if skin is None:
+        return np.zeros(joint_count, dtype=np.intp)
+    used = skin.joints[skin.weights > 0.0]
+    # A vertex that names a joint twice counts once.
+    rows = np.nonzero(skin.weights > 0.0)[0]
+    pairs = np.unique(rows.astype(np.int64) * joint_count + used)
+    return np.bincount(pairs % joint_count, minlength=joint_count)
+
+
+def joint_index(model: CharacterModel, bone: str) -> int | None:
+    """Index of a joint by name, or None where the model has none of that name."""
+    names = model.skeleton.names if model.skeleton is not None else ()
+    return names.index(bone) if bone in names else None
