@@ -9,7 +9,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import NoReturn
 
@@ -65,7 +66,6 @@ def _run(words: list[str]) -> int:
     is_command = name in COMMANDS and "--" not in words[: words.index(name)]
     if is_command:
         words.remove(name)
-        signal.signal(signal.SIGTERM, _interrupt)
         module, summary = importlib.import_module(COMMANDS[name][0]), COMMANDS[name][1]
         parser = OneLineParser(prog=f"sinew {name}", description=f"{summary[0].upper()}{summary[1:]}.")
     else:
@@ -73,7 +73,8 @@ def _run(words: list[str]) -> int:
         parser = OneLineParser(prog="sinew", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview())
     parser.add_argument("--verbose", action="store_true", help="on failure, print the traceback too")
     module.add_arguments(parser)
-    status = module.run(parser.parse_args(words))
+    with _ended_politely() if is_command else nullcontext():
+        status = module.run(parser.parse_args(words))
     sys.stdout.flush()
     return int(status or DONE)
 
@@ -83,6 +84,15 @@ def _overview() -> str:
     return "\n".join(["commands:", *lines, "", "A file with the name of a command is opened as ./NAME."])
 
 
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Being asked to end is treated like Ctrl-C: half-written files are removed."""
-    raise KeyboardInterrupt
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Being asked to end is treated like Ctrl-C meanwhile, so that half-written files are removed."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,8 +1,5 @@
-"""What several commands do with their arguments: read the model, choose the moment, prepare the output."""
+"""What several commands do with a model: read it, choose a clip and a moment of it."""
 
-import argparse
-import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -66,35 +63,3 @@ def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, fr
     if frame is not None:
         value = float(np.interp(frame, np.arange(len(clip.key_times)), clip.key_times))
     return min(value, clip.duration)
-
-
-def finite_number(text: str) -> float:
-    """Type of an option that is a number; argparse reports what it raises."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
-
-
-def file_with_suffix(*suffixes: str) -> Callable[[str], Path]:
-    """Type of an output option whose ending names the format."""
-
-    def checked(text: str) -> Path:
-        path = Path(text)
-        if path.suffix.lower() not in suffixes:
-            raise argparse.ArgumentTypeError(f"{text!r} does not end in {' or '.join(suffixes)}")
-        return path
-
-    return checked
-
-
-def require_folder(path: Path) -> None:
-    """Fails before long work rather than after it.
-
-    Raises:
-        CommandError: If the folder of `path` does not exist, or `path` is itself a folder.
-    """
-    if not path.parent.is_dir():
-        raise CommandError(path, "", f"the folder {path.parent} does not exist")
-    if path.is_dir():
-        raise CommandError(path, "", "is a folder")

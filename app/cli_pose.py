@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli_failure import CommandError
-from app.cli_model import chosen_clip, chosen_time, file_with_suffix, finite_number, loaded, require_folder
+from app.cli_model import chosen_clip, chosen_time, loaded
+from app.cli_options import file_with_suffix, finite_number, require_folder
 from sim.assets.model import CharacterModel
 from sim.atomic_file import atomic_file
 from sim.export.npz import write_npz
@@ -80,7 +81,6 @@ def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod
     Raises:
         CommandError: If this machine offers no OpenGL.
     """
-    from shaders import ROOT
     from sim.gl.context import Context
     from sim.gl.errors import GLError
     from sim.gl.library import ShaderLibrary
@@ -90,12 +90,10 @@ def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod
         context = Context.headless()
     except GLError as error:
         raise CommandError("OpenGL", "", f"{error}; --backend reference needs none") from error
-    try:
-        mesh = SkinnedMesh(context, ShaderLibrary(context, ROOT), model.mesh, model.skin)
+    with context:
+        mesh = SkinnedMesh(context, ShaderLibrary(context), model.mesh, model.skin)
         mesh.skin(pose, method)
         skinned = mesh.read()
-    finally:
-        context.release()
     return skinned["position"], skinned["normal"]
 
 

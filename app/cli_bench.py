@@ -1,0 +1,114 @@
+"""`sinew bench`: how fast this machine is at what the editor does, as a table and as JSON."""
+
+import argparse
+import importlib
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.cli_failure import CommandError
+from app.cli_options import file_with_suffix, positive, require_folder
+from app.cli_progress import Progress
+from sim.atomic_file import atomic_file
+from sim.bench.report import report, table
+from sim.bench.row import Row
+from sim.gl.context import Context
+from sim.gl.errors import GLError
+
+SYSTEMS = {
+    "load": "sim.bench.load",
+    "pose": "sim.bench.pose",
+    "skinning": "sim.bench.skinning",
+    "frame": "sim.bench.frame",
+    "launch": "app.bench_launch",
+}
+"""Module of each system; its function `NAME_rows(sizes, repeat)` measures."""
+
+TIMER_SOURCE = "monotonic clock around glFinish"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "systems",
+        nargs="*",
+        metavar="SYSTEM",
+        type=system,
+        help=f"what to measure: {', '.join(SYSTEMS)}; everything by default",
+    )
+    parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
+    parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
+    parser.add_argument("--json", type=file_with_suffix(".json"), metavar="FILE", help="write the figures here too")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measures one system after another, then prints."""
+    if options.json is not None:
+        require_folder(options.json)
+    machine = machine_facts()
+    names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
+    rows = measured(names, options.sizes or (), options.repeat)
+    for key, value in machine.items():
+        print(f"{key}: {value}")
+    print(table(rows))
+    if options.json is not None:
+        write_json(options.json, machine, rows)
+
+
+def measured(names: Sequence[str], sizes: Sequence[int], repeat: int) -> list[Row]:
+    """Rows of these systems, with progress on the terminal."""
+    rows: list[Row] = []
+    with Progress("measuring") as progress:
+        for index, name in enumerate(names):
+            progress(index / len(names))
+            module = importlib.import_module(SYSTEMS[name])
+            rows += getattr(module, f"{name}_rows")(sizes, repeat)
+    return rows
+
+
+def machine_facts() -> dict[str, str]:
+    """Renderer, version, clock and processor.
+
+    Raises:
+        CommandError: If this machine offers no OpenGL.
+    """
+    try:
+        with Context.headless() as context:
+            known = context.capabilities
+    except GLError as error:
+        raise CommandError("OpenGL", "", str(error)) from error
+    return {
+        "renderer": known.renderer,
+        "gl_version": known.version,
+        "timer_source": TIMER_SOURCE,
+        "cpu": processor(),
+    }
+
+
+def processor() -> str:
+    """Name of the processor as the system tells it."""
+    if sys.platform.startswith("linux"):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
+    """Writes the figures for programs."""
+    with atomic_file(path) as file:
+        file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def system(text: str) -> str:
+    """Type of the word that selects a system."""
+    if text not in SYSTEMS:
+        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
+    return text
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Type of a list of element counts."""
+    return tuple(positive(word) for word in text.split(","))
