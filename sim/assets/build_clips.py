@@ -1,0 +1,76 @@
+"""Clips on the joints of the runtime skeleton: matched by name, equally long, correctly timed."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.build_skeleton import Joints, unique_names
+from sim.assets.clip import UniformClip
+from sim.assets.faults import ElementFault, quoted
+from sim.assets.raw import RawClip, RawTrack
+from sim.assets.timing import frame_step
+
+Float64 = npt.NDArray[np.float64]
+
+# A file may name many joints and give one of them many poses: filling in the rest must not exhaust memory.
+FREE_POSES = 1_000_000
+MAX_GROWTH = 8
+
+
+def build_clips(clips: list[RawClip], joints: Joints | None, warnings: list[str]) -> tuple[UniformClip, ...]:
+    """The playable clips.
+
+    Raises:
+        ElementFault: If filling in joints without a track would take unreasonable memory.
+    """
+    if joints is None:
+        if clips:
+            warnings.append("Animations without a skeleton are ignored.")
+        return ()
+    names = unique_names([clip.name for clip in clips], "clip", warnings)
+    built = []
+    for name, clip in zip(names, clips, strict=True):
+        if clip.frame_count and any(len(track.positions) for track in clip.tracks):
+            built.append(_build_clip(name, clip, joints, warnings))
+        else:
+            warnings.append(f"Animation {quoted(name)} has no poses and is ignored.")
+    return tuple(built)
+
+
+def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -> UniformClip:
+    frames, joint_count = clip.frame_count, joints.skeleton.joint_count
+    stored = sum(len(track.positions) for track in clip.tracks)
+    if frames * joint_count > max(FREE_POSES, MAX_GROWTH * stored):
+        raise ElementFault(f"Animation {quoted(name)}", f"{frames} poses of {joint_count} joints are too many")
+    step, note = frame_step(frames, clip.duration, clip.frame_step)
+    if note:
+        warnings.append(f"Animation {quoted(name)} {note}.")
+    bind = joints.skeleton
+    positions = np.repeat(bind.bind_positions[None], frames, axis=0)
+    orientations = np.repeat(bind.bind_orientations[None], frames, axis=0)
+    scales = np.repeat(bind.bind_scales[None], frames, axis=0)
+    for track, joint in _matched(name, clip.tracks, joints, warnings):
+        count = len(track.positions)
+        if count < frames:
+            warnings.append(
+                f"Animation {quoted(name)}: the track of {quoted(track.name)} is short; its last pose holds."
+            )
+        for target, source in ((positions, track.positions), (orientations, track.orientations)):
+            target[:count, joint], target[count:, joint] = source, source[-1]
+        scales[:count, joint] = 1.0 if track.scales is None else track.scales
+        scales[count:, joint] = scales[count - 1, joint]
+    return UniformClip(name, step, positions, orientations, scales)
+
+
+def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
+    """Tracks with poses and the joint each drives; the first track of a joint counts."""
+    matched: dict[int, RawTrack] = {}
+    for track in tracks:
+        found = [lookup[track.name] for lookup in joints.joint_of_name if track.name in lookup]
+        if not found:
+            warnings.append(f"Animation {quoted(clip)}: no joint is called {quoted(track.name)}; its track is ignored.")
+        for joint in found:
+            if joint in matched:
+                warnings.append(f"Animation {quoted(clip)}: a second track for {quoted(track.name)} is ignored.")
+            elif len(track.positions):
+                matched[joint] = track
+    return [(track, joint) for joint, track in matched.items()]

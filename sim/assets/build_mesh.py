@@ -1,0 +1,138 @@
+"""All vertex buffers and sections of a model as one mesh, in file order."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault, quoted
+from sim.assets.materials import base_name
+from sim.assets.model import Bounds, Mesh, Section
+from sim.assets.normals import vertex_normals
+from sim.assets.raw import RawModel, RawVertices
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+UInt32 = npt.NDArray[np.uint32]
+
+MAX_MAGNITUDE = 1e12
+
+
+def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings: list[str]) -> Mesh:
+    """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format.
+
+    Raises:
+        ElementFault: For positions that are not finite.
+    """
+    buffers = [buffer for mesh in raw.meshes for buffer in mesh.buffers]
+    triangles, sections = _triangles(raw, material_of)
+    positions = _joined(buffers, "position", np.zeros(3, np.float32))
+    _check_positions(raw, positions)
+    if not len(triangles):
+        warnings.append("The model has no triangles.")
+    texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
+    normals = _normals(buffers, positions, triangles)
+    return Mesh(
+        positions=positions,
+        normals=normals,
+        tangents=_tangents(buffers, normals),
+        texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
+        colours=_colours(buffers),
+        triangles=triangles,
+        sections=sections,
+        bounds=bounds_of(positions),
+    )
+
+
+def bounds_of(positions: Float32) -> Bounds:
+    """Box of `positions`, shape (V, 3)."""
+    if not len(positions):
+        return Bounds(np.zeros(3), np.zeros(3))
+    return Bounds(positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64))
+
+
+def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[UInt32, tuple[Section, ...]]:
+    """Corner indices into the concatenated buffers, and the draw ranges."""
+    parts: list[UInt32] = []
+    sections: list[Section] = []
+    first_triangle = mesh_start = 0
+    for mesh in raw.meshes:
+        starts = np.cumsum([mesh_start, *(buffer.count for buffer in mesh.buffers)])
+        for section in mesh.sections:
+            parts.append(section.triangles + np.uint32(starts[section.buffer]))
+            material = material_of.get((section.material, section.info), -1)
+            name = base_name(section.material) or mesh.name or f"section {len(sections) + 1}"
+            sections.append(Section(name, material, first_triangle, len(section.triangles)))
+            first_triangle += len(section.triangles)
+        mesh_start = int(starts[-1])
+    return np.concatenate([np.empty((0, 3), np.uint32), *parts]), tuple(sections)
+
+
+def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.float32]) -> Float32:
+    """One attribute of all buffers, shape (V, len(default))."""
+    parts: list[Float32] = [np.empty((0, len(default)), np.float32)]
+    for buffer in buffers:
+        values = np.asarray(buffer.attributes.get(semantic, np.tile(default, (buffer.count, 1))), np.float32)
+        parts.append(values[:, : len(default)])
+    return np.concatenate(parts)
+
+
+def _check_positions(raw: RawModel, positions: Float32) -> None:
+    usable = np.abs(positions) <= MAX_MAGNITUDE
+    if usable.all():
+        return
+    vertex = int(np.argmin(usable.all(axis=1)))
+    value = positions[vertex][~usable[vertex]][0]
+    start = 0
+    for number, mesh in enumerate(raw.meshes, start=1):
+        count = sum(buffer.count for buffer in mesh.buffers)
+        if vertex < start + count:
+            place = f"vertexbuffer of mesh {quoted(mesh.name)} (mesh {number})"
+            raise ElementFault(place, f"the position of vertex {vertex - start} has the unusable value {value:.9g}")
+        start += count
+
+
+def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) -> Float32:
+    """Unit normals: as stored, and from the faces where there are none or none of any length."""
+    stored = _joined(buffers, "normal", np.zeros(3, np.float32))
+    squared = np.einsum("ij,ij->i", stored, stored)
+    usable = (squared > 1e-12) & (squared < 1e12)
+    if usable.all():
+        unit: Float32 = stored / np.sqrt(squared)[:, None]
+        return unit
+    normals = vertex_normals(positions, triangles)
+    normals[usable] = stored[usable] / np.sqrt(squared[usable])[:, None]
+    return normals
+
+
+def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
+    """Tangents with handedness, (V, 4); zero where the file has none, None where no vertex has one."""
+    if not any("tangent" in buffer.attributes for buffer in buffers):
+        return None
+    tangents = np.nan_to_num(_joined(buffers, "tangent", np.zeros(3, np.float32)), posinf=0.0, neginf=0.0)
+    binormals = np.nan_to_num(_joined(buffers, "binormal", np.zeros(3, np.float32)), posinf=0.0, neginf=0.0)
+    wide = tangents.astype(np.float64)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    if not (length > 1e-6).any():
+        return None
+    unit = np.where(length > 1e-6, wide / np.maximum(length, 1e-6), 0.0)
+    handedness = np.where(np.einsum("ij,ij->i", np.cross(normals, unit), binormals) < 0.0, -1.0, 1.0)
+    return np.column_stack([unit, handedness]).astype(np.float32)
+
+
+def _colours(buffers: list[RawVertices]) -> Float32 | None:
+    """RGBA from 0 to 1 out of AARRGGBB, white where a buffer has none; None where no buffer has any."""
+    if not any("color" in buffer.attributes for buffer in buffers):
+        return None
+    white = np.uint32(0xFFFFFFFF)
+    packed = np.concatenate(
+        [np.asarray(buffer.attributes.get("color", np.full(buffer.count, white)), np.uint32) for buffer in buffers]
+    )
+    channels = (packed[:, None] >> np.array((16, 8, 0, 24), np.uint32)) & np.uint32(0xFF)
+    return channels.astype(np.float32) / np.float32(255.0)
+
+
+def _finite_or_zero(values: Float32, what: str, warnings: list[str]) -> Float32:
+    finite = np.isfinite(values)
+    if finite.all():
+        return values
+    warnings.append(f"{int((~finite).sum())} {what} are not finite and were set to 0.")
+    return np.where(finite, values, np.float32(0.0))

@@ -1,0 +1,254 @@
+"""Reads binary EZMesh (big-endian, version 101); every count is checked against what the file can hold."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.ezm_motion import MAX_JOINTS, check_transforms
+from sim.assets.ezm_reader import check_indices
+from sim.assets.faults import ElementFault, quoted
+from sim.assets.hierarchy import parents_by_index
+from sim.assets.load_watch import LoadWatch
+from sim.assets.quaternions import unit_quaternions
+from sim.assets.raw import (
+    RawBone,
+    RawClip,
+    RawMaterial,
+    RawMesh,
+    RawModel,
+    RawSection,
+    RawSkeleton,
+    RawTrack,
+    RawVertices,
+)
+
+EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
+
+Item = TypeVar("Item")
+
+# Vertex fields in storage order: flag bit, semantic, big-endian type, numbers.
+_FIELDS = (
+    (0, "position", ">f4", 3),
+    (1, "normal", ">f4", 3),
+    (2, "color", ">u4", 1),
+    *((2 + number, f"texcoord{number}", ">f4", 2) for number in range(1, 5)),
+    (7, "tangent", ">f4", 3),
+    (8, "binormal", ">f4", 3),
+    (9, "blendindices", ">u2", 4),
+    (9, "blendweights", ">f4", 4),
+    (10, "radius", ">f4", 1),
+    *((10 + number, f"interp{number}", ">f4", 4) for number in range(1, 9)),
+)
+_KNOWN_FLAGS = (1 << 19) - 1
+
+
+def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """The content of binary EZMesh; `path` is only noted.
+
+    Raises:
+        ElementFault: If the file is short or says what cannot be.
+        LoadCancelled: If `watch` says so.
+    """
+    cursor = _Cursor(data, watch)
+    cursor.take(len(EZB_MAGIC), "header")
+    model = RawModel(path, "ezb", "MeshSystem")
+    watch.total = len(data)
+    model.asset_name, model.asset_info = cursor.string("asset_name"), cursor.string("asset_info")
+    cursor.take(4 * 2 + 4 * 6, "header")
+    cursor.items("texture", 20, lambda: _skip_texture(cursor))
+    cursor.expect_none("tetrahedral mesh")
+    warnings = model.warnings
+    model.skeletons = cursor.items("skeleton", 8, lambda: _read_skeleton(cursor, warnings))
+    model.clips = cursor.items("animation", 20, lambda: _read_clip(cursor))
+    model.materials = cursor.items(
+        "material", 8, lambda: RawMaterial(cursor.string("name"), cursor.string("meta_data"))
+    )
+    cursor.items("user data", 8, lambda: (cursor.string("key"), cursor.string("value")))
+    cursor.items("binary user data", 8, lambda: _skip_user_binary(cursor))
+    model.meshes = cursor.items("mesh", 44, lambda: _read_mesh(cursor, warnings))
+    cursor.items("mesh instance", 44, lambda: _skip_instance(cursor))
+    cursor.expect_none("collision representation")
+    cursor.take(16, "plane")
+    if cursor.remaining:
+        warnings.append(f"{cursor.remaining} bytes after the end of the model are ignored.")
+    for number, mesh in enumerate(model.meshes, start=1):
+        for section in mesh.sections:
+            place = f"triangles of section {quoted(section.material)} (mesh {number})"
+            check_indices(place, section.triangles, mesh.buffers[0].count)
+    return model
+
+
+class _Cursor:
+    """A position in the bytes of a file."""
+
+    def __init__(self, data: bytes, watch: LoadWatch) -> None:
+        self._data = data
+        self._watch = watch
+        self._position = 0
+        self._context: list[str] = []
+
+    @property
+    def remaining(self) -> int:
+        """Bytes not yet taken."""
+        return len(self._data) - self._position
+
+    def take(self, size: int, what: str) -> memoryview:
+        """The next `size` bytes.
+
+        Raises:
+            ElementFault: If there are not as many.
+        """
+        if size > self.remaining:
+            raise ElementFault(self.place(what), f"needs {size} bytes, {self.remaining} are left")
+        start = self._position
+        self._position += size
+        self._watch.advance(size)
+        return memoryview(self._data)[start : start + size]
+
+    def place(self, what: str) -> str:
+        """`what`, with the list item it belongs to."""
+        return f"{what} of {self._context[-1]}" if self._context else what
+
+    def integer(self, what: str) -> int:
+        """An unsigned 32-bit number."""
+        (value,) = struct.unpack(">I", self.take(4, what))
+        return int(value)
+
+    def signed(self, what: str) -> int:
+        """A signed 32-bit number."""
+        (value,) = struct.unpack(">i", self.take(4, what))
+        return int(value)
+
+    def floats(self, count: int, what: str) -> npt.NDArray[np.float64]:
+        """`count` 32-bit floats."""
+        return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
+
+    def string(self, what: str) -> str:
+        """A counted string."""
+        return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
+
+    def items(self, what: str, smallest: int, read: Callable[[], Item]) -> list[Item]:
+        """A counted list whose items take at least `smallest` bytes."""
+        count = self.integer(f"{what} count")
+        if count * smallest > self.remaining:
+            raise ElementFault(self.place(f"{what} count"), f"{count} do not fit into {self.remaining} bytes")
+        result = []
+        for number in range(1, count + 1):
+            self._context.append(f"{what} {number}")
+            result.append(read())
+            self._context.pop()
+        return result
+
+    def expect_none(self, what: str) -> None:
+        """A count that the format requires to be 0."""
+        count = self.integer(f"{what} count")
+        if count:
+            raise ElementFault(f"{what} count", f"must be 0, not {count}")
+
+
+def _skip_texture(cursor: _Cursor) -> None:
+    cursor.string("name")
+    cursor.take(12, "size")
+    cursor.take(cursor.integer("length"), "pixels")
+
+
+def _skip_user_binary(cursor: _Cursor) -> None:
+    cursor.string("name")
+    cursor.take(cursor.integer("length"), "bytes")
+
+
+def _skip_instance(cursor: _Cursor) -> None:
+    cursor.string("mesh name")
+    cursor.take(40, "transform")
+
+
+def _read_skeleton(cursor: _Cursor, warnings: list[str]) -> RawSkeleton:
+    skeleton = cursor.string("name")
+    stored = cursor.items(
+        "bone", 48, lambda: (cursor.string("name"), cursor.signed("parent"), cursor.floats(10, "transform"))
+    )
+    if len(stored) > MAX_JOINTS:
+        raise ElementFault(f"Skeleton {quoted(skeleton)}", f"has {len(stored)} bones, more than {MAX_JOINTS}")
+    names = [name for name, _, _ in stored]
+    parents, notes = parents_by_index(names, [parent for _, parent, _ in stored])
+    warnings.extend(notes)
+    bones = []
+    for (name, _, values), parent in zip(stored, parents, strict=True):
+        check_transforms(f"Bone {quoted(name)}", "the transform", values)
+        bones.append(RawBone(name, parent, values[:3], unit_quaternions(values[3:7]), values[7:]))
+    return RawSkeleton(skeleton, bones)
+
+
+def _read_clip(cursor: _Cursor) -> RawClip:
+    name = cursor.string("name")
+    track_count, frames = cursor.signed("track count"), cursor.signed("frame count")
+    duration, step = cursor.floats(2, "timing").tolist()
+    if not 0 <= track_count * 16 <= cursor.remaining:
+        raise ElementFault(cursor.place("track count"), f"{track_count} do not fit into {cursor.remaining} bytes")
+    tracks = [_read_track(cursor) for _ in range(track_count)]
+    frames = max((len(track.positions) for track in tracks), default=max(0, frames))
+    return RawClip(name, frames, duration, step, tracks)
+
+
+def _read_track(cursor: _Cursor) -> RawTrack:
+    name = cursor.string("track name")
+    count = cursor.signed("pose count")
+    cursor.take(8, "timing")
+    if not 0 <= count * 40 <= cursor.remaining:
+        raise ElementFault(
+            cursor.place(f"track {quoted(name)}"), f"{count} poses do not fit into {cursor.remaining} bytes"
+        )
+    poses = cursor.floats(10 * count, "poses").reshape(count, 10)
+    check_transforms(f"track {quoted(name)}", "a pose", poses)
+    return RawTrack(name, poses[:, :3], unit_quaternions(poses[:, 3:7]), poses[:, 7:])
+
+
+def _read_mesh(cursor: _Cursor, warnings: list[str]) -> RawMesh:
+    name, skeleton = cursor.string("name"), cursor.string("skeleton")
+    cursor.take(24, "box")
+    sections = cursor.items("section", 36, lambda: _read_section(cursor))
+    vertices = _read_vertices(cursor)
+    if _use_second_texcoords(vertices):
+        warnings.append(f"Mesh {quoted(name)}: texcoord1 repeats u in v; texcoord2 is used instead.")
+    return RawMesh(name, skeleton, [vertices], sections)
+
+
+def _read_section(cursor: _Cursor) -> RawSection:
+    material = cursor.string("material")
+    cursor.take(24 + 4, "box")
+    count = cursor.integer("triangle count")
+    indices = np.frombuffer(cursor.take(12 * count, "triangles"), dtype=">u4")
+    return RawSection(material, "", 0, indices.astype(np.uint32).reshape(count, 3))
+
+
+def _read_vertices(cursor: _Cursor) -> RawVertices:
+    flags, count = cursor.integer("vertex flags"), cursor.integer("vertex count")
+    if flags & ~_KNOWN_FLAGS:
+        raise ElementFault(cursor.place("vertex flags"), f"{flags:#x} has unknown bits")
+    layout = [(name, kind, size) for bit, name, kind, size in _FIELDS if flags >> bit & 1]
+    record = np.dtype([(name, kind, (size,)) for name, kind, size in layout])
+    if count and "position" not in (name for name, _, _ in layout):
+        raise ElementFault(cursor.place("vertex flags"), "there are no positions")
+    stored = np.frombuffer(cursor.take(record.itemsize * count, "vertices"), dtype=record) if layout else None
+    attributes: dict[str, npt.NDArray[np.generic]] = {}
+    for name, kind, _ in layout:
+        if stored is not None:
+            values = stored[name].astype(kind[1:])
+            attributes[name] = values[:, 0] if name == "color" else values
+    return RawVertices(count, attributes)
+
+
+def _use_second_texcoords(vertices: RawVertices) -> bool:
+    """Repair a writer's fault: the first set holds (u, u), the second the same u and the true v."""
+    first, second = vertices.attributes.get("texcoord1"), vertices.attributes.get("texcoord2")
+    if first is None or second is None or not vertices.count:
+        return False
+    faulty = np.array_equal(first[:, 0], first[:, 1]) and np.array_equal(first[:, 0], second[:, 0])
+    if not faulty or np.array_equal(first, second):
+        return False
+    vertices.attributes["texcoord1"] = second.copy()
+    return True
