@@ -1,0 +1,53 @@
+"""A clip as the timeline sees it: a name and its frames; knows no Qt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_POSE_FRAME_STEP = 1.0 / 30.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipEntry:
+    """One clip of the chooser.
+
+    Attributes:
+        name: Unique name within the model.
+        frame_count: Number of frames; frame k is key k.
+        duration: Playable length [s]; 0 for a single pose.
+        key_times: Times of the keys [s], ascending; drawn as ticks.
+    """
+
+    name: str
+    frame_count: int
+    duration: float
+    key_times: Sequence[float] | npt.NDArray[np.float64] = ()
+
+    @property
+    def frame_step(self) -> float:
+        """Time between two frames [s], positive; a single pose counts in thirtieths of a second."""
+        if self.frame_count < 2 or self.duration <= 0.0:
+            return _POSE_FRAME_STEP
+        return self.duration / (self.frame_count - 1)
+
+    @property
+    def last_frame(self) -> int:
+        """Number of the last frame, from 0."""
+        return max(self.frame_count - 1, 0)
+
+    @property
+    def summary(self) -> str:
+        """Length as text, such as "31 frames · 1.00 s"."""
+        if self.duration <= 0.0:
+            return "single pose"
+        return f"{self.frame_count} frames · {self.duration:.2f} s"
+
+    def frame_of(self, time: float) -> float:
+        """Frame at `time` [s], fractional between keys."""
+        return time / self.frame_step
+
+    def time_of(self, frame: float) -> float:
+        """Time [s] of a frame, which may be fractional."""
+        return frame * self.frame_step

@@ -1,0 +1,205 @@
+"""The ruler under the mouse: scrubbing, range markers, zoom and pan."""
+
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT, Gesture, MarkerDrag, Pan, Scrub
+from widgets.timeline.ruler_canvas import RulerCanvas
+from widgets.timeline.ruler_look import FLAG_WIDTH
+from widgets.timeline.ruler_scale import RulerScale
+
+_ZOOM_PER_NOTCH = 0.8
+_WHEEL_NOTCH = 120.0
+_PAN_PER_NOTCH = 60.0
+_GRIP = 5.0
+
+
+class Ruler(RulerCanvas):
+    """A ruler that can be worked with; everything the user does leaves as a signal.
+
+    Signals:
+        scrub_started, scrubbed(seconds), scrub_finished: The playhead is taken, moved, let go.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): An in or out
+            point; a cancelled edit has sent the old value by a last `edited`.
+    """
+
+    scrub_started = Signal()
+    scrubbed = Signal(float)
+    scrub_finished = Signal()
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._gesture: Gesture | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Timeline ruler")
+        self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
+
+    def set_clip(self, clip: ClipEntry | None) -> None:
+        """Show a clip, whole; a gesture on the old one is taken back."""
+        self._end_gesture(cancelled=True)
+        super().set_clip(clip)
+
+    @property
+    def is_dragging(self) -> bool:
+        """Whether the mouse holds something."""
+        return self._gesture is not None
+
+    # What gestures use
+
+    def scrub_begin(self) -> None:
+        """Tell that the playhead is taken."""
+        self.scrub_started.emit()
+
+    def scrub_to(self, time: float) -> None:
+        """Put the playhead somewhere [s]."""
+        if time != self._time:
+            self.set_time(time)
+            self.scrubbed.emit(time)
+
+    def scrub_end(self) -> None:
+        """Tell that the playhead is let go."""
+        self.scrub_finished.emit()
+
+    def point(self, name: str) -> float | None:
+        """In or out point as set."""
+        return self._points[name]
+
+    def point_time(self, name: str) -> float:
+        """Time [s] at which a marker stands."""
+        view = self._ruler_view()
+        return view.in_time if name == IN_POINT else view.out_time
+
+    def edit_begin(self, name: str) -> None:
+        """Tell that an edit of a point begins."""
+        self._dragged = name
+        self.edit_started.emit(name)
+
+    def edit_to(self, name: str, value: float | None) -> None:
+        """Move a point."""
+        self._points = {**self._points, name: value}
+        self._refresh()
+        self.edited.emit(name, value)
+
+    def edit_end(self, name: str, cancelled: bool) -> None:
+        """Tell that the edit of a point ended."""
+        self._dragged = ""
+        self.update()
+        (self.edit_cancelled if cancelled else self.edit_finished).emit(name)
+
+    # Mouse and keys
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a gesture."""
+        if self._gesture is not None or not self.has_clip:
+            return
+        x = event.position().x()
+        if event.button() == Qt.MouseButton.MiddleButton:
+            self._gesture = Pan(self, x)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            marker = self._marker_at(event.position())
+            self._gesture = MarkerDrag(self, marker, x) if marker else Scrub(self, self._time)
+            self._gesture.move(x, event.modifiers())
+        self._set_hover(None, self._hot)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the mouse, pressed or not."""
+        if self._gesture is not None:
+            self._gesture.move(event.position().x(), event.modifiers())
+        elif self.has_clip:
+            marker = self._marker_at(event.position())
+            self._set_hover(None if marker else event.position().x(), marker)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End the gesture."""
+        if not event.buttons() & (Qt.MouseButton.LeftButton | Qt.MouseButton.MiddleButton):
+            self._end_gesture(cancelled=False)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Clear the marker under the mouse, or show the whole clip."""
+        if event.button() != Qt.MouseButton.LeftButton or not self.has_clip:
+            return
+        marker = self._marker_at(event.position())
+        if not marker:
+            self.fit()
+        elif self._points[marker] is not None:
+            self.edit_begin(marker)
+            self.edit_to(marker, None)
+            self.edit_end(marker, cancelled=False)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom around the cursor; Shift or a sideways wheel moves along."""
+        event.accept()
+        if not self.has_clip:
+            return
+        along, across = event.angleDelta().x() / _WHEEL_NOTCH, event.angleDelta().y() / _WHEEL_NOTCH
+        duration = self.clip.duration
+        if along or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.look_through(self.scale.panned((along or across) * _PAN_PER_NOTCH, duration))
+        elif across:
+            factor = _ZOOM_PER_NOTCH**across
+            self.look_through(self.scale.zoomed(event.position().x(), factor, duration, self.clip.frame_step))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape takes the gesture back; other keys belong to the timeline."""
+        if event.key() == Qt.Key.Key_Escape and self._gesture is not None:
+            self._end_gesture(cancelled=True)
+        else:
+            event.ignore()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape from becoming a shortcut of the window during a gesture."""
+        kind = event.type()
+        if kind == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if self._gesture is not None and event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+        elif kind == QEvent.Type.Leave:
+            self._set_hover(None, "")
+        return super().event(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """A gesture ends when the keyboard that could take it back is gone."""
+        self._end_gesture(cancelled=False)
+        super().focusOutEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """So it does when the ruler disappears."""
+        self._end_gesture(cancelled=False)
+        super().hideEvent(event)
+
+    def _end_gesture(self, cancelled: bool) -> None:
+        gesture, self._gesture = self._gesture, None
+        if gesture is not None and cancelled:
+            gesture.cancel()
+        elif gesture is not None:
+            gesture.release()
+
+    def _marker_at(self, position: QPointF) -> str:
+        """The marker whose line or flag is under the mouse, or ""."""
+        view = self._ruler_view()
+        if not view.bands.lane.top() <= position.y() <= view.bands.bottom:
+            return ""
+        from_in = position.x() - view.scale.x_of(view.in_time)
+        from_out = position.x() - view.scale.x_of(view.out_time)
+        on_in = -FLAG_WIDTH - 1.0 <= from_in <= _GRIP
+        on_out = -_GRIP <= from_out <= FLAG_WIDTH + 1.0
+        if on_in and on_out:
+            return IN_POINT if abs(from_in) <= abs(from_out) else OUT_POINT
+        return IN_POINT if on_in else OUT_POINT if on_out else ""
+
+    def _set_hover(self, x: float | None, marker: str) -> None:
+        if marker != self._hot:
+            self._hot = marker
+            self.setCursor(Qt.CursorShape.SizeHorCursor if marker else Qt.CursorShape.ArrowCursor)
+            self.update()
+        if x != self._hover:
+            self._update_hover()
+            self._hover = x
+            self._update_hover()

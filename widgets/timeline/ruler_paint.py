@@ -1,0 +1,177 @@
+"""The still part of the ruler: bands, ticks, labels, keys, range and markers.
+
+Painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
+"""
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+
+from widgets.timeline.ruler_look import FLAG_WIDTH, RulerView
+from widgets.timeline.ruler_scale import frame_ticks, second_label, second_ticks, tick_indices
+
+_LABEL_GAP = 14.0
+_DIAMOND_SPACE = 12.0
+_BAR_SPACE = 4.0
+_CENTRE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
+
+
+def paint_ground(painter: QPainter, view: RulerView) -> None:
+    """Paint everything except playhead and hover line."""
+    _paint_bands(painter, view)
+    _paint_frames(painter, view)
+    _paint_seconds(painter, view)
+    _paint_keys(painter, view)
+    _paint_outside(painter, view)
+    if view.bind_pose:
+        _paint_note(painter, view, "bind pose: the clip is not used")
+
+
+def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> None:
+    """Paint the in or out marker: a line through the lane with a flag outside the range."""
+    is_in = name == "in_point"
+    time, is_set = (view.in_time, view.in_set) if is_in else (view.out_time, view.out_set)
+    colours, lane = view.colours, view.bands.lane
+    x, side = view.crisp(view.scale.x_of(time)), -1.0 if is_in else 1.0
+    colour = colours.accent if hot else colours.text if is_set else colours.key
+    _vertical(painter, view, x, lane.top(), view.bands.bottom, colour)
+    top = lane.top()
+    flag = QPolygonF(
+        [
+            QPointF(x, top),
+            QPointF(x + side * FLAG_WIDTH, top),
+            QPointF(x + side * FLAG_WIDTH, top + 9.0),
+            QPointF(x, top + 15.0),
+        ]
+    )
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(colour)
+    painter.setBrush(colour if is_set or hot else colours.band)
+    painter.drawPolygon(flag)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def bubble_rect(view: RulerView, text: str, x: float, band: QRectF) -> QRectF:
+    """Place of a small label around `x` in a band, kept inside the ruler."""
+    width = QFontMetricsF(view.font).horizontalAdvance(text) + 10.0
+    left = min(max(x - 0.5 * width, 0.0), max(band.width() - width, 0.0))
+    return QRectF(left, band.top() + 1.0, width, band.height() - 2.0)
+
+
+def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fill: QColor, ink: QColor) -> None:
+    """Paint a small label."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawRoundedRect(rect, 3.0, 3.0)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    painter.setFont(view.font)
+    painter.setPen(ink)
+    painter.drawText(rect, _CENTRE, text)
+
+
+def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
+    """Paint a thin line from the frame numbers down to the end of the strip."""
+    bottom = max(view.bands.strip.bottom(), view.bands.bottom)
+    _vertical(painter, view, view.crisp(x), view.bands.frames.top(), bottom, colour)
+
+
+def _vertical(painter: QPainter, view: RulerView, x: float, top: float, bottom: float, colour: QColor) -> None:
+    painter.fillRect(QRectF(x, top, view.hair, bottom - top), colour)
+
+
+def _paint_bands(painter: QPainter, view: RulerView) -> None:
+    colours, bands = view.colours, view.bands
+    for band in (bands.frames, bands.seconds):
+        painter.fillRect(band, colours.band)
+    painter.fillRect(bands.lane, colours.lane)
+    left, right = view.scale.x_of(view.in_time), view.scale.x_of(view.out_time)
+    painter.fillRect(QRectF(left, bands.lane.top(), right - left, bands.lane.height()), colours.range)
+
+
+def _paint_frames(painter: QPainter, view: RulerView) -> None:
+    """Frame numbers above; labelled frames go on as faint lines through the lane."""
+    scale, bands, colours, step = view.scale, view.bands, view.colours, view.clip.frame_step
+    metrics = QFontMetricsF(view.font)
+    ticks = frame_ticks(scale.pixels(step), metrics.horizontalAdvance(str(view.clip.last_frame)) + _LABEL_GAP)
+    base = bands.frames.bottom()
+    for index in tick_indices(max(scale.start, 0.0) / step, scale.end / step, ticks.minor):
+        x = view.crisp(scale.x_of(index * ticks.minor * step))
+        _vertical(painter, view, x, base, base + 3.0, colours.tick)
+    painter.setFont(view.font)
+    for index in tick_indices(max(scale.start, 0.0) / step, scale.end / step, ticks.major):
+        frame = index * ticks.major
+        x = view.crisp(scale.x_of(frame * step))
+        _vertical(painter, view, x, base, bands.lane.bottom(), colours.hairline)
+        _vertical(painter, view, x, base, base + 6.0, colours.tick)
+        painter.setPen(colours.label)
+        painter.drawText(QRectF(x - 40.0, bands.frames.top(), 80.0, bands.frames.height()), _CENTRE, f"{frame:.0f}")
+
+
+def _paint_seconds(painter: QPainter, view: RulerView) -> None:
+    scale, band, colours = view.scale, view.bands.seconds, view.colours
+    label = QFontMetricsF(view.font).horizontalAdvance("00.00 s") + _LABEL_GAP
+    ticks = second_ticks(scale.pixels(1.0), label)
+    painter.setFont(view.font)
+    for index in tick_indices(max(scale.start, 0.0), scale.end, ticks.minor):
+        x = view.crisp(scale.x_of(index * ticks.minor))
+        _vertical(painter, view, x, band.top(), band.top() + 2.0, colours.tick)
+    for index in tick_indices(max(scale.start, 0.0), scale.end, ticks.major):
+        time = index * ticks.major
+        x = view.crisp(scale.x_of(time))
+        _vertical(painter, view, x, band.top(), band.top() + 4.0, colours.tick)
+        painter.setPen(colours.label)
+        text = second_label(time, ticks.major)
+        painter.drawText(QRectF(x - 40.0, band.top() + 1.0, 80.0, band.height()), _CENTRE, text)
+
+
+def _paint_keys(painter: QPainter, view: RulerView) -> None:
+    """Diamonds where there is room, bars where it is tight, one band where keys touch."""
+    times = np.asarray(view.clip.key_times, dtype=np.float64)
+    times = times[(times >= view.scale.start) & (times <= view.scale.end)]
+    if not len(times):
+        return
+    xs = np.unique(np.round((times - view.scale.start) / view.scale.seconds_per_pixel * view.ratio)) / view.ratio
+    space = float(np.median(np.diff(xs))) if len(xs) > 1 else _DIAMOND_SPACE
+    middle = view.bands.lane.center().y() + 3.0
+    if space >= _DIAMOND_SPACE:
+        _paint_diamonds(painter, view, xs.tolist(), middle)
+    elif space >= _BAR_SPACE:
+        for x in xs.tolist():
+            _vertical(painter, view, x, middle - 4.0, middle + 4.0, view.colours.key)
+    else:
+        painter.fillRect(QRectF(xs[0], middle - 2.0, xs[-1] - xs[0] + 1.0, 4.0), view.colours.key)
+
+
+def _paint_diamonds(painter: QPainter, view: RulerView, xs: list[float], middle: float) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(view.colours.key)
+    for x in xs:
+        centre = QPointF(x + 0.5 * view.hair, middle)
+        corners = (QPointF(0.0, -3.6), QPointF(3.6, 0.0), QPointF(0.0, 3.6), QPointF(-3.6, 0.0))
+        painter.drawPolygon(QPolygonF([centre + corner for corner in corners]))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_outside(painter: QPainter, view: RulerView) -> None:
+    """Dim what does not play, and more what is no part of the clip."""
+    scale, bottom = view.scale, view.bands.bottom
+    first, last = scale.x_of(0.0), scale.x_of(view.clip.duration)
+    for left, right, colour in (
+        (0.0, first, view.colours.beyond),
+        (first, scale.x_of(view.in_time), view.colours.dimmed),
+        (scale.x_of(view.out_time) + view.hair, last, view.colours.dimmed),
+        (last + view.hair, scale.width, view.colours.beyond),
+    ):
+        clipped_left, clipped_right = max(left, 0.0), min(right, scale.width)
+        if clipped_right > clipped_left:
+            painter.fillRect(QRectF(clipped_left, 0.0, clipped_right - clipped_left, bottom), colour)
+
+
+def _paint_note(painter: QPainter, view: RulerView, text: str) -> None:
+    lane = view.bands.lane
+    painter.fillRect(lane, view.colours.beyond)
+    painter.setFont(view.font)
+    painter.setPen(view.colours.label)
+    painter.drawText(lane, _CENTRE, text)

@@ -1,0 +1,180 @@
+"""The ruler's mathematics: which time lies under which pixel, where ticks go, what a drag may do.
+
+Pure and immutable; knows no Qt.  Pixels are logical and count from the left edge of the ruler.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+MARGIN = 28.0
+_FRAMES_MIN = 4.0
+_ZOOM_OUT_MAX = 2.0
+_SPAN_OF_POSE = 1.0
+_MINOR_PIXELS_MIN = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RulerScale:
+    """A linear map between time and pixels.
+
+    Attributes:
+        start: Time at the left edge [s].
+        seconds_per_pixel: Positive.
+        width: Width of the ruler [px], at least 1.
+    """
+
+    start: float
+    seconds_per_pixel: float
+    width: float
+
+    @property
+    def end(self) -> float:
+        """Time at the right edge [s]."""
+        return self.time_of(self.width)
+
+    def x_of(self, time: float) -> float:
+        """Pixel of a time."""
+        return (time - self.start) / self.seconds_per_pixel
+
+    def time_of(self, x: float) -> float:
+        """Time [s] under a pixel."""
+        return self.start + x * self.seconds_per_pixel
+
+    def pixels(self, seconds: float) -> float:
+        """Length of a duration on screen."""
+        return seconds / self.seconds_per_pixel
+
+    def shows(self, time: float) -> bool:
+        """Whether a time lies within the ruler."""
+        return 0.0 <= self.x_of(time) <= self.width
+
+    def panned(self, pixels: float, duration: float) -> "RulerScale":
+        """The view after its content was pulled by `pixels` to the right; the clip stays in sight."""
+        return self._at(self.start - pixels * self.seconds_per_pixel, duration)
+
+    def zoomed(self, x: float, factor: float, duration: float, frame_step: float) -> "RulerScale":
+        """The view with `factor` times the seconds per pixel, holding the time under pixel `x`.
+
+        The closest view shows four frames, the widest twice the clip.
+        """
+        widest = fitted(duration, self.width).seconds_per_pixel * _ZOOM_OUT_MAX
+        closest = min(_FRAMES_MIN * frame_step / self.width, widest)
+        scaled = min(max(self.seconds_per_pixel * factor, closest), widest)
+        held = self.time_of(x)
+        return replace(self, seconds_per_pixel=scaled)._at(held - x * scaled, duration)
+
+    def turned_to(self, time: float, duration: float) -> "RulerScale":
+        """The view paged so that `time` comes to its left part."""
+        return self._at(time - MARGIN * self.seconds_per_pixel, duration)
+
+    def resized(self, width: float) -> "RulerScale":
+        """The same times on another width, left edge held."""
+        return replace(self, width=max(width, 1.0))
+
+    def _at(self, start: float, duration: float) -> "RulerScale":
+        half = 0.5 * self.width * self.seconds_per_pixel
+        return replace(self, start=min(max(start, -half), max(duration, 0.0) - half))
+
+
+def fitted(duration: float, width: float) -> RulerScale:
+    """The view that shows the whole clip between two margins."""
+    span = duration if duration > 0.0 else _SPAN_OF_POSE
+    margin = min(MARGIN, width * 0.1)
+    per_pixel = span / max(width - 2.0 * margin, 1.0)
+    return RulerScale(-margin * per_pixel, per_pixel, max(width, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Evenly spaced ticks: every `minor` units a tick, every `major` units a labelled one."""
+
+    major: float
+    minor: float
+
+
+def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
+    """Spacing in frames, whole numbers of the series 1, 2, 5, 10 ...
+
+    Args:
+        frame_pixels: Width of one frame on screen, positive.
+        label_pixels: Room that a label needs with its gap.
+    """
+    major = max(nice_above(label_pixels / frame_pixels), 1.0)
+    return Ticks(major, max(_minor_of(major, frame_pixels), 1.0))
+
+
+def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
+    """Spacing in seconds: 1, 2, 5 times a power of ten, then whole minutes."""
+    rough = label_pixels / second_pixels
+    major = nice_above(rough) if rough <= 20.0 else _whole_minutes(rough)
+    return Ticks(major, _minor_of(major, second_pixels))
+
+
+def nice_above(rough: float) -> float:
+    """The smallest of 1, 2 or 5 times a power of ten that is not below `rough` (positive)."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(power * n for n in (1.0, 2.0, 5.0, 10.0) if power * n >= rough * (1.0 - 1e-9))
+
+
+def tick_indices(first: float, last: float, spacing: float) -> range:
+    """Multiples of `spacing` from `first` to `last`, as the integers they are multiples by."""
+    return range(math.ceil(first / spacing - 1e-9), math.floor(last / spacing + 1e-9) + 1)
+
+
+def second_label(seconds: float, spacing: float) -> str:
+    """A time on the ruler: "0.25 s", "3 s", or "1:30" where labels are minutes apart or beyond."""
+    if spacing >= 30.0 or seconds >= 60.0 and spacing >= 1.0:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{minutes}:{rest:02d}"
+    digits = max(0, -math.floor(math.log10(spacing) + 1e-9))
+    return f"{seconds:.{digits}f} s"
+
+
+def time_text(seconds: float) -> str:
+    """A time as read off the playhead, to a hundredth (a thousandth below a second)."""
+    return f"{seconds:.2f} s"
+
+
+def frame_text(frame: float) -> str:
+    """A frame number: whole where it is whole, else with one digit."""
+    whole = round(frame)
+    return str(whole) if abs(frame - whole) < 0.005 else f"{frame:.1f}"
+
+
+def snapped(time: float, frame_step: float) -> float:
+    """The time of the nearest whole frame."""
+    return round(time / frame_step) * frame_step
+
+
+@dataclass(frozen=True, slots=True)
+class RangeLimits:
+    """What bounds a drag of the in or out marker: the clip [s], and one frame between the two."""
+
+    duration: float
+    frame_step: float
+
+    def in_point(self, time: float, out_time: float, snap: bool) -> float:
+        """Where an in marker dragged to `time` comes to rest, before `out_time`."""
+        time = snapped(time, self.frame_step) if snap else time
+        return min(max(time, 0.0), max(out_time - self._gap(), 0.0))
+
+    def out_point(self, time: float, in_time: float, snap: bool) -> float:
+        """Where an out marker dragged to `time` comes to rest, after `in_time`."""
+        time = snapped(time, self.frame_step) if snap else time
+        return max(min(time, self.duration), min(in_time + self._gap(), self.duration))
+
+    def _gap(self) -> float:
+        return min(self.frame_step, self.duration)
+
+
+def _minor_of(major: float, unit_pixels: float) -> float:
+    digit = round(major / 10.0 ** math.floor(math.log10(major) + 1e-9))
+    for parts in {1: (10, 5, 2), 2: (10, 4, 2), 5: (5,)}.get(digit, (6, 3, 2)):
+        if major * unit_pixels / parts >= _MINOR_PIXELS_MIN:
+            return major / parts
+    return major
+
+
+def _whole_minutes(rough: float) -> float:
+    steps = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
+    return next((step for step in steps if step >= rough), 3600.0 * nice_above(rough / 3600.0))

@@ -1,0 +1,128 @@
+"""The transport: jump, step and play buttons, the loop mode, and the bind pose toggle."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+
+from sim.scene import LoopMode
+from widgets.icons import icon
+from widgets.timeline.transport_icons import transport_icon
+
+_ICON_SIDE = 18
+_ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
+
+
+class TransportButton(QToolButton):
+    """A flat button that leaves the focus where it is when clicked, and the arrow keys to the timeline."""
+
+    def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAutoRaise(True)
+        self.setIconSize(QSize(_ICON_SIDE, _ICON_SIDE))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.show_as(name, tip, shown)
+
+    def show_as(self, name: str, tip: str, shown: QIcon) -> None:
+        """Change what the button is."""
+        self.setAccessibleName(name)
+        self.setToolTip(tip)
+        self.setIcon(shown)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave arrows to the timeline."""
+        if event.key() in _ARROWS:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Push:
+    name: str
+    tip: str
+    shape: str
+    mirrored: bool
+
+
+_FIRST = _Push("First frame", "Go to the start of the range (Home)", "end", True)
+_KEY_BACK = _Push("Previous key", "Go to the previous key (Shift+Left)", "key", True)
+_STEP_BACK = _Push("Previous frame", "Step one frame back (Left or ,)", "step", True)
+_BACKWARDS = _Push("Play backwards", "Play backwards (Shift+Space)", "play", True)
+_PLAY = _Push("Play", "Play (Space)", "play", False)
+_STEP = _Push("Next frame", "Step one frame on (Right or .)", "step", False)
+_KEY = _Push("Next key", "Go to the next key (Shift+Right)", "key", False)
+_LAST = _Push("Last frame", "Go to the end of the range (End)", "end", False)
+
+
+class Transport(QWidget):
+    """Eight buttons that only tell what was asked for."""
+
+    play_toggled = Signal(int)
+    step_requested = Signal(int)
+    key_requested = Signal(int)
+    jump_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        self._add(_FIRST).clicked.connect(lambda: self.jump_requested.emit("first"))
+        self._add(_KEY_BACK).clicked.connect(lambda: self.key_requested.emit(-1))
+        self._add(_STEP_BACK).clicked.connect(lambda: self.step_requested.emit(-1))
+        self._backwards = self._add(_BACKWARDS)
+        self._backwards.clicked.connect(lambda: self.play_toggled.emit(-1))
+        self._play = self._add(_PLAY)
+        self._play.clicked.connect(lambda: self.play_toggled.emit(1))
+        self._add(_STEP).clicked.connect(lambda: self.step_requested.emit(1))
+        self._add(_KEY).clicked.connect(lambda: self.key_requested.emit(1))
+        self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
+
+    def set_playing(self, playing: bool, direction: int) -> None:
+        """Turn the button of the running direction into a pause button."""
+        for button, push, sign, key in (
+            (self._play, _PLAY, 1, "Space"),
+            (self._backwards, _BACKWARDS, -1, "Shift+Space"),
+        ):
+            if playing and sign == (1 if direction >= 0 else -1):
+                button.show_as("Pause", f"Pause ({key})", transport_icon("pause"))
+            else:
+                button.show_as(push.name, push.tip, transport_icon(push.shape, push.mirrored))
+
+    def _add(self, push: _Push) -> TransportButton:
+        button = TransportButton(push.name, push.tip, transport_icon(push.shape, push.mirrored), self)
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(button)
+        return button
+
+
+_LOOPS: dict[LoopMode, tuple[str, str]] = {
+    LoopMode.LOOP: ("loop", "Loop: starts again at the end of the range"),
+    LoopMode.ONCE: ("mdi6.ray-start-arrow", "Once: stops at the end of the range"),
+    LoopMode.PING_PONG: ("ping-pong", "Ping-pong: turns round at each end of the range"),
+}
+
+
+class LoopButton(TransportButton):
+    """Goes through the loop modes; `chosen(LoopMode)` tells the next one."""
+
+    chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Loop mode", "", icon("loop"), parent)
+        self._mode = LoopMode.LOOP
+        self.set_mode(self._mode)
+        self.clicked.connect(self._choose_next)
+
+    def set_mode(self, mode: LoopMode) -> None:
+        """Show a mode."""
+        self._mode = mode
+        glyph, tip = _LOOPS[mode]
+        self.show_as(f"Loop mode: {mode.value}", f"{tip}\nClick for the next mode", icon(glyph))
+
+    def _choose_next(self) -> None:
+        modes = list(LoopMode)
+        self.chosen.emit(modes[(modes.index(self._mode) + 1) % len(modes)])
