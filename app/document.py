@@ -4,26 +4,27 @@ Edits come in through methods, become commands, and go out as `Change` notices; 
 same way.  The document knows no widget and no OpenGL.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoCommand, QUndoStack
+from PySide6.QtGui import QUndoCommand
 
 from app.commands import AddNode, MoveNode, RemoveNode, SetParam
 from app.gesture import Gesture, GestureState
+from app.history import History
 from app.node_names import NodeIds, default_name, unique_name
+from app.project_file import LoadedProject, load_project, save_project
 from app.undo_text import value_text
+from app.unknown_content import UnknownContent
 from sim.camera import Camera
 from sim.change import Change, ChangeKind, value_change
 from sim.params import Effect, ParamError
 from sim.scene import Node, NodeId, ParamRef, Scene, value_at, with_value
 from sim.view_state import Selection, ViewState
-
-NO_UNKNOWN: Mapping[Any, Any] = {}
 
 
 class Document(QObject):
@@ -46,12 +47,10 @@ class Document(QObject):
         self._scene = scene if scene is not None else Scene()
         self._view_state = ViewState()
         self._path: Path | None = None
-        self._unknown: Mapping[Any, Any] = NO_UNKNOWN
+        self._unknown = UnknownContent()
         self._ids = NodeIds(self._scene)
         self._applying = False
-        self._macro_text: str | None = None
-        self._macro_open = False
-        self.undo_stack = QUndoStack(self)
+        self.undo_stack = History(self)
         self.undo_stack.cleanChanged.connect(self._on_clean_changed)
 
     # --- what is open ---------------------------------------------------------------------------------
@@ -72,8 +71,8 @@ class Document(QObject):
         return not self.undo_stack.isClean()
 
     @property
-    def unknown(self) -> Mapping[Any, Any]:
-        """Keys of the project file that this version does not know, to be written back on save."""
+    def unknown(self) -> UnknownContent:
+        """What the project file holds and this version does not know, written back on save."""
         return self._unknown
 
     @property
@@ -87,7 +86,7 @@ class Document(QObject):
         view_state: ViewState | None = None,
         *,
         path: Path | None = None,
-        unknown: Mapping[Any, Any] = NO_UNKNOWN,
+        unknown: UnknownContent | None = None,
         modified: bool = False,
     ) -> None:
         """Show another project; the history starts anew.
@@ -96,11 +95,11 @@ class Document(QObject):
             scene: The new scene.
             view_state: Its camera, playhead and selection; defaults for None.
             path: Where it is stored, or None.
-            unknown: Keys of its file to be written back.
+            unknown: What its file holds beyond the known keys.
             modified: Whether it differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
-        self._scene, self._path, self._unknown = scene, path, unknown
+        self._scene, self._path, self._unknown = scene, path, unknown or UnknownContent()
         self._ids = NodeIds(scene)
         self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
         self._set_view_state(view_state if view_state is not None else ViewState(), force=True)
@@ -108,9 +107,25 @@ class Document(QObject):
             self.undo_stack.resetClean()
         self.title_changed.emit()
 
-    def mark_saved(self, path: Path) -> None:
-        """Note that the scene as it is now was written to `path`."""
-        self._path = path
+    def open(self, path: Path) -> LoadedProject:
+        """Show the project of a file; the returned value carries the warnings.
+
+        Raises:
+            ProjectError: If it cannot be read; what is open stays open.
+        """
+        project = load_project(path)
+        path = path.absolute()
+        self.replace_scene(project.scene, project.view_state, path=path, unknown=project.unknown)
+        return project
+
+    def save(self, path: Path) -> None:
+        """Write the project to a file, which becomes its own.
+
+        Raises:
+            ProjectError: If it cannot be written; the document stays modified.
+        """
+        save_project(path, self._scene, self._view_state, self._unknown)
+        self._path = path.absolute()
         self.undo_stack.setClean()
         self.title_changed.emit()
 
@@ -204,8 +219,7 @@ class Document(QObject):
         if gesture.state is not GestureState.OPEN:
             return
         gesture.state = GestureState.CANCELLED
-        while self._last_gesture() is gesture:
-            self._drop_last()
+        self.undo_stack.drop_gesture(gesture)
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
         if (ref.part, ref.name) != ("node", "name") or not isinstance(value, str):
@@ -266,46 +280,14 @@ class Document(QObject):
 
     # --- history --------------------------------------------------------------------------------------
 
-    @contextmanager
-    def macro(self, text: str) -> Iterator[None]:
-        """Make all edits of the block one entry; none if nothing changed, all undone if the block raises."""
-        if self._macro_text is not None:
-            yield
-            return
-        self._macro_text = text
-        try:
-            yield
-        except BaseException:
-            if self._end_macro():
-                self._drop_last()
-            raise
-        self._end_macro()
-
-    def _end_macro(self) -> bool:
-        """Close the entry of the macro; whether there was an edit."""
-        was_open, self._macro_open, self._macro_text = self._macro_open, False, None
-        if was_open:
-            self.undo_stack.endMacro()
-        return was_open
+    def macro(self, text: str) -> AbstractContextManager[None]:
+        """Make all edits of a block one entry; none if nothing changed, all undone if the block raises."""
+        return self.undo_stack.macro(text)
 
     def _push(self, command: QUndoCommand) -> None:
         if self._applying:
             raise RuntimeError("an edit was made while another one is being applied")
-        if self._macro_text is not None and not self._macro_open:
-            self._macro_open = True
-            self.undo_stack.beginMacro(self._macro_text)
-        self.undo_stack.push(command)
-
-    def _last_gesture(self) -> object | None:
-        index = self.undo_stack.index()
-        command = self.undo_stack.command(index - 1) if index > 0 else None
-        return command.gesture if isinstance(command, SetParam) else None
-
-    def _drop_last(self) -> None:
-        """Undo the last entry and forget it: an obsolete command is deleted instead of done again."""
-        self.undo_stack.undo()
-        self.undo_stack.command(self.undo_stack.index()).setObsolete(True)
-        self.undo_stack.redo()
+        self.undo_stack.record(command)
 
     def _on_clean_changed(self, _clean: bool) -> None:
         self.title_changed.emit()

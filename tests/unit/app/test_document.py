@@ -151,7 +151,7 @@ def test_escape_without_an_edit_keeps_the_history(document):
 def test_a_save_in_the_middle_of_a_drag_is_kept_as_a_state(document, tmp_path):
     gesture = document.new_gesture()
     document.set_value(UNIT_SCALE, 2.0, gesture)
-    document.mark_saved(tmp_path / "a.sinew")
+    document.save(tmp_path / "a.sinew")
     document.set_value(UNIT_SCALE, 3.0, gesture)
     assert document.modified
     document.undo_stack.undo()
@@ -266,11 +266,15 @@ def test_a_macro_that_changes_nothing_leaves_the_history_alone(document):
 
 
 def test_a_failing_macro_is_taken_back(document):
-    with pytest.raises(ParamError), document.macro("Half"):
-        document.set_value(UNIT_SCALE, 2.0)
-        with document.macro("Inner"):
-            document.move_node("light-1", 0)
-        document.set_value(UNIT_SCALE, -1.0)
+    def half() -> None:
+        with document.macro("Half"):
+            document.set_value(UNIT_SCALE, 2.0)
+            with document.macro("Inner"):
+                document.move_node("light-1", 0)
+            document.set_value(UNIT_SCALE, -1.0)
+
+    with pytest.raises(ParamError):
+        half()
     assert document.scene == two_nodes()
     assert document.undo_stack.count() == 0
 
@@ -322,7 +326,7 @@ def test_another_scene_starts_a_new_history(document, tmp_path):
 
 def test_the_history_reports_when_the_saved_state_is_reached_again(document, tmp_path):
     document.set_value(UNIT_SCALE, 2.0)
-    document.mark_saved(tmp_path / "a.sinew")
+    document.save(tmp_path / "a.sinew")
     states: list[bool] = []
     document.title_changed.connect(lambda: states.append(document.modified))
     document.undo_stack.undo()
