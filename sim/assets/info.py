@@ -1,0 +1,176 @@
+"""Facts about a model file for people and scripts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
+from sim.assets.raw import RawModel
+
+_FORMATS = {"ezm": "EZMesh text", "ezb": "binary EZMesh", "gltf": "glTF"}
+
+
+def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
+    """What `sinew info --json` prints: only JSON types; lengths in file units, times in seconds.
+
+    Args:
+        raw: The file as read.
+        model: The same file as built.
+    """
+    mesh = model.mesh
+    materials = [material.name for material in model.materials]
+    return {
+        "path": str(model.path),
+        "format": model.format,
+        "dialect": model.dialect,
+        "asset_name": raw.asset_name,
+        "asset_info": raw.asset_info,
+        "up_axis": model.default_up_axis,
+        "texture_origin": model.default_texture_origin,
+        "mesh_count": len(raw.meshes),
+        "vertex_count": mesh.vertex_count,
+        "triangle_count": mesh.triangle_count,
+        "influence_max": model.skin.influence_max if model.skin else 0,
+        "influence_counts": influence_counts(model.skin) if model.skin else [],
+        "bounds": {"min": mesh.bounds.lo.tolist(), "max": mesh.bounds.hi.tolist()},
+        "vertex_attributes": _attributes(raw),
+        "submeshes": [
+            {
+                "name": section.name,
+                "material": materials[section.material] if section.material >= 0 else None,
+                "triangle_count": section.triangle_count,
+            }
+            for section in mesh.sections
+        ],
+        "materials": [
+            {
+                "name": material.name,
+                "texture": material.texture,
+                "texture_found": material.texture_path is not None,
+                "texture_path": str(material.texture_path) if material.texture_path else None,
+            }
+            for material in model.materials
+        ],
+        "bones": _bones(model.skeleton, model.skin),
+        "clips": [_clip(clip) for clip in model.clips],
+        "warnings": list(model.warnings),
+    }
+
+
+def influence_counts(skin: Skin) -> list[int]:
+    """Number of vertices with 1, 2, ... influences."""
+    counts = np.bincount((skin.weights > 0.0).sum(axis=1), minlength=skin.influence_max + 1)
+    return [int(count) for count in counts[1:]]
+
+
+def weighted_vertex_counts(skin: Skin, joint_count: int) -> list[int]:
+    """For each joint, the number of vertices it moves."""
+    vertices, slots = np.nonzero(skin.weights > 0.0)
+    # A file may name one joint twice for a vertex; the vertex counts once.
+    pairs = np.unique(vertices.astype(np.int64) * joint_count + skin.joints[vertices, slots])
+    return [int(count) for count in np.bincount(pairs % joint_count, minlength=joint_count)]
+
+
+def info_text(info: dict[str, Any]) -> str:
+    """The facts of `model_info` laid out for reading."""
+    blocks = [_overview(info)]
+    if info["submeshes"]:
+        rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
+        blocks.append(_table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
+    if info["materials"]:
+        rows = [(item["name"], item["texture"] or "-", _found(item)) for item in info["materials"]]
+        blocks.append(_table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
+    if info["clips"]:
+        rows = [
+            (clip["name"], str(clip["frame_count"]), f"{clip['duration']:.3f} s", f"{clip['frame_step'] * 1e3:.3f} ms")
+            for clip in info["clips"]
+        ]
+        blocks.append(_table(f"Clips ({len(rows)})", ("name", ">frames", ">length", ">step"), rows))
+    if info["bones"]:
+        rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
+        blocks.append(_table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
+    if info["warnings"]:
+        blocks.append("\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {text}" for text in info["warnings"])]))
+    return "\n\n".join(blocks)
+
+
+def _attributes(raw: RawModel) -> list[str]:
+    names = (name for mesh in raw.meshes for buffer in mesh.buffers for name in buffer.attributes)
+    return list(dict.fromkeys(names))
+
+
+def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]:
+    if skeleton is None:
+        return []
+    counts = weighted_vertex_counts(skin, skeleton.joint_count) if skin else [0] * skeleton.joint_count
+    return [
+        {"name": name, "parent": int(parent), "weighted_vertex_count": count}
+        for name, parent, count in zip(skeleton.names, skeleton.parents, counts, strict=True)
+    ]
+
+
+def _clip(clip: Clip) -> dict[str, Any]:
+    count = len(clip.key_times)
+    step = clip.duration / (count - 1) if count > 1 else 0.0
+    return {"name": clip.name, "frame_count": count, "duration": clip.duration, "frame_step": step}
+
+
+def _overview(info: dict[str, Any]) -> str:
+    lo, hi = np.array(info["bounds"]["min"]), np.array(info["bounds"]["max"])
+    dialect = f", {info['dialect']} dialect" if info["dialect"] else ""
+    rows = [
+        ("format", _FORMATS.get(info["format"], info["format"]) + dialect),
+        ("asset", info["asset_name"] or "-"),
+        ("vertices", f"{info['vertex_count']:,}"),
+        ("triangles", f"{info['triangle_count']:,}"),
+        ("attributes", " ".join(info["vertex_attributes"]) or "-"),
+        ("size", " × ".join(f"{edge:.4g}" for edge in hi - lo)),
+        ("box", f"{_vector(lo)} to {_vector(hi)}"),
+        ("up axis", info["up_axis"]),
+        ("v = 0 is", f"at the {info['texture_origin']} of the image"),
+    ]
+    if info["influence_counts"]:
+        spread = ", ".join(f"{count:,} with {number}" for number, count in enumerate(info["influence_counts"], 1))
+        rows.append(("influences", spread))
+    return "\n".join([info["path"], *(f"  {label:<11} {value}" for label, value in rows)])
+
+
+def _vector(values: Iterable[float]) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+def _found(material: dict[str, Any]) -> str:
+    if material["texture"] is None:
+        return "untextured"
+    return "found" if material["texture_found"] else "missing"
+
+
+def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Bones in file order, indented by depth."""
+    depth_of = {-1: -1}
+    for start in range(len(bones)):
+        chain, joint = [], start
+        while joint not in depth_of:
+            chain.append(joint)
+            joint = bones[joint]["parent"]
+        for step, member in enumerate(reversed(chain), start=1):
+            depth_of[member] = depth_of[joint] + step
+    return [
+        ("  " * min(depth_of[joint], 24) + bone["name"], bone["weighted_vertex_count"])
+        for joint, bone in enumerate(bones)
+    ]
+
+
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Aligned columns; a heading that starts with ">" aligns its column to the right."""
+    names = [heading.lstrip(">") for heading in headings]
+    widths = [max(len(name), *(len(row[column]) for row in rows)) for column, name in enumerate(names)]
+    lines = [title]
+    for row in (names, *rows):
+        cells = (
+            cell.rjust(width) if heading.startswith(">") else cell.ljust(width)
+            for cell, width, heading in zip(row, widths, headings, strict=True)
+        )
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
