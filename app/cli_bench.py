@@ -24,7 +24,7 @@ SYSTEMS = {
     "frame": "sim.bench.frame",
     "launch": "app.bench_launch",
 }
-"""Module of each system; its function `NAME_rows(sizes, repeat)` measures."""
+"""Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
 
 TIMER_SOURCE = "monotonic clock around glFinish"
 
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
         require_folder(options.json)
     machine = machine_facts()
     names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
-    rows = measured(names, options.sizes or (), options.repeat)
+    rows = measured(names, options.sizes, options.repeat)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
@@ -57,14 +57,15 @@ def run(options: argparse.Namespace) -> None:
         write_json(options.json, machine, rows)
 
 
-def measured(names: Sequence[str], sizes: Sequence[int], repeat: int) -> list[Row]:
-    """Rows of these systems, with progress on the terminal."""
+def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int) -> list[Row]:
+    """Rows of these systems, with progress on the terminal; each has usual sizes of its own."""
+    chosen = {"sizes": sizes} if sizes else {}
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
             module = importlib.import_module(SYSTEMS[name])
-            rows += getattr(module, f"{name}_rows")(sizes, repeat)
+            rows += getattr(module, f"{name}_rows")(repeat, **chosen)
     return rows
 
 

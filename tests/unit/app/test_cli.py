@@ -1,0 +1,176 @@
+"""The command line itself: exit statuses, one-line failures, which command is meant."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from app.cli import main
+from app.cli_failure import CommandError, failure_text
+from app.cli_progress import Progress
+from sim.assets.raw import ModelError
+
+
+def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Status and the one line of a failing command, which prints nothing else."""
+    status = main(arguments)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("sinew: ")
+    return status, err.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--nonsense"], "--nonsense"),
+        (["info"], "PATH"),
+        (["info", "a.ezm", "b.ezm"], "b.ezm"),
+        (["pose", "a.ezm"], "--output"),
+        (["pose", "a.ezm", "--output", "a.fbx"], "'a.fbx' does not end in .npz or .obj or .ply"),
+        (["pose", "a.ezm", "--output", "a.npz", "--time", "1", "--frame", "2"], "not allowed with"),
+        (["pose", "a.ezm", "--output", "a.npz", "--time", "soon"], "'soon' is not a number"),
+        (["pose", "a.ezm", "--output", "a.npz", "--time", "nan"], "'nan' is not a finite number"),
+        (["pose", "a.ezm", "--output", "a.npz", "--method", "cubic"], "'cubic'"),
+        (["pose", "a.ezm", "--output", "a.npz", "--backend", "abacus"], "'abacus'"),
+        (["bench", "tea"], "there is no 'tea'; there are: load, "),
+        (["bench", "--repeat", "0"], "'0' is not a number from 1 on"),
+        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1 on"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_one_line(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, line = run_failing(arguments, capsys)
+    assert status == 2
+    assert expected in line
+
+
+@pytest.mark.parametrize("command", [[], *[[name] for name in cli.COMMANDS]])
+def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(" ".join(["usage: sinew", *command]))
+    assert err == ""
+
+
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    out = capsys.readouterr().out
+    assert all(f"sinew {name} " in out for name in cli.COMMANDS)
+
+
+def test_version(capsys: pytest.CaptureFixture[str], repo_root: Path) -> None:
+    assert main(["--version"]) == 0
+    version = capsys.readouterr().out.split()[1]
+    assert f'version = "{version}"' in (repo_root / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_a_missing_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = str(tmp_path / "none.ezm")
+    for arguments in ([missing], ["info", missing], ["pose", missing, "--output", str(tmp_path / "a.npz")]):
+        status, line = run_failing(arguments, capsys)
+        assert status == 1
+        assert missing in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_output_folder_is_found_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, line = run_failing(["pose", "unread.ezm", "--output", str(tmp_path / "none" / "a.npz")], capsys)
+    assert status == 1
+    assert line == f"sinew: {tmp_path / 'none' / 'a.npz'}: the folder {tmp_path / 'none'} does not exist"
+
+
+def test_a_folder_is_no_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.npz").mkdir()
+    status, line = run_failing(["pose", "unread.ezm", "--output", str(tmp_path / "a.npz")], capsys)
+    assert (status, line) == (1, f"sinew: {tmp_path / 'a.npz'}: is a folder")
+
+
+def test_a_file_named_like_a_command_can_be_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["./info"], ["--", "info"]):
+        status, line = run_failing(arguments, capsys)
+        assert status == 1
+        assert line == "sinew: info: no such file, and no command of this name"
+
+
+@pytest.mark.parametrize("arguments", [["info", "none.ezm", "--verbose"], ["--verbose", "info", "none.ezm"]])
+def test_the_traceback_follows_on_request(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("sinew: none.ezm: ")
+    assert "Traceback (most recent call last):" in lines
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (CommandError("a.ezm", "clip 'run'", "no such clip"), "a.ezm: clip 'run': no such clip"),
+        (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two lines"),
+        (FileNotFoundError(2, "No such file or directory", "a.ezm"), "a.ezm: No such file or directory"),
+        (MemoryError(), "not enough memory"),
+        (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
+    ],
+)
+def test_failures_are_one_line(error: Exception, text: str) -> None:
+    assert failure_text(error) == text
+
+
+def test_interruption_has_its_own_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(_words: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_run", interrupted)
+    assert run_failing(["info", "a.ezm"], capsys) == (130, "sinew: interrupted")
+
+
+def test_the_reaction_to_being_ended_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["info", "none.ezm"]) == 1
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_progress_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("reading") as progress:
+        progress._next = 0.0
+        progress(0.5)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_appears_on_a_terminal_and_vanishes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress("reading a.ezm") as progress:
+        progress(0.1)
+        assert capsys.readouterr().err == ""
+        progress._next = 0.0
+        progress(0.5)
+        assert "reading a.ezm  50 %" in capsys.readouterr().err
+    assert capsys.readouterr().err == "\r\x1b[K"
+
+
+def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:
+    code = (
+        "import sys; from app.cli import main; status = main(['info', 'none.ezm']); "
+        "loaded = {name.partition('.')[0] for name in sys.modules}; "
+        "print(status, sorted(loaded & {'PySide6', 'OpenGL', 'glcontext', 'pyqtgraph', 'shiboken6'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=repo_root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1 []"
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_message(repo_root: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "--help"], cwd=repo_root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate(timeout=60)
+    assert err == b""
