@@ -222,7 +222,12 @@ class Document(QObject):
         self.undo_stack.drop_gesture(gesture)
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        if (ref.part, ref.name) != ("node", "name") or not isinstance(value, str):
+        """`value` as the scene as a whole takes it; the declaration judges it alone."""
+        if not isinstance(value, str):
+            return value
+        if "\0" in value:
+            raise ParamError(f"{ref.name}: a text cannot hold null characters")
+        if (ref.part, ref.name) != ("node", "name"):
             return value
         name = " ".join(value.split())
         if not name:

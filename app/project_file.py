@@ -80,9 +80,9 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
     Raises:
         ProjectError: If the file cannot be written; an old one is as it was.
     """
-    content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
-    data = (json_text(content) + "\n").encode("utf-8")
     try:
+        content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
+        data = (json_text(content) + "\n").encode("utf-8")
         _keep_older_version(Path(os.path.realpath(path)))
         write_atomically(path, data)
     except OSError as error:

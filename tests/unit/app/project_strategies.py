@@ -1,0 +1,75 @@
+"""Hypothesis strategies for scenes and view states, derived from the declarations."""
+
+import typing
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from sim.camera import Camera
+from sim.params import Role, params_of
+from sim.scene import NODE_KINDS, Node, PlaybackSettings, Scene, Transform, ViewSettings
+from sim.view_state import Selection, ViewState
+
+# Half of a surrogate pair stands for a file name that is no text.
+texts = st.text(st.characters(exclude_characters="\0"), max_size=12)
+names = st.lists(texts.map(lambda text: " ".join(text.split())).filter(bool), unique=True, max_size=4)
+model_paths = st.lists(st.sampled_from(["a", "b c", "ä", "..x", "m.ezm"]), min_size=1, max_size=4).map(
+    lambda parts: "/" + "/".join(parts)
+)
+
+
+def settings(cls: type[msgspec.Struct]) -> st.SearchStrategy[msgspec.Struct]:
+    """Any value of a settings class."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    values = {
+        record.name: model_paths | st.just("")
+        if record.declared.role is Role.PATH
+        else _values(inspect.type_info(hints[record.name]))
+        for record in params_of(cls)
+    }
+    return st.builds(cls, **values)
+
+
+def _values(kind: inspect.Type) -> st.SearchStrategy:
+    match kind:
+        case inspect.Metadata(type=inner):
+            return _values(inner)
+        case inspect.UnionType(types=kinds):
+            return st.one_of([_values(inner) for inner in kinds])
+        case inspect.TupleType(item_types=items):
+            return st.tuples(*(_values(item) for item in items))
+        case inspect.FloatType(ge=lo, le=hi):
+            return st.floats(min_value=lo, max_value=hi, allow_nan=False, allow_infinity=False)
+        case inspect.EnumType(cls=cls):
+            return st.sampled_from(list(cls))
+        case inspect.BoolType():
+            return st.booleans()
+        case inspect.NoneType():
+            return st.none()
+        case inspect.StrType():
+            return texts
+    raise TypeError(f"no values for {kind}")
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    """Any scene with unique names, as the document keeps it."""
+    nodes = []
+    for index, name in enumerate(draw(names)):
+        kind = draw(st.sampled_from(list(NODE_KINDS)))
+        part = {kind: draw(settings(NODE_KINDS[kind]))}
+        visible, transform = draw(st.booleans()), draw(settings(Transform))
+        nodes.append(Node(id=f"{kind}-{index}", name=name, visible=visible, transform=transform, **part))
+    return Scene(nodes=tuple(nodes), playback=draw(settings(PlaybackSettings)), view=draw(settings(ViewSettings)))
+
+
+@st.composite
+def projects(draw: st.DrawFn) -> tuple[Scene, ViewState]:
+    """A scene and a view state that fits it."""
+    scene = draw(scenes())
+    chosen = draw(st.sampled_from([None, *(node.id for node in scene.nodes)]))
+    bone = draw(st.none() | texts) if chosen else None
+    selection = Selection(node=chosen, bone=bone, view=draw(st.booleans()) if chosen is None else False)
+    time = draw(st.floats(allow_nan=False, allow_infinity=False))
+    return scene, ViewState(camera=draw(settings(Camera)), time=time, selection=selection)

@@ -1,0 +1,537 @@
+"""Project files: round trips, refusals with their JSON path, unknown keys, migration, safe writing."""
+
+import contextlib
+import copy
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app import atomic_write
+from app.project_error import ProjectError
+from app.project_file import load_project, save_project
+from app.project_json import DEPTH_MAX, SIZE_MAX
+from app.unknown_content import UnknownContent
+from sim.camera import Camera
+from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
+from sim.view_state import Selection, ViewState
+from tests.unit.app.project_strategies import projects
+
+GOLDEN = """{
+  "format": "sinew-project",
+  "version": 1,
+  "nodes": [
+    {
+      "id": "model-1",
+      "name": "humanoid",
+      "visible": true,
+      "transform": {
+        "position": [0.0, 0.5, 0.0],
+        "rotation": [0.0, 0.0, 0.0],
+        "scale": [1.0, 1.0, 1.0]
+      },
+      "model": {
+        "path": "models/humanoid.ezm",
+        "up_axis": "auto",
+        "flip_v": "auto",
+        "unit_scale": 0.01,
+        "double_sided": true,
+        "skinning": "lbs",
+        "clip": "walk",
+        "bind_pose": false,
+        "interpolation": "linear",
+        "lock_root": false
+      }
+    },
+    {
+      "id": "light-1",
+      "name": "Lämpchen",
+      "visible": false,
+      "transform": {
+        "position": [0.0, 0.0, 0.0],
+        "rotation": [0.0, 0.0, 0.0],
+        "scale": [1.0, 1.0, 1.0]
+      },
+      "light": {
+        "colour": [1.0, 0.96, 0.9],
+        "intensity": 1.6,
+        "reach": 4.0,
+        "shadow": true
+      }
+    }
+  ],
+  "playback": {
+    "loop": "loop",
+    "speed": 1.0,
+    "in_point": null,
+    "out_point": null
+  },
+  "view": {
+    "display": "shaded",
+    "comparison": "off",
+    "divider": 0.5,
+    "textures": true,
+    "grid": true,
+    "axes": true,
+    "bones": false,
+    "statistics": true,
+    "ambient": 0.8,
+    "background_top": [0.24, 0.26, 0.29],
+    "background_bottom": [0.11, 0.12, 0.13]
+  },
+  "state": {
+    "camera": {
+      "target": [0.0, 1.0, 0.0],
+      "yaw": 30.0,
+      "pitch": 15.0,
+      "distance": 4.0,
+      "orthographic": false,
+      "field_of_view": 40.0
+    },
+    "time": 0.25,
+    "selection": {
+      "node": "model-1",
+      "bone": "hips",
+      "view": false
+    }
+  }
+}
+"""
+
+
+def small_scene(folder: Path) -> Scene:
+    model = ModelSettings(path=str(folder / "models" / "humanoid.ezm"), unit_scale=0.01, clip="walk")
+    return Scene(
+        nodes=(
+            Node(id="model-1", name="humanoid", transform=Transform(position=(0.0, 0.5, 0.0)), model=model),
+            Node(id="light-1", name="Lämpchen", visible=False, light=LightSettings()),
+        )
+    )
+
+
+SMALL_STATE = ViewState(time=0.25, selection=Selection(node="model-1", bone="hips"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(os.path.realpath(tmp_path))
+
+
+@pytest.fixture
+def golden(folder: Path) -> Path:
+    path = folder / "small.sinew"
+    path.write_text(GOLDEN, encoding="utf-8")
+    return path
+
+
+def edited(path: Path, where: tuple[str | int, ...], value: object) -> Path:
+    """The golden project with one value replaced."""
+    content = json.loads(GOLDEN)
+    target = content
+    for key in where[:-1]:
+        target = target[key]
+    target[where[-1]] = value
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+# --- what is written and read ---------------------------------------------------------------------------
+
+
+def test_the_text_of_a_small_project(folder):
+    path = folder / "small.sinew"
+    save_project(path, small_scene(folder), SMALL_STATE)
+    assert path.read_text(encoding="utf-8") == GOLDEN
+
+
+def test_the_small_project_reads_as_it_was(golden, folder):
+    project = load_project(golden)
+    assert project.scene == small_scene(folder)
+    assert project.view_state == SMALL_STATE
+    assert project.unknown == UnknownContent()
+    assert project.warnings == ()
+    assert project.migrated_from is None
+
+
+@given(projects())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_any_project_survives_saving_and_loading(folder, project):
+    scene, view_state = project
+    path = folder / "any.sinew"
+    save_project(path, scene, view_state)
+    text = path.read_bytes()
+    loaded = load_project(path)
+    assert loaded.scene == scene
+    assert loaded.view_state == view_state
+    assert loaded.warnings == ()
+    save_project(path, loaded.scene, loaded.view_state, loaded.unknown)
+    assert path.read_bytes() == text
+
+
+def test_missing_keys_take_their_defaults(folder):
+    path = folder / "bare.sinew"
+    path.write_text(
+        '{"format": "sinew-project", "version": 1, "nodes": [{"id": "a", "light": {}}, {"id": "b", "light": {}}]}'
+    )
+    project = load_project(path)
+    assert project.scene == Scene(
+        nodes=(
+            Node(id="a", name="light", light=LightSettings()),
+            Node(id="b", name="light.001", light=LightSettings()),
+        )
+    )
+    assert project.view_state == ViewState()
+    assert project.warnings == ()
+
+
+def test_whole_numbers_are_numbers(folder):
+    project = load_project(edited(folder / "a.sinew", ("nodes", 0, "model", "unit_scale"), 2))
+    value = project.scene.nodes[0].model.unit_scale
+    assert value == 2.0
+    assert isinstance(value, float)
+
+
+def test_two_nodes_of_one_name_get_different_names(folder):
+    project = load_project(edited(folder / "a.sinew", ("nodes", 1, "name"), "humanoid"))
+    assert [node.name for node in project.scene.nodes] == ["humanoid", "humanoid.001"]
+    assert project.warnings == ("two nodes are called humanoid; light-1 is now humanoid.001",)
+
+
+def test_a_selection_of_a_missing_node_is_dropped_with_a_warning(folder):
+    project = load_project(edited(folder / "a.sinew", ("state", "selection", "node"), "gone"))
+    assert project.view_state == msgspec.structs.replace(SMALL_STATE, selection=Selection())
+    assert len(project.warnings) == 1
+    assert "$.state.selection.node" in project.warnings[0]
+
+
+# --- refusals -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "message"),
+    [
+        (
+            ("nodes", 0, "model", "unit_scale"),
+            -1,
+            "$.nodes[0].model.unit_scale: -1 is not allowed; allowed: a number from 1e-06 to 1e+06 m",
+        ),
+        (
+            ("nodes", 0, "model", "skinning"),
+            "fancy",
+            '$.nodes[0].model.skinning: "fancy" is not allowed; allowed: one of: lbs, dqs, dqs-scale',
+        ),
+        (
+            ("nodes", 1, "light", "colour"),
+            [0, 2, 0],
+            "$.nodes[1].light.colour: [0, 2, 0] is not allowed; allowed: 3 numbers from 0 to 1",
+        ),
+        (
+            ("nodes", 0, "transform", "position"),
+            [0, 0],
+            "$.nodes[0].transform.position: [0, 0] is not allowed; allowed: 3 numbers [m]",
+        ),
+        (("nodes", 1, "visible"), 1, "$.nodes[1].visible: 1 is not allowed; allowed: true or false"),
+        (("nodes", 1, "name"), None, "$.nodes[1].name: null is not allowed; allowed: a text"),
+        (("nodes", 1, "id"), "model-1", '$.nodes[1].id: "model-1" is not allowed; allowed: an id that no other'),
+        (("nodes", 1, "id"), "view", '$.nodes[1].id: "view" is not allowed'),
+        (("nodes", 1, "id"), "", '$.nodes[1].id: "" is not allowed'),
+        (("nodes", 1, "model"), {}, "$.nodes[1]: holds model, light; allowed: exactly one of: model, light"),
+        (("nodes", 1, "light"), None, "$.nodes[1]: holds no part; allowed: exactly one of: model, light"),
+        (("nodes", 1, "light"), [], "$.nodes[1].light: [] is not allowed; allowed: an object"),
+        (("nodes", 1, "transform"), None, "$.nodes[1].transform: null is not allowed; allowed: an object"),
+        (("nodes", 1), "light", '$.nodes[1]: "light" is not allowed; allowed: an object'),
+        (("nodes",), {}, "$.nodes: {} is not allowed; allowed: a list of nodes"),
+        (("nodes", 0, "model", "path"), "a\0b", "$.nodes[0].model.path"),
+        (("playback", "speed"), 10**400, "$.playback.speed: 1000"),
+        (("playback", "in_point"), "x", '$.playback.in_point: "x" is not allowed; allowed: a number [s] or null'),
+        (("playback",), [], "$.playback: [] is not allowed; allowed: an object"),
+        (("state", "time"), "late", '$.state.time: "late" is not allowed; allowed: a number'),
+        (("state", "camera", "pitch"), 91, "$.state.camera.pitch: 91 is not allowed; allowed: a number from -90 to 90"),
+        (("state", "selection", "node"), 3, "$.state.selection.node: 3 is not allowed; allowed: a text or null"),
+        (("version",), 2, "$.version: 2 is newer than this program reads (up to 1)"),
+        (("version",), True, "$.version: true is not allowed"),
+        (("version",), 0, "$.version: version 0 is too old to be read"),
+        (("format",), "other", "$.format: is no Sinew project"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_path(folder, where, value, message):
+    path = edited(folder / "bad.sinew", where, value)
+    with pytest.raises(ProjectError) as caught:
+        load_project(path)
+    assert str(caught.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < len(str(path)) + 300
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "line 1, column 1"),
+        (b'{"format": "sinew-project",\n  "version" 1}', "line 2, column 13: Expecting ':' delimiter"),
+        (GOLDEN.encode()[:500], "line "),
+        (b"\xff\xfe", "byte 0: is not UTF-8 text"),
+        (b"[]", "$.format: is no Sinew project"),
+        (b"null", "$.format: is no Sinew project"),
+        (b'{"a": 1, "a": 2}', 'key "a" stands twice'),
+        (b'{"nodes": [{"x y": NaN}]}', '$.nodes[0]["x y"]: nan is not allowed'),
+        (b'{"a": -Infinity}', "$.a: -inf is not allowed"),
+        (b'{"a": 1e999}', "$.a: inf is not allowed"),
+        (b"[" * 1_000_000, "is nested deeper than"),
+        (b"[" * (DEPTH_MAX + 3) + b"]" * (DEPTH_MAX + 3), "is nested deeper than"),
+        (b"1" * 5000, "Exceeds the limit"),
+    ],
+)
+def test_what_is_no_json_is_refused_in_one_line(folder, data, message):
+    path = folder / "bad.sinew"
+    path.write_bytes(data)
+    with pytest.raises(ProjectError) as caught:
+        load_project(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_places_that_hold_no_file_are_refused(folder):
+    with pytest.raises(ProjectError, match="is a folder"):
+        load_project(folder)
+    with pytest.raises(ProjectError, match="No such file"):
+        load_project(folder / "none.sinew")
+    with pytest.raises(ProjectError, match="null"):
+        load_project(folder / "a\0b")
+    big = folder / "big.sinew"
+    with big.open("wb") as file:
+        file.truncate(SIZE_MAX + 1)
+    with pytest.raises(ProjectError, match="larger than 64 MiB"):
+        load_project(big)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes are files on POSIX only")
+def test_a_named_pipe_does_not_block(folder):
+    os.mkfifo(folder / "pipe.sinew")
+    with pytest.raises(ProjectError, match="not a regular file"):
+        load_project(folder / "pipe.sinew")
+    with pytest.raises(ProjectError, match="not a regular file"):
+        save_project(folder / "pipe.sinew", Scene(), ViewState())
+
+
+@given(st.data())
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_file_loads_or_is_refused(folder, data):
+    raw = bytearray(GOLDEN.encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(raw) - 1))
+        raw[at : at + data.draw(st.integers(0, 9))] = data.draw(
+            st.sampled_from([b"", b"}", b"null", b"9", b'"', b"[["])
+        )
+    path = folder / "damaged.sinew"
+    path.write_bytes(bytes(raw))
+    with contextlib.suppress(ProjectError):  # any other exception fails
+        project = load_project(path)
+        save_project(path, project.scene, project.view_state, project.unknown)
+        again = load_project(path)
+        assert (again.scene, again.view_state) == (project.scene, project.view_state)
+
+
+# --- unknown content ------------------------------------------------------------------------------------
+
+_PLACES = [
+    (),
+    ("nodes", 0),
+    ("nodes", 0, "transform"),
+    ("nodes", 0, "model"),
+    ("nodes", 1, "light"),
+    ("playback",),
+    ("view",),
+    ("state",),
+    ("state", "camera"),
+    ("state", "selection"),
+]
+
+
+def with_unknown_everywhere() -> dict:
+    content = json.loads(GOLDEN)
+    for number, place in enumerate(_PLACES):
+        target = content
+        for key in place:
+            target = target[key]
+        target["zeta"] = {"deep": [number, {"deeper": None}], "text": "ü"}
+        target["alpha beta"] = [1, 2, 3]
+    return content
+
+
+def test_unknown_keys_are_kept_everywhere_with_a_warning_each(folder):
+    path = folder / "future.sinew"
+    content = with_unknown_everywhere()
+    path.write_text(json.dumps(content), encoding="utf-8")
+    project = load_project(path)
+    assert len(project.warnings) == 2 * len(_PLACES)
+    assert "$.nodes[0].model.zeta: unknown key, kept as it is" in project.warnings
+    assert '$.state.camera["alpha beta"]: unknown key, kept as it is' in project.warnings
+    save_project(path, project.scene, project.view_state, project.unknown)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written == content
+    assert list(written["nodes"][0])[-2:] == ["zeta", "alpha beta"]
+
+
+def test_unknown_keys_follow_their_node(folder):
+    path = folder / "future.sinew"
+    path.write_text(json.dumps(with_unknown_everywhere()), encoding="utf-8")
+    project = load_project(path)
+    first, second = project.scene.nodes
+    extra = Node(id="light-2", name="new", light=LightSettings())
+    scene = msgspec.structs.replace(project.scene, nodes=(extra, second, first))
+    save_project(path, scene, project.view_state, project.unknown)
+    nodes = {node["id"]: node for node in json.loads(path.read_text(encoding="utf-8"))["nodes"]}
+    assert nodes["model-1"]["model"]["zeta"]["deep"][0] == 3
+    assert nodes["light-1"]["light"]["zeta"]["deep"][0] == 4
+    assert "zeta" not in nodes["light-2"]
+    save_project(path, msgspec.structs.replace(scene, nodes=(extra,)), ViewState(), project.unknown)
+    assert len(json.loads(path.read_text(encoding="utf-8"))["nodes"]) == 1
+
+
+def test_nodes_of_an_unknown_kind_are_kept_at_their_place(folder):
+    path = folder / "future.sinew"
+    content = json.loads(GOLDEN)
+    strange = [{"id": f"kite-{n}", "name": "k", "kite": {"tail": n}} for n in range(3)]
+    model, light = content["nodes"]
+    content["nodes"] = [strange[0], model, strange[1], light, strange[2]]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    project = load_project(path)
+    assert [node.id for node in project.scene.nodes] == ["model-1", "light-1"]
+    assert project.warnings[0] == "$.nodes[0]: a node of an unknown kind (kite) is kept but not shown"
+    save_project(path, project.scene, project.view_state, project.unknown)
+    assert json.loads(path.read_text(encoding="utf-8"))["nodes"] == content["nodes"]
+    only_light = msgspec.structs.replace(project.scene, nodes=project.scene.nodes[1:])
+    save_project(path, only_light, ViewState(), project.unknown)
+    kept = json.loads(path.read_text(encoding="utf-8"))["nodes"]
+    assert [node["id"] for node in kept] == ["kite-0", "light-1", "kite-2", "kite-1"]
+
+
+# --- migration ------------------------------------------------------------------------------------------
+
+
+def from_version_0(content: dict) -> dict:
+    """An invented step: nodes were called objects."""
+    content = copy.deepcopy(content)
+    content["nodes"] = content.pop("objects")
+    content["version"] = 1
+    return content
+
+
+def old_project(folder: Path) -> Path:
+    content = json.loads(GOLDEN)
+    content["objects"] = content.pop("nodes")
+    content["version"] = 0
+    path = folder / "old.sinew"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_an_older_version_is_migrated_and_kept_beside_on_the_first_save(folder):
+    path = old_project(folder)
+    original = path.read_bytes()
+    project = load_project(path, migrations={0: from_version_0})
+    assert project.migrated_from == 0
+    assert project.scene == small_scene(folder)
+    assert not (folder / "old.sinew.bak").exists(), "reading writes nothing"
+    save_project(path, project.scene, project.view_state, project.unknown)
+    assert path.read_text(encoding="utf-8") == GOLDEN
+    assert (folder / "old.sinew.bak").read_bytes() == original
+    save_project(path, Scene(), ViewState())
+    assert sorted(os.listdir(folder)) == ["old.sinew", "old.sinew.bak"]
+    assert (folder / "old.sinew.bak").read_bytes() == original
+
+
+def test_a_backup_that_exists_is_not_overwritten(folder):
+    (folder / "old.sinew.bak").write_text("precious")
+    path = old_project(folder)
+    original = path.read_bytes()
+    save_project(path, Scene(), ViewState())
+    assert (folder / "old.sinew.bak").read_text() == "precious"
+    assert (folder / "old.sinew.bak2").read_bytes() == original
+
+
+def test_a_file_that_does_not_fit_its_migration_is_refused(folder):
+    path = edited(folder / "a.sinew", ("version",), 0)
+    with pytest.raises(ProjectError, match="could not be converted from version 0 to 1"):
+        load_project(path, migrations={0: from_version_0})
+
+
+# --- safe writing ---------------------------------------------------------------------------------------
+
+
+def test_saving_through_a_link_writes_the_target_and_keeps_the_link(folder):
+    (folder / "real").mkdir()
+    target = folder / "real" / "a.sinew"
+    save_project(target, Scene(), ViewState())
+    link = folder / "link.sinew"
+    link.symlink_to(target)
+    scene = small_scene(folder / "real")
+    save_project(link, scene, SMALL_STATE)
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == GOLDEN
+    assert load_project(link).scene == scene
+    assert os.listdir(folder / "real") == ["a.sinew"]
+
+
+def test_models_reached_through_a_link_to_the_folder_stay_relative(folder):
+    (folder / "real" / "models").mkdir(parents=True)
+    (folder / "linked").symlink_to(folder / "real")
+    save_project(folder / "linked" / "a.sinew", small_scene(folder / "linked"), SMALL_STATE)
+    assert (folder / "real" / "a.sinew").read_text(encoding="utf-8") == GOLDEN
+
+
+def test_permissions_are_kept(folder):
+    path = folder / "a.sinew"
+    save_project(path, Scene(), ViewState())
+    path.chmod(0o640)
+    save_project(path, small_scene(folder), ViewState())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_what_must_not_be_replaced_is_refused(folder):
+    path = folder / "a.sinew"
+    save_project(path, Scene(), ViewState())
+    before = path.read_bytes()
+    path.chmod(0o444)
+    with pytest.raises(ProjectError, match=r"a\.sinew: is read-only"):
+        save_project(path, small_scene(folder), ViewState())
+    assert path.read_bytes() == before
+    (folder / "dir.sinew").mkdir()
+    with pytest.raises(ProjectError, match=r"dir\.sinew: is a folder"):
+        save_project(folder / "dir.sinew", Scene(), ViewState())
+    with pytest.raises(ProjectError, match="No such file"):
+        save_project(folder / "nowhere" / "a.sinew", Scene(), ViewState())
+    with pytest.raises(ProjectError, match="null"):
+        save_project(folder / "a\0.sinew", Scene(), ViewState())
+    loop = folder / "loop.sinew"
+    loop.symlink_to(loop)
+    with pytest.raises(ProjectError, match="symbolic links"):
+        save_project(loop, Scene(), ViewState())
+    assert sorted(os.listdir(folder)) == ["a.sinew", "dir.sinew", "loop.sinew"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_litter(folder, monkeypatch):
+    path = folder / "a.sinew"
+    save_project(path, small_scene(folder), SMALL_STATE)
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic_write.os, "fsync", full)
+    with pytest.raises(ProjectError, match=r"a\.sinew: No space left on device"):
+        save_project(path, Scene(), ViewState())
+    assert path.read_text(encoding="utf-8") == GOLDEN
+    assert os.listdir(folder) == ["a.sinew"]
+
+
+def test_a_name_as_long_as_the_file_system_allows_is_saved(folder):
+    path = folder / ("n" * (255 - len(".sinew")) + ".sinew")
+    save_project(path, Scene(), ViewState(camera=Camera(yaw=1.0)))
+    assert load_project(path).view_state.camera.yaw == 1.0
