@@ -93,7 +93,7 @@ class UniformClip:
         frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
         if interpolation is Interpolation.NEAREST:
             return self.key(int(frame + 0.5))
-        index = min(int(frame), last - 1) if last else 0
+        index = int(frame)
         fraction = frame - index
         return self.key(index) if fraction == 0.0 else self._between(index, fraction)
 

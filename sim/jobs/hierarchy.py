@@ -53,7 +53,7 @@ def build_hierarchy(parents: npt.ArrayLike) -> Hierarchy:
     if ((parent < -1) | (parent >= len(parent))).any():
         raise ValueError("a parent index is out of range")
     levels = _levels(parent.tolist())
-    order = np.concatenate([np.array(level, dtype=np.intp) for level in levels]) if levels else parent
+    order = np.array(list(itertools.chain.from_iterable(levels)), dtype=np.intp)
     if len(order) < len(parent):
         raise CycleError(min(set(range(len(parent))) - set(order.tolist())))
     places = np.empty_like(order)
