@@ -1,0 +1,31 @@
+"""Folders of the user that the program writes to."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+APPLICATION = "sinew"
+CONFIG_VARIABLE = "SINEW_CONFIG_DIR"
+DATA_VARIABLE = "SINEW_DATA_DIR"
+
+
+def config_folder() -> Path:
+    """Where settings live; the environment variable SINEW_CONFIG_DIR overrides it."""
+    return _place(CONFIG_VARIABLE, platformdirs.user_config_path(APPLICATION, appauthor=False))
+
+
+def data_folder() -> Path:
+    """Where recovery files live.
+
+    The environment variable SINEW_DATA_DIR overrides it; where only SINEW_CONFIG_DIR is set, it lies in there, so
+    that one variable moves everything out of the user's folders.
+    """
+    if os.environ.get(CONFIG_VARIABLE) and not os.environ.get(DATA_VARIABLE):
+        return config_folder() / "data"
+    return _place(DATA_VARIABLE, platformdirs.user_data_path(APPLICATION, appauthor=False))
+
+
+def _place(variable: str, default: Path) -> Path:
+    chosen = os.environ.get(variable)
+    return Path(chosen).absolute() if chosen else default

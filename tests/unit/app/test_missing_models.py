@@ -1,0 +1,63 @@
+"""Finding one missing model finds the others that moved with it."""
+
+import os
+from pathlib import Path
+
+from app.missing_models import file_stamp, missing_models, relocated_paths
+from sim.scene import LightSettings, ModelSettings, Node, Scene
+
+
+def scene(*paths: str) -> Scene:
+    nodes = tuple(Node(id=f"model-{n}", name=f"m{n}", model=ModelSettings(path=path)) for n, path in enumerate(paths))
+    return Scene(nodes=(*nodes, Node(id="light-1", name="light", light=LightSettings())))
+
+
+def test_missing_models_are_those_without_a_file(tmp_path):
+    (tmp_path / "here.ezm").touch()
+    found = missing_models(scene(str(tmp_path / "here.ezm"), str(tmp_path / "gone.ezm"), "", str(tmp_path)))
+    assert found == ("model-1", "model-3")
+
+
+def test_models_that_moved_together_are_found_together():
+    files = {"/new/people/a.ezm", "/new/people/b.ezm", "/new/props/c.ezm", "/new/people/d.ezm", "/old/still/e.ezm"}
+    before = scene(
+        "/old/people/a.ezm",
+        "/old/people/b.ezm",
+        "/old/props/c.ezm",
+        "/elsewhere/d.ezm",
+        "/old/still/e.ezm",
+        "/old/people/lost.ezm",
+    )
+    found = relocated_paths(before, "model-0", Path("/new/people/a.ezm"), files.__contains__)
+    assert found == {
+        "model-0": "/new/people/a.ezm",
+        "model-1": "/new/people/b.ezm",
+        "model-2": "/new/props/c.ezm",
+        "model-3": "/new/people/d.ezm",
+    }
+
+
+def test_the_same_file_under_another_name_serves_all_its_nodes():
+    before = scene("/old/a.ezm", "/old/a.ezm")
+    found = relocated_paths(before, "model-0", Path("/new/renamed.ezm"), {"/new/renamed.ezm"}.__contains__)
+    assert found == {"model-0": "/new/renamed.ezm", "model-1": "/new/renamed.ezm"}
+
+
+def test_a_model_without_a_path_can_be_given_one():
+    assert relocated_paths(scene("", "/old/b.ezm"), "model-0", Path("/new/a.ezm"), lambda _path: False) == {
+        "model-0": "/new/a.ezm"
+    }
+
+
+def test_a_stamp_tells_that_a_file_changed(tmp_path):
+    path = tmp_path / "a.ezm"
+    assert file_stamp(str(path)) is None
+    assert file_stamp(str(tmp_path)) is None
+    assert file_stamp("a\0b") is None
+    path.write_bytes(b"one")
+    os.utime(path, ns=(10, 10))
+    first = file_stamp(str(path))
+    assert first == file_stamp(str(path))
+    path.write_bytes(b"two")
+    os.utime(path, ns=(20, 20))
+    assert file_stamp(str(path)) != first
