@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from sim.assets.build_clips import build_clips
 from sim.assets.build_mesh import build_mesh
 from sim.assets.build_skeleton import build_joints
@@ -21,7 +23,9 @@ def build_model(raw: RawModel) -> CharacterModel:
         ModelError: If what the file says cannot be drawn or posed.
     """
     try:
-        return _built(raw)
+        # Values come from a file: what overflows is found by the checks of the result.
+        with np.errstate(all="ignore"):
+            return _built(raw)
     except ElementFault as fault:
         raise ModelError(raw.path, fault.element, fault.reason) from None
 

@@ -66,8 +66,7 @@ def read_vertices(
     """
     fields = parse_layout(element, attribute.get("ctype", ""), attribute.get("semantic", ""))
     count = parse_count(element, "count", attribute)
-    values, fields, count = _vertex_values(element, fields, count, text, watch, warnings)
-    columns = values.reshape(count, -1)
+    columns, fields, count = _vertex_values(element, fields, count, text, watch, warnings)
     found: dict[str, npt.NDArray[np.generic]] = {}
     for field in fields:
         if field.semantic in found:
@@ -224,8 +223,7 @@ def _stored(field: Field, values: Float64) -> npt.NDArray[np.generic]:
         return np.where((values >= 0) & (values <= MAX_COUNT), values, 0)[:, 0].astype(np.uint32)
     if field.semantic == "blendindices":
         return _four(np.where((values >= 0) & (values < OUTSIDE_JOINT), values, OUTSIDE_JOINT).astype(np.uint16))
-    with np.errstate(over="ignore"):
-        single = values.astype(np.float32)
+    single = values.astype(np.float32)
     if field.semantic.startswith("texcoord"):
         return np.ascontiguousarray(single[:, :2])
     return _four(single) if field.semantic == "blendweights" else single

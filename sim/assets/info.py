@@ -75,6 +75,7 @@ def weighted_vertex_counts(skin: Skin, joint_count: int) -> list[int]:
 def info_text(info: dict[str, Any]) -> str:
     """The facts of `model_info` laid out for reading."""
     blocks = [_overview(info)]
+    rows: list[tuple[str, ...]]
     if info["submeshes"]:
         rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
         blocks.append(_table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))

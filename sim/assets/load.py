@@ -5,6 +5,8 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from sim.assets.build import build_model
 from sim.assets.ezb_reader import EZB_MAGIC, read_ezb
 from sim.assets.ezm_reader import read_ezm
@@ -62,7 +64,9 @@ def read_raw(
     watch = LoadWatch(progress, cancelled)
     watch.advance()
     try:
-        return _read(data, path, watch)
+        # Values come from a file: what overflows is found by the checks of the result.
+        with np.errstate(all="ignore"):
+            return _read(data, path, watch)
     except ElementFault as fault:
         raise ModelError(path, fault.element, fault.reason) from None
 

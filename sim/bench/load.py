@@ -1,0 +1,96 @@
+"""How long a model takes from disk to arrays, against the least that its text costs."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from lxml import etree
+
+from sim.assets.load import load_model
+from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
+from sim.assets.writer import write_ezm
+from sim.bench.row import Case, Row, measure
+
+SIZES = (13_114,)
+"""Vertices of a detailed character."""
+
+JOINTS, FRAMES = 60, 61
+
+
+def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
+    """Times of the baseline and of `load_model`, for synthetic characters or for the file at `path`.
+
+    Raises:
+        ValueError: If `repeat` is not positive.
+        ModelError: If `path` cannot be loaded.
+    """
+    if path is not None:
+        return measure(load_cases(path, load_model(path).mesh.vertex_count), repeat=repeat)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            file = Path(folder) / f"{size}.ezm"
+            write_ezm(synthetic_character(size), file)
+            rows += measure(load_cases(file, size), repeat=repeat)
+    return rows
+
+
+def load_cases(path: Path, vertex_count: int) -> list[Case]:
+    """The two ways of reading one file; the baseline comes first."""
+    return [
+        Case(system="load", variant="lxml + numpy", size=vertex_count, unit="vertices", step=lambda: baseline(path)),
+        Case(system="load", variant="load_model", size=vertex_count, unit="vertices", step=lambda: load_model(path)),
+    ]
+
+
+def baseline(path: Path) -> int:
+    """Parse the tree and convert all its numbers in one go; the number of numbers."""
+    text = " ".join(etree.parse(str(path)).getroot().itertext())
+    return len(np.fromstring(text.replace(",", " "), sep=" "))
+
+
+def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
+    """A random surface with four influences a vertex, a chain of 60 joints and a clip of 61 keys."""
+    random = np.random.default_rng(seed)
+    columns = max(2, math.isqrt(vertex_count))
+    corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
+    triangles = np.concatenate(
+        [
+            np.column_stack([corner, corner + 1, corner + columns]),
+            np.column_stack([corner + 1, corner + columns + 1, corner + columns]),
+        ]
+    )
+    weights = np.sort(random.dirichlet(np.ones(4), vertex_count), axis=1)[:, ::-1]
+    vertices = {
+        "position": random.normal(size=(vertex_count, 3)).astype(np.float32),
+        "normal": random.normal(size=(vertex_count, 3)).astype(np.float32),
+        "texcoord1": random.random((vertex_count, 2), dtype=np.float32),
+        "blendweights": weights.astype(np.float32),
+        "blendindices": random.integers(0, JOINTS, (vertex_count, 4)).astype(np.uint16),
+    }
+    mesh = RawMesh("body", "", [RawVertices(vertex_count, dict(vertices))], [RawSection("", "", 0, triangles)])
+    return RawModel(
+        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_chain()], clips=[_clip(random)], meshes=[mesh]
+    )  # fmt: skip
+
+
+def _chain() -> RawSkeleton:
+    at_rest = np.array((0.0, 0.0, 0.0, 1.0))
+    return RawSkeleton(
+        "chain",
+        [
+            RawBone(f"joint {index}", index - 1, np.array((0.0, 0.1, 0.0)), at_rest, np.ones(3))
+            for index in range(JOINTS)
+        ],
+    )
+
+
+def _clip(random: np.random.Generator) -> RawClip:
+    tracks = []
+    for index in range(JOINTS):
+        orientations = random.normal(size=(FRAMES, 4))
+        orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
+        tracks.append(RawTrack(f"joint {index}", random.normal(size=(FRAMES, 3)), orientations, np.ones((FRAMES, 3))))
+    return RawClip("clip", FRAMES, 0.02 * (FRAMES - 1), 0.02, tracks)
