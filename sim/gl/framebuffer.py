@@ -45,6 +45,7 @@ class Framebuffer:
         size: (width, height) [pixel].
         colours: Format of each colour attachment; "r32ui" for identities to pick from.
         depth: Format of the depth attachment, or None.
+        depth_compare: Make the depth texture answer filtered comparisons (`sampler2DShadow`).
         samples: 0 or 1 for none, otherwise at most what the driver offers.
         label: Name in `Context.live`.
 
@@ -61,10 +62,12 @@ class Framebuffer:
         colours: Sequence[str] = ("rgba8",),
         *,
         depth: str | None = "depth24",
+        depth_compare: bool = False,
         samples: int = 0,
         label: str = "",
     ) -> None:
         self.context = context
+        self._depth_compare = depth_compare
         self.size = (int(size[0]), int(size[1]))
         self.label = label
         self.formats = tuple(pixel_format(name) for name in colours)
@@ -207,8 +210,9 @@ class Framebuffer:
             GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, point, GL.GL_RENDERBUFFER, buffer.name)
             self._attachments.append(buffer)
             return None
-        filtering = "nearest" if pixel_format(pixels).is_depth else "linear"
-        texture = Texture2D(self.context, self.size, pixels, filtering=filtering, label=self.label)
+        compare = pixel_format(pixels).is_depth and self._depth_compare
+        filtering = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
+        texture = Texture2D(self.context, self.size, pixels, filtering=filtering, compare=compare, label=self.label)
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, point, texture.target, texture.name, 0)
         self._attachments.append(texture)
         return texture

@@ -46,6 +46,7 @@ class PipelineState:
 
     Attributes:
         depth_test, depth_write, depth_func: Depth buffer.
+        depth_range: Window depths of the near and far plane; a thin slice in front draws over everything else.
         blend: How colours are combined.
         cull: Faces left out; counter-clockwise is the front.
         fill: Polygons as surfaces, lines or points.
@@ -61,6 +62,7 @@ class PipelineState:
     depth_test: bool = True
     depth_write: bool = True
     depth_func: Compare = "less"
+    depth_range: tuple[float, float] = (0.0, 1.0)
     blend: Blend = "none"
     cull: Cull = "none"
     fill: Fill = "fill"
@@ -87,6 +89,7 @@ class PipelineState:
         _switch(GL.GL_DEPTH_TEST, self.depth_test or self.depth_write)
         GL.glDepthMask(self.depth_write)
         GL.glDepthFunc(COMPARES[self.depth_func] if self.depth_test else GL.GL_ALWAYS)
+        GL.glDepthRange(*self.depth_range)
         GL.glDisable(GL.GL_STENCIL_TEST)
 
     def _apply_blend(self) -> None:
