@@ -6,8 +6,9 @@ from pathlib import Path
 
 from app.cli_failure import print_warnings
 from app.cli_progress import Progress
+from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
-from sim.assets.load import load_model
+from sim.assets.load import read_raw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,8 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads the file and prints what it holds."""
+    """Reads the file and prints what it holds; warnings go to standard error, so that they do not hide in a pipe."""
     with Progress(f"reading {options.path.name}") as progress:
-        info = model_info(load_model(options.path, progress=progress))
-    print(json.dumps(info, indent=2, ensure_ascii=False) if options.json else info_text(info))
+        raw = read_raw(options.path, progress=progress)
+    info = model_info(raw, build_model(raw))
+    if options.json:
+        print(json.dumps(info, indent=2, ensure_ascii=False))
+    else:
+        print(info_text({**info, "warnings": []}))
     print_warnings(options.path, info["warnings"])

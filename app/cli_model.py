@@ -9,8 +9,8 @@ from app.cli_progress import Progress
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Clip
 
-TIME_TOLERANCE = 1e-9
-"""How far beyond the end [s] a time may be and still mean the last key; decimal fractions are rounded."""
+TIME_TOLERANCE = 1e-6
+"""How far beyond the end [s] a time may be and still mean the last key: files store lengths rounded (1.19999993 s)."""
 
 
 def loaded(path: Path) -> CharacterModel:
@@ -59,7 +59,7 @@ def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, fr
     assert value is not None
     if not 0.0 <= value <= last + TIME_TOLERANCE:
         unit = " s" if frame is None else ""
-        raise CommandError(model.path, f"{option} {value:g}", f"clip {clip.name!r} goes from 0 to {last:.9g}{unit}")
+        raise CommandError(model.path, f"{option} {value:g}", f"clip {clip.name!r} goes from 0 to {last:.6g}{unit}")
     if frame is not None:
         value = float(np.interp(frame, np.arange(len(clip.key_times)), clip.key_times))
     return min(value, clip.duration)

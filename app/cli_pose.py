@@ -94,7 +94,7 @@ def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod
         mesh = SkinnedMesh(context, ShaderLibrary(context), model.mesh, model.skin)
         mesh.skin(pose, method)
         skinned = mesh.read()
-    return skinned["position"], skinned["normal"]
+    return skinned["position"][:, :3], skinned["normal"][:, :3]
 
 
 def write(
