@@ -5,10 +5,9 @@ from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QWhee
 from PySide6.QtWidgets import QWidget
 
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT, Gesture, MarkerDrag, Pan, Scrub
 from widgets.timeline.ruler_canvas import RulerCanvas
+from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT, Gesture, MarkerDrag, Pan, Scrub
 from widgets.timeline.ruler_look import FLAG_WIDTH
-from widgets.timeline.ruler_scale import RulerScale
 
 _ZOOM_PER_NOTCH = 0.8
 _WHEEL_NOTCH = 120.0
@@ -42,7 +41,7 @@ class Ruler(RulerCanvas):
         self.setAccessibleDescription("Drag to scrub; Left and Right step by frames, Home and End jump.")
 
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """Show a clip, whole; a gesture on the old one is taken back."""
+        """Show a clip; a gesture on the old one is taken back."""
         self._end_gesture(cancelled=True)
         super().set_clip(clip)
 

@@ -10,7 +10,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
 from widgets.timeline.ruler_look import RulerView, ruler_bands, ruler_colours, ruler_height, small_font
-from widgets.timeline.ruler_paint import bubble_rect, paint_bubble, paint_ground, paint_line, paint_marker
+from widgets.timeline.ruler_paint import (
+    bubble_rect,
+    paint_bubble,
+    paint_ground,
+    paint_line,
+    paint_marker,
+    paint_pointer,
+)
 from widgets.timeline.ruler_scale import RulerScale, fitted, frame_text, time_text
 
 StripPainter = Callable[[QPainter, QRectF, RulerScale], None]
@@ -44,9 +51,11 @@ class RulerCanvas(QWidget):
     # What is shown
 
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """Show a clip, whole; None shows the empty text."""
-        self.clip = clip or _NO_CLIP
-        self.fit()
+        """Show a clip, whole unless it is as long as the one before; None shows the empty text."""
+        old, self.clip = self.clip, clip or _NO_CLIP
+        if (old.frame_count, old.duration) != (self.clip.frame_count, self.clip.duration) or self._is_fitted:
+            self.fit()
+        self._refresh()
 
     def set_time(self, time: float) -> None:
         """Move the playhead; repaints only where it was and is."""
@@ -112,6 +121,11 @@ class RulerCanvas(QWidget):
     def is_dragging(self) -> bool:
         """Whether the mouse holds something; a picture alone cannot be held."""
         return False
+
+    @property
+    def time(self) -> float:
+        """Time of the playhead [s]."""
+        return self._time
 
     @property
     def has_clip(self) -> bool:
@@ -196,6 +210,7 @@ class RulerCanvas(QWidget):
         if self.scale.shows(self._time):
             paint_line(painter, view, x, view.colours.accent)
             paint_line(painter, view, x + view.hair, view.colours.accent)
+            paint_pointer(painter, view, x)
         text = frame_text(self.clip.frame_of(self._time))
         paint_bubble(painter, view, text, self._flag_rect(view), view.colours.accent, view.colours.on_accent)
 
@@ -220,7 +235,7 @@ class RulerCanvas(QWidget):
             self.update(self._hover_bubble(self._ruler_view())[1].toAlignedRect().adjusted(-1, -1, 1, 1))
 
     def _update_line(self, x: float) -> None:
-        self.update(QRectF(x - 2.0, 0.0, 6.0, self.height()).toAlignedRect())
+        self.update(QRectF(x - 6.0, 0.0, 14.0, self.height()).toAlignedRect())
 
     def _refresh(self) -> None:
         self._ground = self._view = None

@@ -24,9 +24,9 @@ class RulerColours:
     band: QColor
     lane: QColor
     hairline: QColor
-    grid: QColor
     tick: QColor
     label: QColor
+    faint: QColor
     text: QColor
     key: QColor
     range: QColor
@@ -45,9 +45,9 @@ def ruler_colours(palette: QPalette) -> RulerColours:
         band=mixed(base, window, 0.5),
         lane=base,
         hairline=mixed(base, text, 0.16),
-        grid=mixed(base, text, 0.09),
         tick=mixed(base, text, 0.34),
-        label=mixed(base, text, 0.72),
+        label=mixed(base, text, 0.74),
+        faint=mixed(base, text, 0.36),
         text=text,
         key=mixed(base, text, 0.62),
         range=mixed(base, accent, 0.24),

@@ -8,9 +8,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from widgets.timeline.ruler_look import FLAG_WIDTH, RulerView
-from widgets.timeline.ruler_scale import frame_ticks, second_label, second_ticks, tick_indices
+from widgets.timeline.ruler_scale import Ticks, frame_ticks, second_label, second_ticks, tick_indices
 
-_LABEL_GAP = 14.0
+_FRAME_GAP = 22.0
+_SECOND_GAP = 26.0
 _DIAMOND_SPACE = 12.0
 _BAR_SPACE = 4.0
 _CENTRE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
@@ -18,11 +19,19 @@ _CENTRE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
 
 def paint_ground(painter: QPainter, view: RulerView) -> None:
     """Paint everything except playhead and hover line."""
+    frames, seconds = _frame_ticks(view), _second_ticks(view)
     _paint_bands(painter, view)
-    _paint_frames(painter, view)
-    _paint_seconds(painter, view)
+    _paint_frame_ticks(painter, view, frames)
+    _paint_second_ticks(painter, view, seconds)
     _paint_keys(painter, view)
     _paint_outside(painter, view)
+    step, band = view.clip.frame_step, view.bands.frames
+    for index in _visible(view, frames.major * step):
+        frame = index * frames.major
+        _paint_label(painter, view, f"{frame:.0f}", frame * step, band)
+    for index in _visible(view, seconds.major):
+        time = index * seconds.major
+        _paint_label(painter, view, second_label(time, seconds.major), time, view.bands.seconds)
     if view.bind_pose:
         _paint_note(painter, view, "bind pose: the clip is not used")
 
@@ -70,6 +79,17 @@ def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fi
     painter.drawText(rect, _CENTRE, text)
 
 
+def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
+    """Paint the point under the flag of the playhead."""
+    top = view.bands.frames.bottom() - 1.5
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(view.colours.accent)
+    centre = view.crisp(x) + view.hair
+    painter.drawPolygon(QPolygonF([QPointF(centre - 5.0, top), QPointF(centre + 5.0, top), QPointF(centre, top + 5.0)]))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
 def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
     """Paint a thin line from the frame numbers down to the end of the strip."""
     bottom = max(view.bands.strip.bottom(), view.bands.bottom)
@@ -89,40 +109,50 @@ def _paint_bands(painter: QPainter, view: RulerView) -> None:
     painter.fillRect(QRectF(left, bands.lane.top(), right - left, bands.lane.height()), colours.range)
 
 
-def _paint_frames(painter: QPainter, view: RulerView) -> None:
-    """Frame numbers above; labelled frames go on as faint lines through the lane."""
+def _frame_ticks(view: RulerView) -> Ticks:
+    label = QFontMetricsF(view.font).horizontalAdvance(str(view.clip.last_frame)) + _FRAME_GAP
+    return frame_ticks(view.scale.pixels(view.clip.frame_step), label)
+
+
+def _second_ticks(view: RulerView) -> Ticks:
+    label = QFontMetricsF(view.font).horizontalAdvance("00.00 s") + _SECOND_GAP
+    return second_ticks(view.scale.pixels(1.0), label)
+
+
+def _visible(view: RulerView, spacing: float) -> range:
+    """Multiples of a spacing [s] in view; there is nothing before the clip."""
+    return tick_indices(max(view.scale.start, 0.0), view.scale.end, spacing)
+
+
+def _paint_frame_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:
+    """Short ticks under the numbers; labelled frames go on as faint lines through the lane."""
     scale, bands, colours, step = view.scale, view.bands, view.colours, view.clip.frame_step
-    metrics = QFontMetricsF(view.font)
-    ticks = frame_ticks(scale.pixels(step), metrics.horizontalAdvance(str(view.clip.last_frame)) + _LABEL_GAP)
-    base = bands.frames.bottom()
-    for index in tick_indices(max(scale.start, 0.0) / step, scale.end / step, ticks.minor):
+    top = bands.lane.top()
+    for index in _visible(view, ticks.minor * step):
         x = view.crisp(scale.x_of(index * ticks.minor * step))
-        _vertical(painter, view, x, base, base + 3.0, colours.tick)
-    painter.setFont(view.font)
-    for index in tick_indices(max(scale.start, 0.0) / step, scale.end / step, ticks.major):
-        frame = index * ticks.major
-        x = view.crisp(scale.x_of(frame * step))
-        _vertical(painter, view, x, base, bands.lane.bottom(), colours.hairline)
-        _vertical(painter, view, x, base, base + 6.0, colours.tick)
-        painter.setPen(colours.label)
-        painter.drawText(QRectF(x - 40.0, bands.frames.top(), 80.0, bands.frames.height()), _CENTRE, f"{frame:.0f}")
+        _vertical(painter, view, x, top, top + 3.0, colours.tick)
+    for index in _visible(view, ticks.major * step):
+        x = view.crisp(scale.x_of(index * ticks.major * step))
+        _vertical(painter, view, x, top, bands.lane.bottom(), colours.hairline)
+        _vertical(painter, view, x, top, top + 6.0, colours.tick)
 
 
-def _paint_seconds(painter: QPainter, view: RulerView) -> None:
-    scale, band, colours = view.scale, view.bands.seconds, view.colours
-    label = QFontMetricsF(view.font).horizontalAdvance("00.00 s") + _LABEL_GAP
-    ticks = second_ticks(scale.pixels(1.0), label)
+def _paint_second_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:
+    top, colour = view.bands.seconds.top(), view.colours.tick
+    for index in _visible(view, ticks.minor):
+        _vertical(painter, view, view.crisp(view.scale.x_of(index * ticks.minor)), top, top + 2.0, colour)
+    for index in _visible(view, ticks.major):
+        _vertical(painter, view, view.crisp(view.scale.x_of(index * ticks.major)), top, top + 4.0, colour)
+
+
+def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, band: QRectF) -> None:
+    """A number centred on its time; dim as a whole where the time does not play."""
+    slack = 0.5 * view.scale.seconds_per_pixel
+    plays = view.in_time - slack <= time <= view.out_time + slack
+    x = view.crisp(view.scale.x_of(time))
     painter.setFont(view.font)
-    for index in tick_indices(max(scale.start, 0.0), scale.end, ticks.minor):
-        x = view.crisp(scale.x_of(index * ticks.minor))
-        _vertical(painter, view, x, band.top(), band.top() + 2.0, colours.tick)
-    for index in tick_indices(max(scale.start, 0.0), scale.end, ticks.major):
-        time = index * ticks.major
-        x = view.crisp(scale.x_of(time))
-        _vertical(painter, view, x, band.top(), band.top() + 4.0, colours.tick)
-        painter.setPen(colours.label)
-        text = second_label(time, ticks.major)
-        painter.drawText(QRectF(x - 40.0, band.top() + 1.0, 80.0, band.height()), _CENTRE, text)
+    painter.setPen(view.colours.label if plays else view.colours.faint)
+    painter.drawText(QRectF(x - 40.0, band.top() + 1.0, 80.0, band.height()), _CENTRE, text)
 
 
 def _paint_keys(painter: QPainter, view: RulerView) -> None:

@@ -123,7 +123,7 @@ def tick_indices(first: float, last: float, spacing: float) -> range:
 
 def second_label(seconds: float, spacing: float) -> str:
     """A time on the ruler: "0.25 s", "3 s", or "1:30" where labels are minutes apart or beyond."""
-    if spacing >= 30.0 or seconds >= 60.0 and spacing >= 1.0:
+    if spacing >= 30.0 or (seconds >= 60.0 and spacing >= 1.0):
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}:{rest:02d}"
     digits = max(0, -math.floor(math.log10(spacing) + 1e-9))

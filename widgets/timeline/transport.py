@@ -66,6 +66,7 @@ class Transport(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.buttons: list[TransportButton] = []
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -96,6 +97,7 @@ class Transport(QWidget):
         layout = self.layout()
         assert layout is not None
         layout.addWidget(button)
+        self.buttons.append(button)
         return button
 
 

@@ -27,10 +27,10 @@ class _ShapeEngine(QIconEngine):
         super().__init__()
         self._shape, self._mirrored = shape, mirrored
 
-    def clone(self) -> QIconEngine:  # noqa: D102
+    def clone(self) -> QIconEngine:
         return _ShapeEngine(self._shape, self._mirrored)
 
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002, D102
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002
         side = min(rect.width(), rect.height())
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -42,7 +42,7 @@ class _ShapeEngine(QIconEngine):
         painter.fillPath(_path(self._shape), QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText))
         painter.restore()
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:  # noqa: D102
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         pixmap = QPixmap(size)
         pixmap.fill(Qt.GlobalColor.transparent)
         with QPainter(pixmap) as painter:

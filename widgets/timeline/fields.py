@@ -1,0 +1,153 @@
+"""The numbers of the timeline: speed, frame, time, and the range in frames."""
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QLabel, QWidget
+
+from sim.params import param_of
+from sim.scene import PlaybackSettings
+from widgets.number_field import NumberField
+from widgets.theme import SPACE_WIDE
+from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
+from widgets.timeline.ruler_scale import RangeLimits
+
+_HABITS = "Drag to change (Shift finer, Ctrl coarser), double click or type to edit"
+
+
+class FieldLabel(QLabel):
+    """Dim name of a field."""
+
+    def __init__(self, text: str, field: NumberField, parent: QWidget) -> None:
+        super().__init__(text, parent)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setContentsMargins(SPACE_WIDE, 0, 0, 0)
+        self.setToolTip(field.toolTip())
+        self.setBuddy(field)
+
+
+def speed_field(parent: QWidget) -> NumberField:
+    """The field of `PlaybackSettings.speed`, from its declaration."""
+    declared = param_of(PlaybackSettings, "speed").declared
+    field = NumberField(
+        parent, lo=declared.lo, hi=declared.hi, step=declared.step, decimals=1, decimals_max=2,
+        unit=declared.unit, default=1.0, double_click_resets=True,
+    )  # fmt: skip
+    field.setAccessibleName("Speed")
+    field.setToolTip(
+        f"Playback speed, {declared.lo:g} to {declared.hi:g}; negative plays backwards\n"
+        "Drag to change (Shift finer, Ctrl coarser), double click for 1.0, Return to type"
+    )
+    return field
+
+
+class TimeFields(QObject):
+    """Frame and time of the playhead, in and out point; the row lays the widgets out.
+
+    Signals:
+        scrub_started, scrubbed(seconds), scrub_finished: Edits of frame or time.
+        edit_started(name), edited(name, seconds or None), edit_finished(name), edit_cancelled(name): Edits
+            of the range.
+    """
+
+    scrub_started = Signal()
+    scrubbed = Signal(float)
+    scrub_finished = Signal()
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._clip = ClipEntry("", 0, 0.0)
+        self._points: dict[str, float | None] = {IN_POINT: None, OUT_POINT: None}
+        self.frame = NumberField(parent, lo=0.0, hi=0.0, step=1.0, decimals=1)
+        self.time = NumberField(parent, lo=0.0, hi=0.0, step=0.01, decimals=3, unit="s")
+        self.ends = {
+            name: NumberField(parent, lo=0.0, hi=0.0, step=1.0, decimals=0, decimals_max=2, whole=False, optional=True)
+            for name in (IN_POINT, OUT_POINT)
+        }
+        self._describe()
+        self.labels = {
+            field: FieldLabel(text, field, parent)
+            for text, field in (
+                ("Frame", self.frame),
+                ("Time", self.time),
+                ("In", self.ends[IN_POINT]),
+                ("Out", self.ends[OUT_POINT]),
+            )
+        }
+        self._connect()
+
+    @property
+    def all(self) -> list[NumberField]:
+        """Fields from left to right."""
+        return [self.frame, self.time, *self.ends.values()]
+
+    def set_clip(self, clip: ClipEntry) -> None:
+        """Take ranges and widths from a clip."""
+        self._clip = clip
+        last = float(clip.last_frame)
+        self.frame.set_range(0.0, last)
+        self.time.set_range(0.0, clip.duration)
+        self.time.set_step(clip.frame_step)
+        for field in (self.frame, *self.ends.values()):
+            field.set_sample_text("0" * max(len(str(clip.last_frame)), 3) + ".0")
+        self.time.set_sample_text("0" * max(len(str(int(clip.duration))), 2) + ".000")
+        self.set_points(self._points[IN_POINT], self._points[OUT_POINT])
+
+    def set_time(self, time: float) -> None:
+        """Show the playhead [s]."""
+        self.frame.set_value(self._clip.frame_of(time))
+        self.time.set_value(time)
+
+    def set_points(self, in_point: float | None, out_point: float | None) -> None:
+        """Show the range [s]; None is the end of the clip, shown dim."""
+        self._points = {IN_POINT: in_point, OUT_POINT: out_point}
+        clip, last = self._clip, float(self._clip.last_frame)
+        fallbacks = {IN_POINT: 0.0, OUT_POINT: last}
+        for name, field in self.ends.items():
+            value = self._points[name]
+            field.set_range(0.0, last)
+            field.set_fallback(fallbacks[name])
+            field.set_value(None if value is None else clip.frame_of(value))
+
+    def _describe(self) -> None:
+        for field, name, tip in (
+            (self.frame, "Frame", f"Frame of the playhead; fractions lie between keys\n{_HABITS}"),
+            (self.time, "Time", f"Time of the playhead in seconds\n{_HABITS}"),
+            (self.ends[IN_POINT], "In point", f"First frame that plays (I); clear it for the start\n{_HABITS}"),
+            (self.ends[OUT_POINT], "Out point", f"Last frame that plays (O); clear it for the end\n{_HABITS}"),
+        ):
+            field.setAccessibleName(name)
+            field.setToolTip(tip)
+
+    def _connect(self) -> None:
+        for field in (self.frame, self.time):
+            field.edit_started.connect(self.scrub_started)
+            field.edit_finished.connect(self.scrub_finished)
+            field.edit_cancelled.connect(self.scrub_finished)
+        self.frame.edited.connect(lambda frame: self.scrubbed.emit(self._clip.time_of(frame)))
+        self.time.edited.connect(self.scrubbed.emit)
+        for name, field in self.ends.items():
+            field.edit_started.connect(lambda name=name: self.edit_started.emit(name))
+            field.edited.connect(lambda frame, name=name: self._edit_point(name, frame))
+            field.edit_finished.connect(lambda name=name: self.edit_finished.emit(name))
+            field.edit_cancelled.connect(lambda name=name: self.edit_cancelled.emit(name))
+
+    def _edit_point(self, name: str, frame: float | None) -> None:
+        """Send a point in seconds, kept a frame away from the other end."""
+        if frame is None:
+            self.edited.emit(name, None)
+            return
+        clip = self._clip
+        limits = RangeLimits(clip.duration, clip.frame_step)
+        in_point, out_point = self._points[IN_POINT], self._points[OUT_POINT]
+        if name == IN_POINT:
+            end = clip.duration if out_point is None else out_point
+            value = limits.in_point(clip.time_of(frame), end, snap=False)
+        else:
+            value = limits.out_point(clip.time_of(frame), in_point or 0.0, snap=False)
+        self.edited.emit(name, value)

@@ -1,0 +1,241 @@
+"""The timeline: controls in a row above, the ruler below over the full width.
+
+It knows values and signals only.  Setters never emit; every signal is something the user did.
+"""
+
+import itertools
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from sim.scene import PlaybackSettings
+from widgets.icons import icon
+from widgets.theme import SPACE
+from widgets.timeline.clip_chooser import ClipChooser
+from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.control_row import ControlRow
+from widgets.timeline.fields import TimeFields, speed_field
+from widgets.timeline.notice import Notice
+from widgets.timeline.ruler import Ruler
+from widgets.timeline.ruler_canvas import StripPainter
+from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
+from widgets.timeline.transport import LoopButton, Transport, TransportButton
+
+_EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
+_BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
+_LOOP, _SPEED = "loop", "speed"
+
+
+class Timeline(QWidget):
+    """Chooses, plays and scrubs a clip.
+
+    Signals:
+        scrub_started, scrubbed(seconds), scrub_finished: The user holds the playhead, or typed a place.
+        play_toggled(direction): The play button of 1 or -1; it pauses what plays that way already.
+        step_requested(frames), key_requested(direction), jump_requested("first" or "last").
+        clip_chosen(name), bind_pose_toggled(shown).
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): One gesture on
+            a field of `PlaybackSettings`, from press to release.  Every start is followed by exactly one
+            finish or cancel; a cancelled edit has sent the old value by a last `edited`.
+    """
+
+    scrub_started = Signal()
+    scrubbed = Signal(float)
+    scrub_finished = Signal()
+    play_toggled = Signal(int)
+    step_requested = Signal(int)
+    key_requested = Signal(int)
+    jump_requested = Signal(str)
+    clip_chosen = Signal(str)
+    bind_pose_toggled = Signal(bool)
+    edit_started = Signal(str)
+    edited = Signal(str, object)
+    edit_finished = Signal(str)
+    edit_cancelled = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Timeline")
+        self._clips: dict[str, ClipEntry] = {}
+        self._row = ControlRow(self)
+        self.clip_chooser = ClipChooser(self._row)
+        self.bind_pose_button = TransportButton("Bind pose", _BIND_POSE_TIP, icon("mdi6.human-handsdown"), self._row)
+        self.bind_pose_button.setCheckable(True)
+        self.transport = Transport(self._row)
+        self.loop_button = LoopButton(self._row)
+        self.speed_field = speed_field(self._row)
+        self.notice = Notice(self._row)
+        self.fields = TimeFields(self._row)
+        self.ruler = Ruler(self)
+        self.ruler.set_empty_text(_EMPTY_TEXT)
+        self._arrange()
+        self._connect()
+        self.set_clips((), "")
+
+    # Values from outside
+
+    def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
+        """Offer these clips and show one of them; none is the empty state.
+
+        Args:
+            clips: Clips of the selected model, names unique.
+            current: Name of the clip that drives it; the first one where it is no name of a clip.
+        """
+        self._clips = {clip.name: clip for clip in clips}
+        self.clip_chooser.set_clips(clips, current)
+        for widget in (self.bind_pose_button, self.transport, self.loop_button, self.speed_field, *self.fields.all):
+            widget.setEnabled(bool(clips))
+        self.set_current_clip(current)
+
+    def set_current_clip(self, name: str) -> None:
+        """Show another one of the clips; a clip of the same length keeps the zoom."""
+        clip = self._clips.get(name) or next(iter(self._clips.values()), None)
+        self.clip_chooser.set_current(clip.name if clip else "")
+        self.ruler.set_clip(clip)
+        self.fields.set_clip(clip or ClipEntry("", 0, 0.0))
+        self.fields.set_time(self.ruler.time)
+
+    def set_time(self, seconds: float) -> None:
+        """Move the playhead; cheap enough for every drawn frame."""
+        self.ruler.set_time(seconds)
+        self.fields.set_time(seconds)
+
+    def set_playing(self, playing: bool, direction: int = 1) -> None:
+        """Show whether and which way (1 or -1) the clip plays."""
+        self.transport.set_playing(playing, direction)
+        self.ruler.set_following(playing)
+
+    def set_playback(self, playback: PlaybackSettings) -> None:
+        """Show loop mode, speed and range."""
+        self.loop_button.set_mode(playback.loop)
+        self.speed_field.set_value(playback.speed)
+        self.fields.set_points(playback.in_point, playback.out_point)
+        self.ruler.set_points(playback.in_point, playback.out_point)
+
+    def set_bind_pose(self, shown: bool) -> None:
+        """Show whether the bind pose replaces the clip."""
+        self.bind_pose_button.setChecked(shown)
+        self.ruler.set_bind_pose(shown)
+
+    def set_realtime(self, text: str, warn: bool = False) -> None:
+        """Say how playback keeps up, such as "real time" or "dropping frames: 21 of 60 drawn"."""
+        self.notice.set_notice(text, warn)
+
+    def set_empty_text(self, text: str) -> None:
+        """What the ruler says while there is no clip."""
+        self.ruler.set_empty_text(text or _EMPTY_TEXT)
+
+    def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
+        """Reserve a strip under the ruler: `paint(painter, rectangle, scale)`; None removes it."""
+        self.ruler.set_strip(paint, height)
+
+    def update_strip(self) -> None:
+        """Paint the strip again."""
+        self.ruler.update_strip()
+
+    def fit(self) -> None:
+        """Show the whole clip on the ruler."""
+        self.ruler.fit()
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Step, go to keys, or jump."""
+        shift = event.modifiers() == Qt.KeyboardModifier.ShiftModifier
+        match event.key():
+            case _ if not self._takes(event):
+                event.ignore()
+            case Qt.Key.Key_Home:
+                self.jump_requested.emit("first")
+            case Qt.Key.Key_End:
+                self.jump_requested.emit("last")
+            case key:
+                direction = 1 if key == Qt.Key.Key_Right else -1
+                (self.key_requested if shift else self.step_requested).emit(direction)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys of the timeline from becoming shortcuts of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _takes(self, event: QKeyEvent) -> bool:
+        plain = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        arrows = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
+        ends = event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End)
+        allowed = (Qt.KeyboardModifier.NoModifier, *((Qt.KeyboardModifier.ShiftModifier,) if arrows else ()))
+        return bool(self._clips) and (arrows or ends) and plain in allowed
+
+    # Assembly
+
+    def sizeHint(self) -> QSize:
+        """Everything side by side."""
+        return QSize(self._row.sizeHint().width() + 2 * SPACE, super().sizeHint().height())
+
+    def _arrange(self) -> None:
+        row, fields = self._row, self.fields
+        row.add(self.clip_chooser, self.bind_pose_button)
+        row.add_stretch(5, self.notice)
+        row.add(self.transport)
+        row.add_gap()
+        row.add(self.loop_button, self.speed_field)
+        row.add_stretch(3)
+        for field in (fields.frame, fields.time, *fields.ends.values()):
+            row.add(fields.labels[field], field)
+        ends = list(fields.ends.values())
+        row.set_expendable(
+            [list(fields.labels.values()), ends, [fields.time], [self.bind_pose_button], [self.speed_field]]
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        layout.setSpacing(SPACE)
+        layout.addWidget(row)
+        layout.addWidget(self.ruler, 1)
+        order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
+        order += [self.speed_field, *fields.all, self.ruler]
+        for before, after in itertools.pairwise(order):
+            QWidget.setTabOrder(before, after)
+
+    def _connect(self) -> None:
+        self.clip_chooser.textActivated.connect(self._choose_clip)
+        self.bind_pose_button.clicked.connect(self.bind_pose_toggled)
+        self.transport.play_toggled.connect(self.play_toggled)
+        self.transport.step_requested.connect(self.step_requested)
+        self.transport.key_requested.connect(self.key_requested)
+        self.transport.jump_requested.connect(self.jump_requested)
+        self.loop_button.chosen.connect(lambda mode: self._edit_once(_LOOP, mode))
+        self.speed_field.edit_started.connect(lambda: self.edit_started.emit(_SPEED))
+        self.speed_field.edited.connect(lambda value: self.edited.emit(_SPEED, value))
+        self.speed_field.edit_finished.connect(lambda: self.edit_finished.emit(_SPEED))
+        self.speed_field.edit_cancelled.connect(lambda: self.edit_cancelled.emit(_SPEED))
+        for source in (self.ruler, self.fields):
+            source.scrub_started.connect(self.scrub_started)
+            source.scrubbed.connect(self._scrub)
+            source.scrub_finished.connect(self.scrub_finished)
+            source.edit_started.connect(self.edit_started)
+            source.edited.connect(self._edit_point)
+            source.edit_finished.connect(self.edit_finished)
+            source.edit_cancelled.connect(self.edit_cancelled)
+
+    def _choose_clip(self, name: str) -> None:
+        if name in self._clips and name != self.ruler.clip.name:
+            self.set_current_clip(name)
+            self.clip_chosen.emit(name)
+
+    def _scrub(self, time: float) -> None:
+        self.set_time(time)
+        self.scrubbed.emit(time)
+
+    def _edit_point(self, name: str, value: float | None) -> None:
+        points = {IN_POINT: self.ruler.point(IN_POINT), OUT_POINT: self.ruler.point(OUT_POINT), name: value}
+        self.ruler.set_points(points[IN_POINT], points[OUT_POINT])
+        self.fields.set_points(points[IN_POINT], points[OUT_POINT])
+        self.edited.emit(name, value)
+
+    def _edit_once(self, name: str, value: object) -> None:
+        self.edit_started.emit(name)
+        self.edited.emit(name, value)
+        self.edit_finished.emit(name)
