@@ -1,0 +1,195 @@
+"""One table of everything a menu, a tool button or a key can do.
+
+Menus, toolbar, shortcuts and the cheat sheet are made from this table alone.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from widgets.cheat_sheet import ShortcutEntry
+from widgets.theme import icon
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One command of the program.
+
+    Attributes:
+        id: Name in code, "file.open".
+        text: Menu text; an ampersand marks the access key.
+        tip: What it does, for the status bar, tooltips and the cheat sheet.
+        keys: Shortcuts in portable notation; the first one is shown.
+        icon: Icon name, or "".
+        checkable: Whether it is a switch.
+        group: Name of an exclusive group of switches, or "".
+    """
+
+    id: str
+    text: str
+    tip: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    checkable: bool = False
+    group: str = ""
+
+
+def _spec(id: str, text: str, tip: str, *keys: str, icon: str = "", group: str = "", check: bool = False) -> ActionSpec:
+    return ActionSpec(id, text, tip, keys, icon, check or bool(group), group)
+
+
+SPECS: tuple[ActionSpec, ...] = (
+    _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
+    _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="mdi6.folder-open-outline"),
+    _spec("file.import", "&Import Model…", "Add a model to the scene.", "Ctrl+I", icon="mdi6.import"),
+    _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="mdi6.content-save-outline"),
+    _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
+    _spec("file.export", "&EZMesh…", "Write the selected model as an .ezm file."),
+    _spec(
+        "file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="mdi6.camera-outline"
+    ),
+    _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),
+    _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="mdi6.undo"),
+    _spec("edit.redo", "&Redo", "Make the change again.", "Ctrl+Y", "Ctrl+Shift+Z", icon="mdi6.redo"),
+    _spec("edit.rename", "Re&name", "Rename the selected object.", "F2"),
+    _spec("edit.duplicate", "&Duplicate", "Copy the selected object.", "Ctrl+D"),
+    _spec("edit.delete", "&Delete", "Remove the selected object.", "Del"),
+    _spec("edit.hide", "&Hide", "Hide the selected object.", "H"),
+    _spec("edit.show_all", "&Show All", "Show all hidden objects.", "Alt+H"),
+    _spec("edit.deselect", "D&eselect", "Select nothing.", "Ctrl+Shift+A"),
+    _spec("add.model", "&Model…", "Add a model from a file."),
+    _spec("add.light", "&Light", "Add a point light.", icon="mdi6.lightbulb-outline"),
+    _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="mdi6.play"),
+    _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
+    _spec("play.next", "&Next Frame", "Step one frame on.", "."),
+    _spec("play.previous", "&Previous Frame", "Step one frame back.", ","),
+    _spec("play.next_key", "Next &Key", "Go to the next key.", "Shift+."),
+    _spec("play.previous_key", "Previous Ke&y", "Go to the previous key.", "Shift+,"),
+    _spec("play.first", "&First Frame", "Go to the start of the range.", "Ctrl+Home"),
+    _spec("play.last", "&Last Frame", "Go to the end of the range.", "Ctrl+End"),
+    _spec("play.in", "Set &In", "Start the range at the playhead.", "I"),
+    _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
+    _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
+    _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
+    _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F"),
+    _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="mdi6.home-outline"),
+    _spec("view.front", "F&ront", "Look from the front.", "1"),
+    _spec("view.right", "R&ight", "Look from the right.", "3"),
+    _spec("view.top", "&Top", "Look from above.", "7"),
+    _spec("view.back", "&Back", "Look from behind.", "Ctrl+1"),
+    _spec("view.left", "&Left", "Look from the left.", "Ctrl+3"),
+    _spec("view.bottom", "Botto&m", "Look from below.", "Ctrl+7"),
+    _spec("view.orthographic", "&Orthographic", "Draw without perspective.", "5", check=True),
+    _spec("display.shaded", "&Shaded", "Textured and lit.", "Alt+1", group="display"),
+    _spec("display.shaded-wireframe", "Shaded + &Wireframe", "Textured and lit, with edges.", "Alt+2", group="display"),
+    _spec("display.wireframe", "W&ireframe", "Edges only.", "Alt+3", group="display"),
+    _spec("display.normals", "&Normals", "Normals of the surface as colours.", "Alt+4", group="display"),
+    _spec("display.weights", "Weight &Heat Map", "Weight of the selected bone.", "Alt+5", group="display"),
+    _spec("display.toggle_wire", "Toggle Wire&frame", "Edges over the shaded surface.", "W"),
+    _spec("compare.off", "Si&ngle View", "Show the skinning method of each model.", "Ctrl+Alt+1", group="compare"),
+    _spec(
+        "compare.split", "LBS | DQS S&plit", "Linear blend left, dual quaternions right.", "Ctrl+Alt+2", group="compare"
+    ),
+    _spec(
+        "compare.difference",
+        "LBS – DQS &Difference",
+        "Distance between the two methods.",
+        "Ctrl+Alt+3",
+        group="compare",
+    ),
+    _spec("skin.lbs", "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", group="skin"),
+    _spec("skin.dqs", "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", group="skin"),
+    _spec(
+        "skin.dqs-scale", "Dual Quaternion with &Scale", "Scale blended linearly, then dual quaternions.", group="skin"
+    ),
+    _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="mdi6.bone", check=True),
+    _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="mdi6.grid", check=True),
+    _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
+    _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
+    _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
+    _spec("window.reset_layout", "&Reset Layout", "Put every panel back in its place."),
+    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "F1", "?"),
+    _spec("help.about", "&About Sinew", "Version and graphics driver."),
+)
+
+
+class Actions:
+    """The `QAction` of every entry of the table, owned by one window.
+
+    Args:
+        window: Parent; its shortcuts work everywhere in the window.
+        slots: What each action does, by id; a switch's slot receives its state.
+
+    Raises:
+        KeyError: If an entry has no slot or a slot no entry.
+    """
+
+    def __init__(self, window: QWidget, slots: dict[str, Callable[..., None]]) -> None:
+        if unknown := set(slots) ^ {spec.id for spec in SPECS}:
+            raise KeyError(f"actions and slots differ: {', '.join(sorted(unknown))}")
+        self._actions = {spec.id: _made(window, spec, slots[spec.id]) for spec in SPECS}
+
+    def __getitem__(self, action_id: str) -> QAction:
+        return self._actions[action_id]
+
+    def check(self, action_id: str, on: bool) -> None:
+        """Shows the state of a switch without running it."""
+        self._actions[action_id].setChecked(on)
+
+    def check_one(self, group: str, name: str) -> None:
+        """Shows which switch of an exclusive group is on; none where `name` is none of them."""
+        for spec in SPECS:
+            if spec.group == group:
+                self.check(spec.id, spec.id == f"{group}.{name}")
+
+    def refresh_icons(self) -> None:
+        """Draws the icons again in the colours of a new theme."""
+        for spec in SPECS:
+            if spec.icon:
+                self._actions[spec.id].setIcon(icon(spec.icon))
+
+
+def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QAction:
+    action = QAction(spec.text, window)
+    action.setObjectName(spec.id)
+    action.setCheckable(spec.checkable)
+    action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+    action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+    action.setStatusTip(spec.tip)
+    shown = f" ({QKeySequence(spec.keys[0]).toString(QKeySequence.SequenceFormat.NativeText)})" if spec.keys else ""
+    action.setToolTip(f"{spec.tip}{shown}")
+    if spec.icon:
+        action.setIcon(icon(spec.icon))
+    # `triggered` is sent by the user only; setChecked from a refresh does not run the slot.
+    action.triggered.connect(slot if spec.checkable else lambda _checked=False: slot())
+    window.addAction(action)
+    return action
+
+
+MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
+    ("Orbit", "Middle drag, or Alt + left drag"),
+    ("Pan", "Shift + middle drag, or Shift + Alt + left drag"),
+    ("Zoom to the cursor", "Wheel, pinch, or Ctrl + middle drag"),
+    ("Select an object or a bone", "Left click"),
+    ("Move a light", "Left drag on its disc"),
+    ("Scrub", "Left drag on the ruler"),
+    ("Change a number", "Drag on it; Shift finer, Ctrl coarser"),
+    ("Abandon a drag", "Escape"),
+)
+
+
+def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]:
+    """Rows of the cheat sheet: every action with a key, and what the mouse does."""
+    titles = {
+        "file": "File", "edit": "Edit", "add": "Add", "play": "Playback", "view": "View", "display": "Display",
+        "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "help": "Help",
+    }  # fmt: skip
+    rows = [
+        ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " / ".join(spec.keys), spec.tip)
+        for spec in specs
+        if spec.keys
+    ]
+    return rows + [ShortcutEntry("Mouse", text, how, "") for text, how in MOUSE_ENTRIES]

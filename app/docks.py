@@ -1,0 +1,87 @@
+"""The docks of the main window: default places, persistence, reset."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+LAYOUT_VERSION = 1
+_GEOMETRY, _STATE = "window/geometry", "window/state"
+
+
+@dataclass(frozen=True, slots=True)
+class DockSpec:
+    """A dock and the place it has by default.
+
+    Attributes:
+        id: Object name, which the saved layout refers to.
+        title: Text of the title bar.
+        area: Side of the window.
+        size: Default width or height [px] in its area.
+    """
+
+    id: str
+    title: str
+    area: Qt.DockWidgetArea
+    size: int
+
+
+OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
+INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
+TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 150)
+MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 110)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, MESSAGES)
+
+
+class Docks:
+    """Creates the docks around the central widget and remembers where the user left them."""
+
+    def __init__(self, window: QMainWindow, panels: dict[str, QWidget]) -> None:
+        self._window = window
+        self._docks: dict[str, QDockWidget] = {}
+        window.setDockNestingEnabled(True)
+        window.setDockOptions(window.dockOptions() | QMainWindow.DockOption.GroupedDragging)
+        # The side panels keep the full height beside the viewport; timeline and messages span below everything.
+        window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
+        for spec in SPECS:
+            dock = QDockWidget(spec.title, window)
+            dock.setObjectName(spec.id)
+            dock.setWidget(panels[spec.id])
+            self._docks[spec.id] = dock
+        self.reset()
+
+    def __getitem__(self, dock_id: str) -> QDockWidget:
+        return self._docks[dock_id]
+
+    def toggle_actions(self) -> list:
+        """Menu entries that show and hide each dock."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def reset(self) -> None:
+        """Puts every dock back in its default place, shown and docked."""
+        for spec in SPECS:
+            dock = self._docks[spec.id]
+            dock.setFloating(False)
+            self._window.addDockWidget(spec.area, dock)
+            dock.show()
+        timeline, messages = self._docks["timeline"], self._docks["messages"]
+        self._window.splitDockWidget(timeline, messages, Qt.Orientation.Vertical)
+        for orientation, ids in (
+            (Qt.Orientation.Horizontal, ("outliner", "inspector")),
+            (Qt.Orientation.Vertical, ("timeline", "messages")),
+        ):
+            specs = [spec for spec in SPECS if spec.id in ids]
+            self._window.resizeDocks([self._docks[s.id] for s in specs], [s.size for s in specs], orientation)
+
+    def save(self, settings: QSettings) -> None:
+        """Stores window geometry and dock layout."""
+        settings.setValue(_GEOMETRY, self._window.saveGeometry())
+        settings.setValue(_STATE, self._window.saveState(LAYOUT_VERSION))
+
+    def restore(self, settings: QSettings) -> bool:
+        """Puts window and docks where they were; False when nothing usable is stored."""
+        geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
+        if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
+            return False
+        return self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)

@@ -1,0 +1,74 @@
+"""Menus and toolbar, laid out from action ids."""
+
+from collections.abc import Iterable
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
+
+from app.actions import Actions
+
+SEPARATOR = "-"
+RECENT = "recent"
+
+FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
+        SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
+EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "edit.hide",
+        "edit.show_all", "edit.deselect")  # fmt: skip
+VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
+        "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
+        "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
+        "overlay.grid", "overlay.axes", "overlay.textures", "overlay.statistics")  # fmt: skip
+ADD = ("add.model", "add.light")
+SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
+PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
+            "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
+            SEPARATOR, "play.bind_pose")  # fmt: skip
+HELP = ("help.shortcuts", "help.about")
+TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
+           "view.home", "overlay.bones", "overlay.grid")  # fmt: skip
+
+
+class Menus:
+    """The menu bar and the toolbar of one window.
+
+    Attributes:
+        recent: Submenu of recent files, filled by its owner.
+        window: Menu of the docks.
+    """
+
+    def __init__(self, window: QMainWindow, actions: Actions, dock_actions: Iterable[QAction]) -> None:
+        self._actions = actions
+        self.recent = QMenu("Open &Recent", window)
+        export = QMenu("&Export", window)
+        export.addAction(actions["file.export"])
+        submenus = {RECENT: self.recent, "export": export}
+        for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
+                           ("&Playback", PLAYBACK)):  # fmt: skip
+            self._fill(window.menuBar().addMenu(title), ids, submenus)
+        self.window = window.menuBar().addMenu("&Window")
+        self.window.addActions(list(dock_actions))
+        self.window.addSeparator()
+        self.window.addAction(actions["window.reset_layout"])
+        self._fill(window.menuBar().addMenu("&Help"), HELP, submenus)
+        self.toolbar = self._toolbar(window)
+
+    def _fill(self, menu: QMenu, ids: Iterable[str], submenus: dict[str, QMenu]) -> None:
+        for action_id in ids:
+            if action_id == SEPARATOR:
+                menu.addSeparator()
+            elif action_id in submenus:
+                menu.addMenu(submenus[action_id])
+            else:
+                menu.addAction(self._actions[action_id])
+
+    def _toolbar(self, window: QMainWindow) -> QToolBar:
+        toolbar = QToolBar("Toolbar", window)
+        toolbar.setObjectName("toolbar")
+        toolbar.setMovable(False)
+        for action_id in TOOLBAR:
+            if action_id == SEPARATOR:
+                toolbar.addSeparator()
+            else:
+                toolbar.addAction(self._actions[action_id])
+        window.addToolBar(toolbar)
+        return toolbar

@@ -1,0 +1,5 @@
+#version 330 core
+// Writes depth only.
+
+void main() {
+}

@@ -1,0 +1,69 @@
+// Light reaching a surface point: hemisphere ambient and attenuated point lights, the first with a soft shadow.
+// Inputs are in world space [m]; results are linear RGB.
+// Reference: B. Karis, "Real Shading in Unreal Engine 4", SIGGRAPH 2013 (GGX specular term).
+
+#include "viewport/frame.glsl"
+
+uniform sampler2DShadow u_shadow_map;
+
+// Fraction of the first light that reaches `position`, from sixteen filtered samples of the shadow map.
+// The look-up moves along the normal by about two texels, which avoids acne without a large depth bias.
+float shadow_visibility(vec3 position, vec3 normal) {
+    if (frame.light_colour[0].w < 0.5) return 1.0;
+    float texel = frame.sky.w;
+    float distance_to_light = length(frame.light_position[0].xyz - position);
+    vec4 place = frame.shadow_from_world * vec4(position + normal * distance_to_light * texel * 2.5, 1.0);
+    if (place.w <= 0.0) return 1.0;
+    vec3 coordinate = place.xyz / place.w;
+    if (any(lessThan(coordinate, vec3(0.0))) || any(greaterThan(coordinate, vec3(1.0)))) return 1.0;
+    coordinate.z -= 0.0004;
+    float sum = 0.0;
+    for (int y = 0; y < 4; ++y)
+        for (int x = 0; x < 4; ++x)
+            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - 1.5) * texel * 1.3, coordinate.z));
+    return sum / 16.0;
+}
+
+// Intensity of a point light at an offset [m]: 1 at its reach, inverse square, bounded close to the light.
+float attenuation(vec3 offset, float reach) {
+    return reach * reach / max(dot(offset, offset), 0.01 * reach * reach);
+}
+
+float ggx_specular(vec3 normal, vec3 to_light, vec3 to_eye, float roughness) {
+    vec3 halfway = normalize(to_light + to_eye);
+    float a2 = roughness * roughness * roughness * roughness;
+    float nh = max(dot(normal, halfway), 0.0);
+    float lh = max(dot(to_light, halfway), 0.0);
+    float d = nh * nh * (a2 - 1.0) + 1.0;
+    return a2 / (4.0 * 3.14159265 * d * d * max(lh * lh, 0.1) * (roughness + 0.5));
+}
+
+// Unit vector from a surface point to the camera.
+vec3 direction_to_eye(vec3 position) {
+    return frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : -frame.view_direction.xyz;
+}
+
+// Light of lamp `index` that leaves the surface towards the camera; see `shaded`.
+vec3 lamp_light(int index, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo, vec3 specular, float roughness) {
+    vec3 offset = frame.light_position[index].xyz - position;
+    vec3 to_light = normalize(offset);
+    float facing = dot(normal, to_light);
+    if (facing <= 0.0) return vec3(0.0);
+    float visible = index == 0 ? shadow_visibility(position, normal) : 1.0;
+    float falloff = attenuation(offset, frame.light_position[index].w);
+    vec3 direct = frame.light_colour[index].rgb * (falloff * facing * visible);
+    return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
+}
+
+// Light that leaves the surface towards the camera.
+// albedo: diffuse reflectance; specular: reflectance at normal incidence; roughness: 0 to 1.
+vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness) {
+    vec3 to_eye = direction_to_eye(position);
+    vec3 ambient = mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
+    float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 4.0);
+    vec3 light = ambient * (albedo + (specular + 0.06) * rim);
+    int count = int(frame.ground.w + 0.5);
+    for (int index = 0; index < count; ++index)
+        light += lamp_light(index, position, normal, to_eye, albedo, specular, roughness);
+    return light;
+}

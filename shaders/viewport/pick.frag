@@ -1,0 +1,9 @@
+#version 330 core
+// Identity of what covers a pixel: object index plus one, and triangle of its mesh.
+
+uniform uint u_object;
+out uvec2 o_identity;
+
+void main() {
+    o_identity = uvec2(u_object + 1u, uint(gl_PrimitiveID));
+}

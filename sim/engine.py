@@ -1,0 +1,192 @@
+"""The engine: sole owner of every GL name; the same for the window, for files, for tests and benches.
+
+`apply` takes the scene and the models, `advance` evaluates a moment, `draw` makes a picture of it.  Drawing
+never advances time.  It knows no Qt; the caller makes the context current.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds, CharacterModel
+from sim.camera import Camera
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.jobs.pose import Pose
+from sim.render.character_view import CharacterView
+from sim.render.frame import LIGHT_LIMIT, Light, Subject
+from sim.render.pick_pass import Pick, PickPass
+from sim.render.picture import Overlay, Picture, Shot
+from sim.render.surface import Images
+from sim.scene import LightSettings, Node, NodeId, Scene
+from sim.systems.character import Character
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts of what is shown."""
+
+    vertices: int
+    triangles: int
+    bones: int
+
+
+class Engine:
+    """Poses, skins and draws a scene.
+
+    Args:
+        context: The context everything lives in; it must be current in every call.
+        library: Shader programs; made from the shipped shaders by default.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
+        self.context = context
+        self.library = library or ShaderLibrary(context)
+        self._scene = Scene()
+        self._time = 0.0
+        self._characters: dict[NodeId, Character] = {}
+        self._views: dict[NodeId, CharacterView] = {}
+        self._picture = Picture(context, self.library)
+        self._pick = PickPass(context, self.library)
+
+    # --- what there is --------------------------------------------------------------------------------
+
+    def set_model(self, node_id: NodeId, model: CharacterModel, images: Images) -> None:
+        """Uploads the model of a node, replacing the one before."""
+        self.remove_model(node_id)
+        character = Character(self.context, self.library, model)
+        self._characters[node_id] = character
+        self._views[node_id] = CharacterView(self.context, character, images)
+
+    def remove_model(self, node_id: NodeId) -> None:
+        """Deletes the model of a node, if it has one."""
+        if node_id in self._characters:
+            self._views.pop(node_id).release()
+            self._characters.pop(node_id).release()
+
+    def model_of(self, node_id: NodeId) -> CharacterModel | None:
+        """The model that was uploaded for a node."""
+        character = self._characters.get(node_id)
+        return character.model if character else None
+
+    def apply(self, scene: Scene) -> None:
+        """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
+        self._scene = scene
+        for node_id in [node_id for node_id in self._characters if not scene.has(node_id)]:
+            self.remove_model(node_id)
+
+    def advance(self, time: float) -> None:
+        """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model."""
+        self._time = time
+        for node, character in self._shown():
+            character.update(node, time, self._scene.view.comparison)
+
+    def collect(self) -> None:
+        """Deletes GL names whose owners are gone."""
+        self.context.collect()
+
+    def reload_shaders(self, names: list[str]) -> list[str]:
+        """Rebuilds programs after shader files changed; returns one line per error, the old program keeps running."""
+        messages = self.library.changed(names)
+        for character in self._characters.values():
+            character.invalidate()
+        return [str(message) for message in messages]
+
+    def release(self) -> None:
+        """Deletes everything; may be called twice."""
+        for node_id in list(self._characters):
+            self.remove_model(node_id)
+        self._picture.release()
+        self._pick.release()
+        self.library.release()
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    def pose(self, node_id: NodeId) -> Pose | None:
+        """Pose of a model as it is shown; None where there is no skeleton."""
+        character = self._characters.get(node_id)
+        return character.pose if character else None
+
+    def character(self, node_id: NodeId) -> Character | None:
+        """The GPU side of a model node."""
+        return self._characters.get(node_id)
+
+    def statistics(self) -> Statistics:
+        """Counts over the visible models."""
+        models = [character.model for _, character in self._shown()]
+        return Statistics(
+            sum(model.mesh.vertex_count for model in models),
+            sum(model.mesh.triangle_count for model in models),
+            sum(model.skeleton.joint_count for model in models if model.skeleton),
+        )
+
+    def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
+        """Box in the world [m] of one model, or of all that is visible; None when there is nothing."""
+        boxes = [c.bounds() for node, c in self._shown() if node_id in (None, node.id) and c.model.mesh.vertex_count]
+        if not boxes:
+            return None
+        return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
+
+    def joint_positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
+        """Places of a model's joints in the world [m], shape (B, 3)."""
+        character = self._characters.get(node_id)
+        return character.joint_positions() if character else np.zeros((0, 3))
+
+    def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
+        """What covers a place of the picture; waits for the GPU, so for clicks only.
+
+        Args:
+            camera: The camera of the picture.
+            size: Width and height [px].
+            x, y: Place from the top left [px].
+        """
+        shown = self._shown()
+        frame = self._shot(camera).frame(*size)
+        hit = self._pick.pick(frame, [self._views[node.id] for node, _ in shown], x, y)
+        return None if hit is None else Pick(shown[hit[0]][0].id, hit[1])
+
+    # --- pictures -------------------------------------------------------------------------------------
+
+    def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None) -> None:
+        """Draws the moment of the last `advance` into a framebuffer, overlays included."""
+        self.context.invalidate()
+        self._picture.draw(output, self._shot(camera), overlay or Overlay())
+
+    def _shot(self, camera: Camera) -> Shot:
+        return Shot(
+            camera=camera,
+            view=self._scene.view,
+            lights=self._lights(camera),
+            subject=self._subject(camera),
+            views=tuple((node, self._views[node.id]) for node, _ in self._shown()),
+        )
+
+    def _shown(self) -> list[tuple[Node, Character]]:
+        nodes = (node for node in self._scene.of_kind("model") if node.visible)
+        return [(node, self._characters[node.id]) for node in nodes if node.id in self._characters]
+
+    def _lights(self, camera: Camera) -> tuple[Light, ...]:
+        """The visible lights; a lamp beside the camera where the scene has no light node at all."""
+        nodes = self._scene.of_kind("light")
+        if not nodes:
+            return (_camera_lamp(camera),)
+        lit = [Light(node.light, node.transform.position) for node in nodes if node.visible and node.light]
+        return tuple(lit[:LIGHT_LIMIT])
+
+    def _subject(self, camera: Camera) -> Subject:
+        box = self.bounds()
+        if box is None:
+            return Subject(np.asarray(camera.target), 1.0)
+        # The sphere reaches the ground, where the shadow falls.
+        lo = np.minimum(box.lo, [np.inf, max(0.0, box.lo[1] - float(box.size.max())), np.inf])
+        radius = float(np.linalg.norm(box.hi - lo)) / 2.0
+        return Subject((lo + box.hi) / 2.0, max(radius, 1e-4))
+
+
+def _camera_lamp(camera: Camera) -> Light:
+    right, up, _ = camera.rotation()
+    eye = camera.position() + (right + up) * camera.distance * 0.4
+    settings = LightSettings(reach=camera.distance * 1.1, shadow=False)
+    return Light(settings, (float(eye[0]), float(eye[1]), float(eye[2])))

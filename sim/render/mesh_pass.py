@@ -1,0 +1,122 @@
+"""Surfaces: shaded, wireframe, normals, or a scalar through a colour ramp."""
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+from sim.gl.texture import Texture2D
+from sim.ramps import Ramp, ramp_colours
+from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays
+from sim.scene import DisplayMode
+
+
+class Scalar(enum.Enum):
+    """Number per vertex that the surface shows, by the macro of its shader variant."""
+
+    NONE = ""
+    WEIGHT = "SCALAR_WEIGHT"
+    DIFFERENCE = "SCALAR_DIFFERENCE"
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One character as the mesh pass draws it.
+
+    Attributes:
+        arrays, materials, ranges: What the GPU holds.
+        world_from_model: Placement, shape (4, 4).
+        double_sided: Whether back faces are drawn.
+        texture_origin_bottom: Whether v = 0 is the bottom row.
+        scalar: What the ramp shows, if anything.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+    """
+
+    arrays: SurfaceArrays
+    materials: Materials
+    ranges: tuple[DrawRange, ...]
+    world_from_model: npt.NDArray[np.float64]
+    double_sided: bool
+    texture_origin_bottom: bool
+    scalar: Scalar
+    scalar_scale: float
+
+
+class MeshPass:
+    """Draws surfaces from skinned vertices; sets all state it needs."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
+        self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
+        colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
+        self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
+
+    def draw(
+        self,
+        surface: Surface,
+        display: DisplayMode,
+        textured: bool,
+        shadow_map: Texture2D,
+        scissor: tuple[int, int, int, int] | None,
+    ) -> None:
+        """Draws one surface into the bound framebuffer."""
+        if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
+            self._draw_faces(surface, display, textured, shadow_map, scissor)
+        if display is DisplayMode.WIREFRAME:
+            self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), scissor)
+        elif display is DisplayMode.SHADED_WIRE:
+            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.42), scissor)
+
+    def release(self) -> None:
+        """Deletes the ramp."""
+        self._ramp.release()
+
+    def _draw_faces(
+        self,
+        surface: Surface,
+        display: DisplayMode,
+        textured: bool,
+        shadow_map: Texture2D,
+        scissor: tuple[int, int, int, int] | None,
+    ) -> None:
+        normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
+        defines = {"SHOW_NORMALS": normals} | ({surface.scalar.value: True} if surface.scalar.value else {})
+        program = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
+        PipelineState(cull="none" if surface.double_sided else "back", scissor=scissor).apply(self._context)
+        linear = surface.world_from_model[:3, :3]
+        program["u_world_from_model"] = surface.world_from_model
+        program["u_world_from_normal"] = _normal_matrix(linear)
+        program["u_texture_origin_bottom"] = surface.texture_origin_bottom
+        program["u_shadow_map"] = shadow_map
+        program["u_ramp"] = self._ramp
+        program["u_ramp_scale"] = surface.scalar_scale
+        for part in surface.ranges:
+            _set_material(program, surface.materials.get(part.material, textured))
+            surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+
+    def _draw_edges(
+        self, surface: Surface, colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
+    ) -> None:
+        PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", scissor=scissor).apply(self._context)
+        self._wire["u_world_from_model"] = surface.world_from_model
+        self._wire["u_depth_bias"] = 4e-5
+        self._wire["u_colour"] = colour
+        surface.arrays.edges.draw(self._wire, "lines")
+
+
+def _set_material(program, material: GpuMaterial) -> None:
+    program["u_diffuse"] = material.diffuse
+    program["u_specular"] = material.specular
+    program["u_roughness"] = material.roughness
+    program["u_texture"] = material.texture
+
+
+def _normal_matrix(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Inverse transpose up to a positive factor: cofactors, defined for flat scales too."""
+    rows = (np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1]))
+    cofactors = np.stack(rows)
+    return cofactors if np.linalg.det(linear) >= 0.0 else -cofactors

@@ -1,0 +1,74 @@
+"""Picking: draws identities of the few pixels around the cursor and reads them back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+from sim.render.character_view import CharacterView
+from sim.render.frame import Frame
+from sim.scene import NodeId
+
+REACH = 5  # pixels on each side of the cursor, as an odd square
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """What was hit: a model node and a triangle of its mesh."""
+
+    node: NodeId
+    triangle: int
+
+
+class PickPass:
+    """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context = context
+        self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
+        self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
+
+    def pick(self, frame: Frame, views: Sequence[CharacterView], x: float, y: float) -> tuple[int, int] | None:
+        """Index of the character nearest to the cursor and its triangle; None when nothing is within reach.
+
+        Args:
+            frame: The picture.
+            views: What is visible.
+            x, y: Cursor from the top left [px].
+        """
+        clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world()
+        self._target.clear((0, 0, 0, 0))
+        PipelineState(multisample=False).apply(self._context)
+        for index, view in enumerate(views):
+            self._program["u_clip_from_model"] = clip_from_world @ view.character.world_from_model
+            self._program["u_object"] = index
+            view.arrays().triangles.draw(self._program)
+        pixels = self._target.read_pixels().astype(np.int64)
+        return _nearest(pixels)
+
+    def release(self) -> None:
+        """Deletes the target."""
+        self._target.release()
+
+
+def _magnifier(width: int, height: int, x: float, y: float) -> npt.NDArray[np.float64]:
+    """Clip transform that spreads the square around (x, y) over the whole target."""
+    edge = 2 * REACH + 1
+    matrix = np.diag([width / edge, height / edge, 1.0, 1.0])
+    centre = np.array([2.0 * (x + 0.5) / width - 1.0, 1.0 - 2.0 * (y + 0.5) / height])
+    matrix[:2, 3] = -centre * matrix[[0, 1], [0, 1]]
+    return matrix
+
+
+def _nearest(pixels: npt.NDArray[np.int64]) -> tuple[int, int] | None:
+    rows, columns = np.nonzero(pixels[:, :, 0])
+    if not len(rows):
+        return None
+    best = int(np.argmin((rows - REACH) ** 2 + (columns - REACH) ** 2))
+    identity = pixels[rows[best], columns[best]]
+    return int(identity[0]) - 1, int(identity[1])

@@ -1,0 +1,39 @@
+"""Shadow map of the light."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import VertexArray
+from sim.render.frame import SHADOW_SIZE
+
+Caster = tuple[VertexArray, npt.NDArray[np.float64]]
+
+
+class ShadowPass:
+    """Draws surfaces as the light sees them; `map` answers depth comparisons with filtering."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context = context
+        self._program = library.program("viewport/depth.vert", "viewport/depth.frag")
+        self._target = Framebuffer(context, (SHADOW_SIZE, SHADOW_SIZE), (), depth_compare=True, label="shadow map")
+        assert self._target.depth is not None
+        self.map: Texture2D = self._target.depth
+
+    def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Caster]) -> None:
+        """Renders vertex arrays placed by world_from_model; binds the map's framebuffer."""
+        self._target.clear(None)
+        PipelineState(polygon_offset=(1.5, 2.0), multisample=False).apply(self._context)
+        for triangles, world_from_model in casters:
+            self._program["u_clip_from_model"] = clip_from_world @ world_from_model
+            triangles.draw(self._program)
+
+    def release(self) -> None:
+        """Deletes the map."""
+        self._target.release()

@@ -1,0 +1,143 @@
+"""What passes draw of a character: vertex arrays, draw ranges and materials."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel, Material, Mesh
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.render.edges import unique_edges
+
+TEXCOORD = np.dtype([("texcoord", "f4", 2)])
+SCALAR = np.dtype([("scalar", "f4")])
+Images = Mapping[Path, npt.NDArray[np.uint8]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRange:
+    """Consecutive triangles of one material; material -1 is the plain one."""
+
+    material: int
+    first_triangle: int
+    triangle_count: int
+
+
+def draw_ranges(mesh: Mesh) -> tuple[DrawRange, ...]:
+    """Sections with neighbours of the same material merged: many sections often share one."""
+    ranges: list[DrawRange] = []
+    for section in mesh.sections:
+        last = ranges[-1] if ranges else None
+        adjoining = last is not None and last.first_triangle + last.triangle_count == section.first_triangle
+        if last is not None and adjoining and last.material == section.material:
+            ranges[-1] = DrawRange(last.material, last.first_triangle, last.triangle_count + section.triangle_count)
+        elif section.triangle_count:
+            ranges.append(DrawRange(section.material, section.first_triangle, section.triangle_count))
+    return tuple(ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class GpuMaterial:
+    """A material with its texture, or the shared white texel."""
+
+    diffuse: tuple[float, float, float]
+    specular: tuple[float, float, float]
+    roughness: float
+    texture: Texture2D
+
+
+class Materials:
+    """Materials and textures of one model; an image used by several is uploaded once."""
+
+    def __init__(self, context: Context, model: CharacterModel, images: Images) -> None:
+        self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
+        self._textures = {
+            path: Texture2D.from_array(
+                context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=8.0, label=path.name
+            )
+            for path, image in images.items()
+        }
+        plain = Material("", None, None, diffuse=(0.62, 0.62, 0.62))
+        self._plain = self._uploaded(plain)
+        self._materials = tuple(self._uploaded(material) for material in model.materials)
+
+    def get(self, index: int, textured: bool) -> GpuMaterial:
+        """The material of a draw range; without textures every one is the plain material."""
+        return self._materials[index] if textured and 0 <= index < len(self._materials) else self._plain
+
+    def release(self) -> None:
+        """Deletes the textures."""
+        for texture in (self._white, *self._textures.values()):
+            texture.release()
+
+    def _uploaded(self, material: Material) -> GpuMaterial:
+        texture = self._textures.get(material.texture_path) if material.texture_path else None
+        diffuse = material.diffuse if texture or material.texture is None else (0.62, 0.62, 0.62)
+        # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
+        roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
+        return GpuMaterial(diffuse, material.specular, roughness, texture or self._white)
+
+
+class MeshBuffers:
+    """Static buffers of one mesh, shared by every surface that shows it."""
+
+    def __init__(self, context: Context, mesh: Mesh) -> None:
+        self.context, self._mesh = context, mesh
+        self.texcoords = Buffer(context, mesh.texcoords.view(TEXCOORD).ravel(), dtype=TEXCOORD, label="texcoords")
+        self.triangles = Buffer(context, mesh.triangles.ravel(), label="triangles")
+        zeros = np.zeros(max(mesh.vertex_count, 1), SCALAR)
+        self.scalars = Buffer(context, zeros, dtype=SCALAR, usage="dynamic", label="scalars")
+        self._edges: Buffer | None = None
+
+    @property
+    def edges(self) -> Buffer:
+        """Index pairs of every edge; made when first asked for."""
+        if self._edges is None:
+            self._edges = Buffer(self.context, unique_edges(self._mesh.triangles).ravel(), label="edges")
+        return self._edges
+
+    def set_scalars(self, values: npt.NDArray[np.float32]) -> None:
+        """One number per vertex for the colour ramp, shape (V,)."""
+        self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
+
+    def release(self) -> None:
+        """Deletes the buffers."""
+        for buffer in (self.texcoords, self.triangles, self.scalars, self._edges):
+            if buffer is not None:
+                buffer.release()
+
+
+class SurfaceArrays:
+    """Vertex arrays that join skinned vertices with the static buffers of their mesh.
+
+    Args:
+        static: Static buffers of the mesh.
+        skinned: Records with fields position and normal.
+        other: A second skinned buffer, to show the distance to it.
+    """
+
+    def __init__(self, static: MeshBuffers, skinned: Buffer, other: Buffer) -> None:
+        self._static, self._skinned = static, skinned
+        renamed = {name: f"a_other_{name}" for name in other.dtype.names or ()}
+        streams = [Stream(skinned), Stream(static.texcoords), Stream(static.scalars), Stream(other, rename=renamed)]
+        self.triangles = VertexArray(static.context, streams, indices=static.triangles, label="surface")
+        self._edges: VertexArray | None = None
+
+    @property
+    def edges(self) -> VertexArray:
+        """Lines along every edge; made when first asked for."""
+        if self._edges is None:
+            streams = [Stream(self._skinned)]
+            self._edges = VertexArray(self._static.context, streams, indices=self._static.edges, label="edges")
+        return self._edges
+
+    def release(self) -> None:
+        """Deletes the vertex arrays."""
+        self.triangles.release()
+        if self._edges is not None:
+            self._edges.release()

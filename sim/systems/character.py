@@ -1,0 +1,144 @@
+"""One model node on the GPU: its pose and its skinned vertices.  It knows nothing of drawing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.influences import weighted_vertex_counts
+from sim.assets.model import Bounds, CharacterModel
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.jobs.pose import Pose
+from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.scene import Comparison, ModelSettings, Node, SkinningMethod
+from sim.systems.skinning import SkinnedMesh
+
+
+@dataclass(frozen=True, slots=True)
+class PoseKey:
+    """Everything a pose depends on; an equal key needs no new evaluation."""
+
+    time: float
+    settings: ModelSettings
+
+
+class Character:
+    """Current pose and deformed vertices of a model.
+
+    Args:
+        context: Where it lives.
+        library: Where programs come from.
+        model: What was read from the file.
+
+    Attributes:
+        model: The runtime model.
+        primary: Vertices by the node's method, or by linear blend while methods are compared.
+        pose: Pose shown now; None for models without a skeleton.
+        world_from_model: Placement shown now, shape (4, 4).
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, model: CharacterModel) -> None:
+        self._context, self._library = context, library
+        self.model = model
+        self.primary = SkinnedMesh(context, library, model.mesh, model.skin)
+        self.pose: Pose | None = bind_pose(model.skeleton) if model.skeleton else None
+        self.world_from_model = np.eye(4)
+        self.texture_origin_bottom = True
+        self._bind_pose = self.pose
+        self._secondary: SkinnedMesh | None = None
+        self._key: PoseKey | None = None
+
+    @property
+    def secondary(self) -> SkinnedMesh:
+        """Vertices by dual quaternions, for comparison; made when first asked for."""
+        if self._secondary is None:
+            self._secondary = SkinnedMesh(self._context, self._library, self.model.mesh, self.model.skin)
+        return self._secondary
+
+    @property
+    def compared(self) -> bool:
+        """Whether the second way of skinning exists."""
+        return self._secondary is not None
+
+    def update(self, node: Node, time: float, comparison: Comparison) -> None:
+        """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already."""
+        assert node.model is not None
+        self.world_from_model = world_from_model(node, self.model)
+        self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
+        if self.model.skeleton is not None:
+            self._evaluate(node.model, time)
+        method = node.model.skinning
+        if comparison is Comparison.OFF:
+            self.primary.skin(self.pose, method)
+            return
+        rival = method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS
+        self.primary.skin(self.pose, SkinningMethod.LBS)
+        self.secondary.skin(self.pose, rival)
+
+    def invalidate(self) -> None:
+        """Skins again at the next update, because a shader was reloaded."""
+        self.primary.invalidate()
+        if self._secondary is not None:
+            self._secondary.invalidate()
+
+    def joint_positions(self) -> npt.NDArray[np.float64]:
+        """Places of the joints in the world [m], shape (B, 3)."""
+        if self.pose is None:
+            return np.zeros((0, 3))
+        return _transformed(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
+
+    def bounds(self) -> Bounds:
+        """Box in the world that holds what is shown [m].
+
+        For a posed character it is the box of the weighted joints, grown by what the bind pose shows beyond its
+        joints; skinned vertices stay on the GPU.
+        """
+        box = self.model.mesh.bounds
+        corners = np.array(np.meshgrid(*zip(box.lo, box.hi, strict=True), indexing="ij")).reshape(3, -1).T
+        if self.pose is None or self.pose is self._bind_pose or self.model.skin is None:
+            points = _transformed(self.world_from_model, corners)
+            return Bounds(points.min(axis=0), points.max(axis=0))
+        assert self._bind_pose is not None
+        used = np.flatnonzero(weighted_vertex_counts(len(self.pose.palette), self.model.skin))
+        now = _transformed(self.world_from_model, self.pose.model_from_joint[used, :3, 3])
+        bind = self._bind_pose.model_from_joint[used, :3, 3]
+        scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
+        margin = scale * max(float((bind.min(axis=0) - box.lo).max()), float((box.hi - bind.max(axis=0)).max()), 0.0)
+        return Bounds(now.min(axis=0) - margin, now.max(axis=0) + margin)
+
+    def release(self) -> None:
+        """Deletes everything on the GPU."""
+        self.primary.release()
+        if self._secondary is not None:
+            self._secondary.release()
+
+    def _evaluate(self, settings: ModelSettings, time: float) -> None:
+        key = PoseKey(time, settings)
+        if key == self._key:
+            return
+        self._key = key
+        clip = active_clip(settings, self.model)
+        if clip is None:
+            self.pose = self._bind_pose
+            return
+        self.pose = evaluate_pose(
+            self.model,
+            clip,
+            clip_time(time, clip.duration),
+            interpolation=settings.interpolation,
+            lock_root=settings.lock_root,
+            up_axis=up_axis(settings, self.model),
+        )
+
+
+def clip_time(time: float, duration: float) -> float:
+    """Scene time in a clip [s]: the scene's clock follows the active model, shorter clips of others repeat."""
+    if duration <= 0.0:
+        return 0.0
+    return time if 0.0 <= time <= duration else time % duration
+
+
+def _transformed(matrix: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return points @ matrix[:3, :3].T + matrix[:3, 3]

@@ -1,0 +1,150 @@
+"""Mouse, wheel and trackpad to camera values; knows no GL and no document."""
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
+from PySide6.QtGui import QMouseEvent, QNativeGestureEvent, QWheelEvent
+
+from sim.camera import Camera
+
+ORBIT_DEGREES_PER_PIXEL = 0.4
+ZOOM_PER_WHEEL_STEP = 1.12
+ZOOM_PER_PIXEL = 1.006
+PRESETS = {
+    "front": (0.0, 0.0),
+    "back": (180.0, 0.0),
+    "right": (90.0, 0.0),
+    "left": (-90.0, 0.0),
+    "top": (0.0, 90.0),
+    "bottom": (0.0, -90.0),
+}
+
+
+def preset(camera: Camera, name: str) -> Camera:
+    """The same target and distance seen from the front, back, right, left, top or bottom."""
+    yaw, pitch = PRESETS[name]
+    return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
+
+
+def orbited(camera: Camera, dx: float, dy: float) -> Camera:
+    """Camera turned about its target by a drag of (dx, dy) pixels; the picture follows the mouse."""
+    yaw = (camera.yaw - dx * ORBIT_DEGREES_PER_PIXEL + 180.0) % 360.0 - 180.0
+    pitch = float(np.clip(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0, 90.0))
+    return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
+
+
+def world_per_pixel(camera: Camera, height: float) -> float:
+    """Size of a pixel at the depth of the target [m]; `height` of the picture in pixels."""
+    return 2.0 * float(np.tan(np.radians(camera.field_of_view) / 2.0)) * camera.distance / max(height, 1.0)
+
+
+def panned(camera: Camera, dx: float, dy: float, height: float) -> Camera:
+    """Camera moved so that the target's plane follows a drag of (dx, dy) pixels."""
+    right, up, _ = camera.rotation()
+    moved = np.asarray(camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
+    return msgspec.structs.replace(camera, target=(float(moved[0]), float(moved[1]), float(moved[2])))
+
+
+def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: float) -> Camera:
+    """Camera closer by `factor`, keeping the point of the target's plane under the cursor in place.
+
+    Args:
+        camera: Camera before.
+        factor: Above 1 comes closer.
+        ndc: Cursor, from -1 to 1, y up.
+        aspect: Width / height of the picture.
+    """
+    distance = float(np.clip(camera.distance / factor, 1e-4, 1e7))
+    half = float(np.tan(np.radians(camera.field_of_view) / 2.0))
+    shift = (camera.distance - distance) * half
+    right, up, _ = camera.rotation()
+    target = np.asarray(camera.target) + right * (ndc[0] * shift * aspect) + up * (ndc[1] * shift)
+    return msgspec.structs.replace(
+        camera, distance=distance, target=(float(target[0]), float(target[1]), float(target[2]))
+    )
+
+
+class CameraController:
+    """Turns Qt events into cameras: Blender's mouse, with Alt+left for those without a middle button."""
+
+    def __init__(self, camera: Callable[[], Camera], set_camera: Callable[[Camera], None]) -> None:
+        self._camera = camera
+        self._set_camera = set_camera
+        self._last: QPointF | None = None
+        self._mode = ""
+
+    @property
+    def active(self) -> bool:
+        """Whether a drag moves the camera now."""
+        return self._last is not None
+
+    def press(self, event: QMouseEvent) -> bool:
+        """Starts a drag; False when the event is not for the camera."""
+        left_alt = event.button() == Qt.MouseButton.LeftButton and event.modifiers() & Qt.KeyboardModifier.AltModifier
+        if event.button() != Qt.MouseButton.MiddleButton and not left_alt:
+            return False
+        self._mode = _drag_mode(event.modifiers())
+        self._last = event.position()
+        return True
+
+    def move(self, event: QMouseEvent, size: QSizeF) -> bool:
+        """Continues a drag; False when none is under way."""
+        if self._last is None:
+            return False
+        delta = event.position() - self._last
+        self._last = event.position()
+        camera = self._camera()
+        if self._mode == "orbit":
+            camera = orbited(camera, delta.x(), delta.y())
+        elif self._mode == "pan":
+            camera = panned(camera, delta.x(), delta.y(), size.height())
+        else:
+            camera = zoomed(camera, ZOOM_PER_PIXEL ** -delta.y(), (0.0, 0.0), 1.0)
+        self._set_camera(camera)
+        return True
+
+    def release(self, event: QMouseEvent) -> bool:
+        """Ends a drag; False when none was under way."""
+        if self._last is None or event.button() not in (Qt.MouseButton.MiddleButton, Qt.MouseButton.LeftButton):
+            return False
+        self._last = None
+        return True
+
+    def wheel(self, event: QWheelEvent, size: QSizeF) -> None:
+        """Wheel zooms to the cursor; two fingers on a trackpad orbit, with Shift pan, with Control zoom."""
+        trackpad = not event.pixelDelta().isNull() and event.phase() != Qt.ScrollPhase.NoScrollPhase
+        if trackpad:
+            self._scroll(QPointF(event.pixelDelta()), event, size)
+            return
+        steps = (event.angleDelta().y() or event.angleDelta().x()) / 120.0
+        self._zoom(ZOOM_PER_WHEEL_STEP**steps, event.position(), size)
+
+    def native_gesture(self, event: QNativeGestureEvent, size: QSizeF) -> bool:
+        """Pinch zooms to the fingers; False for other gestures."""
+        if event.type() != QEvent.Type.NativeGesture:
+            return False
+        if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:
+            return False
+        self._zoom(1.0 + event.value(), event.position(), size)
+        return True
+
+    def _scroll(self, delta: QPointF, event: QWheelEvent, size: QSizeF) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self._set_camera(panned(self._camera(), delta.x(), delta.y(), size.height()))
+        elif event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._zoom(ZOOM_PER_PIXEL ** delta.y(), event.position(), size)
+        else:
+            self._set_camera(orbited(self._camera(), delta.x(), delta.y()))
+
+    def _zoom(self, factor: float, position: QPointF, size: QSizeF) -> None:
+        width, height = max(size.width(), 1.0), max(size.height(), 1.0)
+        ndc = (2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height)
+        self._set_camera(zoomed(self._camera(), factor, ndc, width / height))
+
+
+def _drag_mode(modifiers: Qt.KeyboardModifier) -> str:
+    if modifiers & Qt.KeyboardModifier.ShiftModifier:
+        return "pan"
+    return "zoom" if modifiers & Qt.KeyboardModifier.ControlModifier else "orbit"

@@ -1,0 +1,142 @@
+"""OpenGL widget shell: owns the context and the mouse, not the resources.
+
+What is drawn belongs to a `ViewportClient`; overlays are ordinary child widgets laid over the picture.
+"""
+
+from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtOpenGLWidgets import QOpenGLWidget
+from PySide6.QtWidgets import QWidget
+
+from widgets.camera_controller import CameraController
+from widgets.protocols import ViewportClient
+
+CLICK_SLOP = 4.0
+
+
+class Viewport(QOpenGLWidget):
+    """Draws through its client and reports what the mouse does.
+
+    Signals carry positions in logical pixels from the top left.  `drag_started` is sent with the place of the
+    press, once the mouse has moved further than a click may; a press without a drag is a click.
+    """
+
+    pressed = Signal(QPointF)
+    clicked = Signal(QPointF, object)
+    drag_started = Signal(QPointF)
+    dragged = Signal(QPointF)
+    drag_finished = Signal(QPointF)
+    drag_cancelled = Signal()
+    hovered = Signal(QPointF)
+    left = Signal()
+    context_menu = Signal(QPointF)
+    resized = Signal()
+    files_dropped = Signal(list)
+
+    def __init__(self, client: ViewportClient, controller: CameraController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._controller = controller
+        self._press: QPointF | None = None
+        self._dragging = False
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAcceptDrops(True)
+        self.setMinimumSize(320, 240)
+        self.setAccessibleName("Viewport")
+
+    @property
+    def size_f(self) -> QSizeF:
+        """Logical size as floats."""
+        return QSizeF(max(self.width(), 1), max(self.height(), 1))
+
+    def initializeGL(self) -> None:
+        """Lets the client create its resources in the widget's context."""
+        self._client.gl_init()
+
+    def paintGL(self) -> None:
+        """Draws the same picture however often it is called; time advances elsewhere."""
+        ratio = self.devicePixelRatioF()
+        width, height = round(self.width() * ratio), round(self.height() * ratio)
+        self._client.gl_draw(self.defaultFramebufferObject(), max(width, 1), max(height, 1))
+
+    def resizeEvent(self, event: object) -> None:
+        """Keeps overlays in place."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self.resized.emit()
+
+    def release(self) -> None:
+        """Frees the client's resources with the context current; call from the window's closeEvent."""
+        if self.context() is not None:
+            self.makeCurrent()
+            self._client.gl_release()
+            self.doneCurrent()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Camera first, then a possible click or drag."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if self._controller.press(event):
+            return
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._press, self._dragging = event.position(), False
+            self.pressed.emit(event.position())
+        elif event.button() == Qt.MouseButton.RightButton:
+            self.context_menu.emit(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Camera drag, object drag or hover."""
+        if self._controller.move(event, self.size_f):
+            return
+        if self._press is None:
+            self.hovered.emit(event.position())
+            return
+        if not self._dragging and (event.position() - self._press).manhattanLength() > CLICK_SLOP:
+            self._dragging = True
+            self.drag_started.emit(self._press)
+        if self._dragging:
+            self.dragged.emit(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ends a drag or completes a click."""
+        if self._controller.release(event) or event.button() != Qt.MouseButton.LeftButton or self._press is None:
+            return
+        self._press = None
+        if self._dragging:
+            self._dragging = False
+            self.drag_finished.emit(event.position())
+        else:
+            self.clicked.emit(event.position(), event.modifiers())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape abandons a drag."""
+        if event.key() == Qt.Key.Key_Escape and self._dragging:
+            self._press, self._dragging = None, False
+            self.drag_cancelled.emit()
+            return
+        super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zooms."""
+        self._controller.wheel(event, self.size_f)
+        event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is hovered any more."""
+        super().leaveEvent(event)
+        self.left.emit()
+
+    def event(self, event: QEvent) -> bool:
+        """Trackpad pinch."""
+        if isinstance(event, QNativeGestureEvent) and self._controller.native_gesture(event, self.size_f):
+            return True
+        return super().event(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accepts files."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Hands dropped files to the window."""
+        self.files_dropped.emit([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+        event.acceptProposedAction()
