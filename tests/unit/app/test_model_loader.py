@@ -1,0 +1,225 @@
+"""Models load on worker threads; every request ends with exactly one signal on the caller's thread."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QObject, QThread
+
+from app.model_loader import LoadedModel, ModelLoader
+from sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sim.assets.raw import LoadCancelled, ModelError
+
+
+def model(path: Path, *textures: Path) -> CharacterModel:
+    """A single triangle with a material for every texture."""
+    positions = np.eye(3, dtype=np.float32)
+    mesh = Mesh(
+        positions=positions,
+        normals=positions,
+        tangents=None,
+        texcoords=np.zeros((3, 2), dtype=np.float32),
+        colours=None,
+        triangles=np.array([[0, 1, 2]], dtype=np.uint32),
+        sections=(),
+        bounds=Bounds(np.zeros(3), np.ones(3)),
+    )
+    return CharacterModel(
+        path=path, format="ezm", dialect="MeshSystem", asset_name="", mesh=mesh, skeleton=None, skin=None, clips=(),
+        materials=tuple(Material(name=path.stem, texture=path.name, texture_path=path) for path in textures),
+        default_up_axis="y", default_texture_origin="bottom", warnings=("odd",),
+    )  # fmt: skip
+
+
+class FakeFiles:
+    """Stands in for the file reader: each path waits until it is released."""
+
+    def __init__(self) -> None:
+        self.models: dict[Path, CharacterModel | Exception] = {}
+        self.gates: dict[Path, threading.Event] = {}
+        self.threads: set[int] = set()
+        self.started: list[Path] = []
+
+    def add(self, name: str, outcome: CharacterModel | Exception | None = None, *, waits: bool = False) -> Path:
+        path = Path(name)
+        self.models[path] = model(path) if outcome is None else outcome
+        self.gates[path] = threading.Event()
+        if not waits:
+            self.gates[path].set()
+        return path
+
+    def __call__(self, path, *, progress, cancelled):
+        self.threads.add(threading.get_ident())
+        self.started.append(path)
+        for step in range(1, 1001):
+            progress(step / 1000)
+        while not self.gates[path].wait(0.005):
+            if cancelled():
+                raise LoadCancelled
+        outcome = self.models[path]
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class Log(QObject):
+    """Every signal of a loader with the thread it came on."""
+
+    def __init__(self, loader: ModelLoader) -> None:
+        super().__init__()
+        self.events: list[tuple[str, int, object]] = []
+        self.threads: set[QThread] = set()
+        self.progress: dict[int, list[float]] = {}
+        loader.loaded.connect(lambda request, loaded: self._note("loaded", request, loaded))
+        loader.failed.connect(lambda request, message: self._note("failed", request, message))
+        loader.cancelled.connect(lambda request: self._note("cancelled", request, None))
+        loader.progress.connect(lambda request, part: self.progress.setdefault(request, []).append(part))
+
+    def _note(self, kind: str, request: int, value: object) -> None:
+        self.events.append((kind, request, value))
+        self.threads.add(QThread.currentThread())
+
+    def kinds(self) -> list[tuple[str, int]]:
+        return [(kind, request) for kind, request, _ in self.events]
+
+
+@pytest.fixture
+def files() -> FakeFiles:
+    return FakeFiles()
+
+
+@pytest.fixture
+def loader(qapp, files):
+    loader = ModelLoader(load=files)
+    yield loader
+    loader.shutdown()
+
+
+def settled(qtbot, loader: ModelLoader) -> None:
+    qtbot.waitUntil(lambda: not loader.busy, timeout=20_000)
+
+
+def test_a_model_arrives_on_the_thread_of_the_caller(qtbot, loader, files):
+    log = Log(loader)
+    request = loader.load("model-1", files.add("/a.ezm"))
+    assert loader.busy
+    assert loader.node_of(request) == "model-1"
+    settled(qtbot, loader)
+    assert log.kinds() == [("loaded", request)]
+    loaded = log.events[0][2]
+    assert isinstance(loaded, LoadedModel)
+    assert loaded.model.path == Path("/a.ezm")
+    assert loaded.warnings == ("odd",)
+    assert log.threads == {loader.thread()}
+    assert threading.get_ident() not in files.threads
+    steps = log.progress[request]
+    assert steps == sorted(steps)
+    assert steps[-1] == 1.0
+    assert len(steps) <= 101
+
+
+def test_textures_are_decoded_once_and_a_bad_one_is_a_warning(qtbot, loader, files, tmp_path):
+    good, bad = tmp_path / "good.png", tmp_path / "bad.png"
+    pixels = np.full((2, 3, 4), 7, dtype=np.uint8)
+    Image.fromarray(pixels).save(good)
+    bad.write_text("no image")
+    log = Log(loader)
+    loader.load("model-1", files.add("/a.ezm", model(Path("/a.ezm"), good, bad, good)))
+    settled(qtbot, loader)
+    loaded = log.events[0][2]
+    assert list(loaded.images) == [good]
+    np.testing.assert_array_equal(loaded.images[good], pixels)
+    assert loaded.warnings[1] == f"texture {bad}: is no image of a known format (PNG, JPEG, TGA, BMP, DDS)"
+
+
+def test_a_refused_model_fails_in_one_line(qtbot, loader, files):
+    log = Log(loader)
+    request = loader.load("model-1", files.add("/a.ezm", ModelError("/a.ezm", "Mesh", "no vertices")))
+    settled(qtbot, loader)
+    assert log.events == [("failed", request, "/a.ezm: Mesh: no vertices")]
+
+
+def test_a_defect_of_the_reader_fails_and_is_logged(qtbot, loader, files, caplog):
+    log = Log(loader)
+    loader.load("model-1", files.add("/a.ezm", ZeroDivisionError("oh\nno")))
+    settled(qtbot, loader)
+    assert log.events[0][2] == "/a.ezm: ZeroDivisionError: oh no"
+    assert "loading /a.ezm failed" in caplog.text
+
+
+def test_the_latest_request_of_a_node_wins(qtbot, loader, files):
+    log = Log(loader)
+    first = loader.load("model-1", files.add("/slow.ezm", waits=True))
+    other = loader.load("model-2", files.add("/other.ezm"))
+    second = loader.load("model-1", files.add("/fast.ezm"))
+    files.gates[Path("/slow.ezm")].set()
+    settled(qtbot, loader)
+    assert sorted(log.kinds()) == [("cancelled", first), ("loaded", other), ("loaded", second)]
+
+
+def test_a_cancelled_request_ends_at_once_and_says_nothing_more(qtbot, loader, files):
+    log = Log(loader)
+    request = loader.load("model-1", files.add("/slow.ezm", waits=True))
+    qtbot.waitUntil(lambda: files.started == [Path("/slow.ezm")], timeout=20_000)
+    loader.cancel(request)
+    loader.cancel(request)
+    assert log.kinds() == [("cancelled", request)]
+    assert not loader.busy
+    last = loader.load("model-2", files.add("/b.ezm"))
+    settled(qtbot, loader)
+    assert log.kinds() == [("cancelled", request), ("loaded", last)]
+
+
+def test_a_result_already_under_way_when_cancelled_is_dropped(qtbot, loader, files):
+    log = Log(loader)
+    request = loader.load("model-1", files.add("/a.ezm"))
+    assert loader._pool.waitForDone(20_000)
+    loader.cancel(request)
+    qtbot.wait(20)
+    assert log.kinds() == [("cancelled", request)]
+
+
+def test_shutdown_waits_for_the_workers(qtbot, qapp, files):
+    loader = ModelLoader(load=files)
+    log = Log(loader)
+    paths = [files.add(f"/{n}.ezm", waits=True) for n in range(6)]
+    requests = [loader.load(f"model-{n}", path) for n, path in enumerate(paths)]
+    qtbot.waitUntil(lambda: len(files.started) == 2, timeout=20_000)
+    loader.shutdown()
+    assert loader._pool.activeThreadCount() == 0
+    assert log.kinds() == [("cancelled", request) for request in requests]
+    assert len(files.started) == 2, "what had not started never does"
+    loader.deleteLater()
+
+
+def test_the_receiver_of_a_result_may_start_the_next_request(qtbot, loader, files):
+    log = Log(loader)
+    second = files.add("/b.ezm")
+    nodes: list[str | None] = []
+
+    def go_on(request: int, loaded: LoadedModel) -> None:
+        nodes.append(loader.node_of(request))
+        if loaded.model.path != second:
+            loader.load("model-1", second)
+
+    loader.loaded.connect(go_on)
+    loader.load("model-1", files.add("/a.ezm"))
+    settled(qtbot, loader)
+    assert [value.model.path for kind, _, value in log.events if kind == "loaded"] == [Path("/a.ezm"), second]
+    assert [kind for kind, _ in log.kinds()].count("cancelled") == 0
+    assert nodes == ["model-1", "model-1"]
+
+
+def test_a_real_model_with_its_textures(qtbot, qapp, assets):
+    loader = ModelLoader()
+    log = Log(loader)
+    loader.load("model-1", assets / "ezm" / "dude" / "dude.ezm")
+    settled(qtbot, loader)
+    loader.shutdown()
+    loaded = log.events[0][2]
+    assert isinstance(loaded, LoadedModel), loaded
+    named = {material.texture_path for material in loaded.model.materials if material.texture_path}
+    assert set(loaded.images) == named
+    assert named
