@@ -88,6 +88,7 @@ class SkinnedMesh:
         record: Layout of the vertices.
         rest: Bind-pose records.
         vertices: Skinned records in file order; the rest buffer itself for a mesh without skin.
+        write_count: How often the vertices were written; changes whenever they may have.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, mesh: Mesh, skin: Skin | None) -> None:
@@ -97,6 +98,7 @@ class SkinnedMesh:
         self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
         self.rest = Buffer(context, rest_records(mesh), label="skinning rest")
         self.vertices = self.rest
+        self.write_count = 0
         self._kernels: dict[SkinningMethod, Kernel] = {}
         self._applied: tuple[Pose | None, SkinningMethod] | None = None
         self._influence_count = 0
@@ -126,6 +128,7 @@ class SkinnedMesh:
         else:
             self._run(pose, method)
         self._applied = (pose, method)
+        self.write_count += 1
         return True
 
     def invalidate(self) -> None:
