@@ -7,7 +7,8 @@ every icon follows a change of theme, of enabled state and of selection without 
 import functools
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QIconEngine, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtWidgets import QWidget
 from qtawesome.iconic_font import IconicFont
 
 _FAMILY = "mdi6"
@@ -110,9 +111,35 @@ def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -
     painter.restore()
 
 
-def glyph_width(character: str, pixel_size: int) -> float:
-    """Advance of a glyph in pixels."""
-    return QFontMetricsF(glyph_font(pixel_size)).horizontalAdvance(character)
+class GlyphLabel(QWidget):
+    """A picture of one icon in the dim text colour, of a fixed size.
+
+    Args:
+        name: Name of the icon.
+        side: Edge in pixels.
+        parent: Parent widget.
+    """
+
+    def __init__(self, name: str, side: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._character = glyph(name)
+        self._role = QPalette.ColorRole.PlaceholderText
+        self.setFixedSize(side, side)
+
+    def set_icon(self, name: str) -> None:
+        """Shows another icon."""
+        self._character = glyph(name)
+        self.update()
+
+    def set_role(self, role: QPalette.ColorRole) -> None:
+        """Takes the colour of another palette role."""
+        self._role = role
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Draws the glyph in the palette of the moment."""
+        with QPainter(self) as painter:
+            draw_glyph(painter, self.rect(), self._character, self.palette().color(self._role))
 
 
 class GlyphEngine(QIconEngine):

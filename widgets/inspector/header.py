@@ -1,10 +1,11 @@
 """Head of the inspector: icon, name and kind of what is selected."""
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from widgets.theme import SPACE, SPACE_WIDE, icon
+from widgets.icons import GlyphLabel
+from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 24
 
@@ -14,8 +15,8 @@ class InspectorHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._icon_name = "view"
-        self._picture = QLabel(self)
+        self._picture = GlyphLabel("view", _ICON_SIDE, self)
+        self._picture.set_role(QPalette.ColorRole.WindowText)
         self.title = QLabel(self)
         self.subtitle = QLabel(self)
         font = self.title.font()
@@ -36,21 +37,11 @@ class InspectorHeader(QWidget):
 
     def show_subject(self, icon_name: str, title: str, subtitle: str) -> None:
         """Tells what is shown below."""
-        self._icon_name = icon_name
+        self._picture.set_icon(icon_name)
         self.set_title(title)
         self.subtitle.setText(subtitle)
-        self._paint_icon()
 
     def set_title(self, title: str) -> None:
         """Shows another name."""
         self.title.setText(title or "unnamed")
         self.title.setToolTip(title)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The picture follows the palette."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._paint_icon()
-
-    def _paint_icon(self) -> None:
-        self._picture.setPixmap(icon(self._icon_name).pixmap(_ICON_SIDE, _ICON_SIDE))

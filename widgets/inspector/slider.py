@@ -3,10 +3,21 @@
 import math
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QSlider, QWidget
 
 from sim.params import Scale
+from widgets.theme import colours
 
 _POSITIONS = 1000
 _SIGNIFICANT = 3
@@ -161,9 +172,5 @@ class ValueSlider(QSlider):
             painter.drawRoundedRect(QRectF(groove.topLeft(), QPointF(x, groove.bottom())), _GROOVE / 2, _GROOVE / 2)
             ring = QPalette.ColorRole.Highlight if self.hasFocus() or self.is_held else QPalette.ColorRole.Mid
             painter.setPen(QPen(palette.color(group, ring), 1.5))
-            painter.setBrush(
-                palette.color(
-                    group, QPalette.ColorRole.HighlightedText if self.is_held else QPalette.ColorRole.ButtonText
-                )
-            )
+            painter.setBrush(QColor(colours().knob))
             painter.drawEllipse(QPointF(x, self.height() / 2), _HANDLE / 2 - 1, _HANDLE / 2 - 1)

@@ -1,0 +1,265 @@
+"""The outliner: nodes of the scene, with skeleton and materials below each model.
+
+It edits nothing: renaming, hiding and all other wishes leave through signals.
+"""
+
+import enum
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QItemSelection, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
+
+from sim.change import Change
+from sim.scene import NodeId
+from sim.view_state import Selection
+from widgets.empty_state import EmptyState
+from widgets.joint_readout import JointReadout
+from widgets.joint_text import joint_index, local_placement, world_placement
+from widgets.outliner_entries import Entry, EntryKind, Key
+from widgets.outliner_model import OutlinerFilter, OutlinerModel
+from widgets.outliner_view import OutlinerView
+from widgets.protocols import EditTarget, ModelProvider, ModelState, PoseProvider
+from widgets.theme import SPACE, icon
+
+WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
+
+_POSE_INTERVAL = 67  # ms: 15 times a second is as fast as numbers can be read
+
+
+class OutlinerAction(enum.Enum):
+    """What the context menu or a key asks for; the text is the menu's."""
+
+    FRAME = "Frame in view"
+    DUPLICATE = "Duplicate"
+    DELETE = "Delete"
+    RELOAD = "Reload file"
+    LOCATE = "Locate file…"
+
+
+class Outliner(QWidget):
+    """Tree of the scene with a filter, and the transform of the selected bone below it.
+
+    Args:
+        target: Read only here; its `changed` keeps the rows up to date.
+        model_of: State of the model of a node; call `model_changed` when it changes.
+        parent: Parent widget.
+
+    Signals:
+        node_selected: The user selected a node, or one of its bones (else None).
+        view_selected: The user selected the view settings.
+        rename_requested: Node and new name.
+        visibility_requested: Node and whether it is to be drawn.
+        action_requested: An `OutlinerAction` and the `Selection` it is meant for.
+    """
+
+    node_selected = Signal(str, object)
+    view_selected = Signal()
+    rename_requested = Signal(str, str)
+    visibility_requested = Signal(str, bool)
+    action_requested = Signal(object, object)
+
+    def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._target = target
+        self._model_of = model_of
+        self._pose_of: PoseProvider | None = None
+        self._world_of: WorldProvider | None = None
+        self._selection = Selection()
+        self._is_syncing = False
+        self.model = OutlinerModel(model_of, self)
+        self.proxy = OutlinerFilter(self.model, self)
+        self.view = OutlinerView(self.model, self.proxy, self)
+        self.readout = JointReadout(self)
+        self.filter_line = QLineEdit(self)
+        self.nothing_found = EmptyState("filter", "Nothing found", "No name contains all of these words.", self)
+        self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
+        self._arrange()
+        self._connect()
+        self.model.set_scene(target.scene)
+        self._show_selection()
+
+    def _arrange(self) -> None:
+        self.filter_line.setPlaceholderText("Filter by name")
+        self.filter_line.setClearButtonEnabled(True)
+        self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
+        box = QWidget(self)
+        box_layout = QVBoxLayout(box)
+        box_layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        box_layout.addWidget(self.filter_line)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.view)
+        self._stack.addWidget(self.nothing_found)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(box)
+        layout.addLayout(self._stack, 1)
+        layout.addWidget(self.readout)
+
+    def _connect(self) -> None:
+        self._target.changed.connect(self._changed)
+        self.filter_line.textChanged.connect(self._filter)
+        self.model.rename_requested.connect(self.rename_requested)
+        self.model.modelReset.connect(self._restore)
+        self.model.rowsInserted.connect(self._restore)
+        self.view.selectionModel().selectionChanged.connect(self._selected)
+        self.view.visibility_requested.connect(self.visibility_requested)
+        self.view.delete_pressed.connect(self._delete_pressed)
+        self.view.menu_requested.connect(self._open_menu)
+        self._pose_timer.timeout.connect(self.refresh_pose)
+
+    # In
+
+    def set_selection(self, selection: Selection) -> None:
+        """Shows another selection; emits nothing."""
+        if selection != self._selection:
+            self._selection = selection
+            self._show_selection()
+
+    def model_changed(self, node_id: NodeId) -> None:
+        """The model behind a node was loaded, failed, or got further."""
+        status = self._model_of(node_id)
+        if status is not None and status.state is ModelState.LOADING:
+            self.model.set_scene(self._target.scene)
+        else:
+            self.model.refresh_node(node_id)
+            self._show_selection()
+
+    def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
+        """Sources of the transforms of the selected bone, asked at most 15 times a second while visible.
+
+        Args:
+            pose_of: Current pose of a node, or None while there is none.
+            world_of: Matrix world_from_model (4, 4) of a node; without it the model's own space is shown.
+        """
+        self._pose_of, self._world_of = pose_of, world_of
+        self.refresh_pose()
+
+    def refresh_pose(self) -> None:
+        """Shows where the selected bone is now."""
+        node_id, bone = self._selection.node, self._selection.bone
+        if node_id is None or bone is None or self.readout.isHidden():
+            return
+        status = self._model_of(node_id)
+        pose = self._pose_of(node_id) if self._pose_of is not None else None
+        joint = joint_index(status.model, bone) if status is not None and status.model is not None else None
+        if pose is None or joint is None:
+            self.readout.show_joint(bone, None, None)
+            return
+        world = self._world_of(node_id) if self._world_of is not None else None
+        self.readout.show_joint(bone, local_placement(pose, joint), world_placement(pose, joint, world))
+
+    # Out
+
+    def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
+        entry = self.view.selected_entry()
+        if self._is_syncing or entry is None or entry.selection == self._selection:
+            return
+        self._selection = entry.selection
+        self._show_readout()
+        if entry.selection.view:
+            self.view_selected.emit()
+        else:
+            self.node_selected.emit(entry.selection.node, entry.selection.bone)
+
+    def _delete_pressed(self) -> None:
+        entry = self.view.selected_entry()
+        if entry is not None and entry.kind is EntryKind.NODE:
+            self.action_requested.emit(OutlinerAction.DELETE, entry.selection)
+
+    def _open_menu(self, entry: Entry, place: object) -> None:
+        menu = self.menu_for(entry)
+        if not menu.isEmpty():
+            menu.popup(place)  # type: ignore[call-overload]
+
+    def menu_for(self, entry: Entry) -> QMenu:
+        """Menu of a row."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        if entry.kind is EntryKind.VIEW:
+            return menu
+        self._add_action(menu, "frame", OutlinerAction.FRAME, entry)
+        if entry.kind is EntryKind.NODE:
+            self._fill_node_menu(menu, entry)
+        elif entry.kind is EntryKind.BONE:
+            menu.addAction(icon("copy"), "Copy name").triggered.connect(lambda: self.view.copy_name(entry))
+        return menu
+
+    def _fill_node_menu(self, menu: QMenu, entry: Entry) -> None:
+        node_id = entry.selection.node
+        assert node_id is not None
+        shown = bool(entry.visible)
+        menu.addAction(icon("rename"), "Rename").triggered.connect(lambda: self.view.rename(entry))
+        menu.addAction(icon("hidden" if shown else "visible"), "Hide" if shown else "Show").triggered.connect(
+            lambda: self.visibility_requested.emit(node_id, not shown)
+        )
+        self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
+        if self._target.scene.node(node_id).model is not None:
+            menu.addSeparator()
+            self._add_action(menu, "reload", OutlinerAction.RELOAD, entry)
+            self._add_action(menu, "locate", OutlinerAction.LOCATE, entry)
+        menu.addSeparator()
+        self._add_action(menu, "delete", OutlinerAction.DELETE, entry)
+
+    def _add_action(self, menu: QMenu, icon_name: str, action: OutlinerAction, entry: Entry) -> None:
+        menu.addAction(icon(icon_name), action.value).triggered.connect(
+            lambda: self.action_requested.emit(action, entry.selection)
+        )
+
+    # State
+
+    def _changed(self, _change: Change) -> None:
+        self.model.set_scene(self._target.scene)
+
+    def _filter(self, text: str) -> None:
+        self._is_syncing = True
+        self.proxy.set_text(text)
+        self.view.show_filtered(self.proxy.is_active)
+        self._is_syncing = False
+        empty = self.proxy.is_active and self.proxy.rowCount() == 0
+        self._stack.setCurrentWidget(self.nothing_found if empty else self.view)
+        self._show_selection()
+
+    def _restore(self) -> None:
+        self.view.restore_expansion()
+        self._show_selection()
+
+    def _show_selection(self) -> None:
+        self._is_syncing = True
+        current = self.view.selected_entry()
+        if current is None or current.selection != self._selection:
+            self.view.select(self.model.entry_of(_key_of(self._selection)))
+        self._is_syncing = False
+        self._show_readout()
+
+    def _show_readout(self) -> None:
+        self.readout.setVisible(self._selection.bone is not None)
+        self.refresh_pose()
+        self._run_timer()
+
+    def _run_timer(self) -> None:
+        if self.isVisible() and not self.readout.isHidden():
+            self._pose_timer.start()
+        else:
+            self._pose_timer.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follows the pose while visible."""
+        super().showEvent(event)
+        self._show_readout()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rests while hidden."""
+        super().hideEvent(event)
+        self._run_timer()
+
+
+def _key_of(selection: Selection) -> Key:
+    if selection.view:
+        return ("view",)
+    if selection.node is None:
+        return ()
+    return (selection.node,) if selection.bone is None else (selection.node, "bone", selection.bone)

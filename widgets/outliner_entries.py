@@ -1,0 +1,149 @@
+"""What the outliner shows of one node, as plain values: the node, its skeleton, its materials."""
+
+import enum
+from dataclasses import dataclass, field
+
+from sim.assets.model import CharacterModel, Material
+from sim.scene import Node, NodeId
+from sim.view_state import Selection
+from widgets.joint_text import influence_counts
+from widgets.protocols import ModelState, ModelStatus
+
+Key = tuple[str, ...]
+
+
+class EntryKind(enum.Enum):
+    """What a row stands for."""
+
+    NODE = "node"
+    SKELETON = "skeleton"
+    BONE = "bone"
+    MATERIALS = "materials"
+    MATERIAL = "material"
+    VIEW = "view"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One row.
+
+    Attributes:
+        kind: What it stands for.
+        key: Identity that survives a refresh.
+        name: Text.
+        icon: Name of the icon.
+        note: Text of the second column.
+        tip: Tooltip.
+        mark: "warning", "error" or "".
+        dim: Whether the text is of lesser weight.
+        visible: State of the eye, or None where there is none.
+        selection: What a click on the row selects.
+        children: Rows below.
+        parent: Row above, or None.
+        row: Place among the children of the parent.
+    """
+
+    kind: EntryKind
+    key: Key
+    name: str
+    icon: str
+    selection: Selection
+    note: str = ""
+    tip: str = ""
+    mark: str = ""
+    dim: bool = False
+    visible: bool | None = None
+    children: "list[Entry]" = field(default_factory=list, repr=False)
+    parent: "Entry | None" = field(default=None, repr=False)
+    row: int = 0
+
+    def add(self, child: "Entry") -> "Entry":
+        """Appends a row below this one."""
+        child.parent, child.row = self, len(self.children)
+        self.children.append(child)
+        return child
+
+
+def view_entry() -> Entry:
+    """The row of the view settings."""
+    return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
+
+
+def node_entry(node: Node, status: ModelStatus | None) -> Entry:
+    """Row of a node, with everything below it."""
+    entry = Entry(EntryKind.NODE, (node.id,), node.name, node.kind, Selection(node=node.id), visible=node.visible)
+    describe_node(entry, node, status)
+    if status is not None and status.model is not None:
+        add_model_entries(entry, node.id, status.model)
+    return entry
+
+
+def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
+    """Brings the row of a node up to date; rows below stay."""
+    entry.name, entry.visible = node.name or "unnamed", node.visible
+    entry.icon, entry.note, entry.mark = node.kind, "", ""
+    entry.tip = node.name
+    if node.model is None:
+        return
+    if status is None or status.state is ModelState.LOADING:
+        progress = status.progress if status is not None else None
+        entry.icon = "loading"
+        entry.note = "reading" if progress is None else f"{progress:.0%}"
+        entry.tip = (status.text if status is not None else "") or "The file is being read"
+    elif status.state is ModelState.READY:
+        assert status.model is not None
+        entry.icon = "model" if status.model.skeleton is not None else "model-static"
+        entry.note = f"{status.model.mesh.vertex_count:,}"
+        entry.tip = f"{node.name}\n{node.model.path}\n{entry.note} vertices"
+    else:
+        missing = status.state is ModelState.MISSING
+        entry.icon, entry.mark = "missing", "warning" if missing else "error"
+        entry.note = "missing" if missing else "failed"
+        entry.tip = status.text or ("The file is missing" if missing else "The file could not be read")
+
+
+def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
+    """Appends skeleton and materials of a model below its node."""
+    if model.skeleton is not None and model.skeleton.joint_count:
+        _add_skeleton(entry, node_id, model)
+    if model.materials:
+        chosen = Selection(node=node_id)
+        group = entry.add(Entry(EntryKind.MATERIALS, (node_id, "materials"), "Materials", "material", chosen, dim=True))
+        group.note = f"{len(model.materials):,}"
+        for index, material in enumerate(model.materials):
+            group.add(_material_entry(node_id, index, material))
+
+
+def _add_skeleton(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
+    skeleton = model.skeleton
+    assert skeleton is not None
+    chosen = Selection(node=node_id)
+    group = entry.add(Entry(EntryKind.SKELETON, (node_id, "skeleton"), "Skeleton", "skeleton", chosen, dim=True))
+    group.note = f"{skeleton.joint_count:,}"
+    group.tip = f"{skeleton.joint_count:,} bones"
+    counts = influence_counts(model.skin, skeleton.joint_count)
+    bones = [_bone_entry(node_id, name, int(counts[joint])) for joint, name in enumerate(skeleton.names)]
+    for bone, parent in zip(bones, skeleton.parents.tolist(), strict=True):
+        (bones[parent] if parent >= 0 else group).add(bone)
+
+
+def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
+    tip = f"{name}\nmoves {count:,} vertices" if count else f"{name}\nmoves no vertices"
+    chosen = Selection(node=node_id, bone=name)
+    note = f"{count:,}" if count else ""
+    return Entry(EntryKind.BONE, (node_id, "bone", name), name, "bone", chosen, note=note, tip=tip, dim=not count)
+
+
+def _material_entry(node_id: NodeId, index: int, material: Material) -> Entry:
+    lost = material.texture is not None and material.texture_path is None
+    entry = Entry(
+        EntryKind.MATERIAL,
+        (node_id, "material", str(index)),
+        material.name or "unnamed",
+        "texture-missing" if lost else "material",
+        Selection(node=node_id),
+    )
+    entry.mark = "warning" if lost else ""
+    entry.note = "no image" if lost else ""
+    entry.tip = f"Image {material.texture} not found" if lost else material.texture or "No texture"
+    return entry

@@ -1,0 +1,286 @@
+"""Item model of the outliner, and the filter that keeps the parents of what it finds."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QBrush, QColor, QIcon
+
+from sim.scene import NodeId, Scene
+from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, node_entry, view_entry
+from widgets.protocols import ModelProvider
+from widgets.theme import colours, icon
+
+NOTE_ROLE = Qt.ItemDataRole.UserRole
+NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1
+EYE_ROLE = Qt.ItemDataRole.UserRole + 2
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+_Role = Qt.ItemDataRole
+
+
+class OutlinerModel(QAbstractItemModel):
+    """Rows of the scene, in one column; note and eye are roles of the same cell.
+
+    Args:
+        model_of: State of the model of a node.
+        parent: Owner.
+
+    Signals:
+        rename_requested: Node and new name, when a name was edited in place.
+    """
+
+    rename_requested = Signal(str, str)
+
+    def __init__(self, model_of: ModelProvider, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model_of = model_of
+        self._scene = Scene()
+        self._roots: list[Entry] = [view_entry()]
+        # Indexes carry a number, not an object: Qt may keep an index longer than Python keeps the entry.
+        self._numbers = itertools.count(1)
+        self._entries: dict[int, Entry] = {}
+        self._number_of: dict[int, int] = {}
+        self._by_key: dict[Key, Entry] = {}
+        self._icons: dict[tuple[str, str, bool, str], QIcon] = {}
+        self._register(self._roots)
+
+    # Content
+
+    def set_scene(self, scene: Scene) -> None:
+        """Shows a scene; rows of nodes that stay are only brought up to date."""
+        before = [(node.id, node.kind) for node in self._scene.nodes]
+        same = before == [(node.id, node.kind) for node in scene.nodes]
+        self._scene = scene
+        if not same:
+            self._rebuild()
+            return
+        for node in scene.nodes:
+            self._describe(node.id)
+
+    def refresh_node(self, node_id: NodeId) -> None:
+        """Shows the rows below a node anew: its model was loaded, lost or replaced."""
+        entry = self._by_key.get((node_id,))
+        if entry is None:
+            return
+        self._describe(node_id)
+        at = self.index_of(entry)
+        if entry.children:
+            self.beginRemoveRows(at, 0, len(entry.children) - 1)
+            self._forget(entry.children)
+            entry.children.clear()
+            self.endRemoveRows()
+        status = self._model_of(node_id)
+        if status is None or status.model is None:
+            return
+        fresh = Entry(entry.kind, entry.key, "", "", entry.selection)
+        add_model_entries(fresh, node_id, status.model)
+        if fresh.children:
+            self.beginInsertRows(at, 0, len(fresh.children) - 1)
+            for child in fresh.children:
+                entry.add(child)
+            self._register(entry.children)
+            self.endInsertRows()
+
+    def entry(self, index: Index) -> Entry | None:
+        """Row of an index; None for an invalid one."""
+        return self._entries.get(index.internalId()) if index.isValid() else None
+
+    def entry_of(self, key: Key) -> Entry | None:
+        """Row by its identity."""
+        return self._by_key.get(key)
+
+    def entries(self) -> Iterator[Entry]:
+        """All rows, parents before children."""
+        return _walk(self._roots)
+
+    def index_of(self, entry: Entry) -> QModelIndex:
+        """Index of a row."""
+        return self.createIndex(entry.row, 0, self._number_of[id(entry)])
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        self._forget(self._roots)
+        nodes = self._scene.nodes
+        models = {node.id: self._model_of(node.id) if node.model is not None else None for node in nodes}
+        self._roots = [*(node_entry(node, models[node.id]) for node in nodes), view_entry()]
+        for row, entry in enumerate(self._roots):
+            entry.row = row
+        self._register(self._roots)
+        self.endResetModel()
+
+    def _describe(self, node_id: NodeId) -> None:
+        entry = self._by_key[(node_id,)]
+        node = self._scene.node(node_id)
+        before = (entry.name, entry.visible, entry.icon, entry.note, entry.tip)
+        describe_node(entry, node, self._model_of(node_id) if node.model is not None else None)
+        if before != (entry.name, entry.visible, entry.icon, entry.note, entry.tip):
+            self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
+
+    def _register(self, entries: list[Entry]) -> None:
+        for entry in _walk(entries):
+            number = next(self._numbers)
+            self._entries[number] = entry
+            self._number_of[id(entry)] = number
+            self._by_key[entry.key] = entry
+
+    def _forget(self, entries: list[Entry]) -> None:
+        for entry in _walk(entries):
+            del self._entries[self._number_of.pop(id(entry))]
+            self._by_key.pop(entry.key, None)
+
+    # Interface of Qt's models
+
+    def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
+        """Index of a cell."""
+        above = self.entry(parent)
+        siblings = self._roots if above is None else above.children
+        if not 0 <= row < len(siblings) or column != 0:
+            return QModelIndex()
+        return self.index_of(siblings[row])
+
+    def parent(self, index: Index = _NO_INDEX) -> QModelIndex:  # type: ignore[override]
+        """Index of the row above."""
+        entry = self.entry(index)
+        return QModelIndex() if entry is None or entry.parent is None else self.index_of(entry.parent)
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        """Number of rows below an index."""
+        if not parent.isValid():
+            return len(self._roots)
+        entry = self.entry(parent)
+        return len(entry.children) if entry is not None else 0
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # noqa: ARG002
+        """One."""
+        return 1
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Names of nodes can be edited."""
+        entry = self.entry(index)
+        if entry is None:
+            return Qt.ItemFlag.NoItemFlags
+        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+        return flags | Qt.ItemFlag.ItemIsEditable if entry.kind is EntryKind.NODE else flags
+
+    def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
+        """What a cell shows."""
+        entry = self.entry(index)
+        if entry is None:
+            return None
+        if role in (_Role.DisplayRole, _Role.EditRole):
+            return entry.name
+        answer = _ANSWERS.get(role)
+        return answer(self, entry) if answer is not None else None
+
+    def setData(self, index: Index, value: Any, role: int = _Role.EditRole) -> bool:
+        """Asks for another name; the row changes when the scene does."""
+        entry = self.entry(index)
+        if entry is None or role != _Role.EditRole or entry.selection.node is None:
+            return False
+        name = str(value).strip()
+        if name and name != entry.name:
+            self.rename_requested.emit(entry.selection.node, name)
+        return False
+
+    def _name_icon(self, entry: Entry) -> QIcon:
+        return self._icon(entry.icon, entry.mark, _is_dim(entry))
+
+    def _eye_icon(self, entry: Entry) -> QIcon | None:
+        if entry.visible is None:
+            return None
+        return self._icon("visible" if entry.visible else "hidden", "", not entry.visible)
+
+    def _icon(self, name: str, mark: str, dim: bool) -> QIcon:
+        scheme = colours()
+        tint = getattr(scheme, mark) if mark else scheme.dim if dim else ""
+        key = (name, mark, dim, tint)
+        if key not in self._icons:
+            self._icons[key] = icon(name, QColor(tint) if tint else None)
+        return self._icons[key]
+
+
+class OutlinerFilter(QSortFilterProxyModel):
+    """Keeps the rows whose name contains all words of a text, and their parents."""
+
+    def __init__(self, model: OutlinerModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._words: tuple[str, ...] = ()
+        self._kept: set[int] = set()
+        self.setSourceModel(model)
+        model.modelReset.connect(self._refresh)
+        model.rowsInserted.connect(self._refresh)
+        model.dataChanged.connect(self._refresh)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a filter is set."""
+        return bool(self._words)
+
+    def set_text(self, text: str) -> None:
+        """Filters by the words of a text; "" shows all."""
+        self._words = tuple(text.casefold().split())
+        self._refresh()
+
+    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
+        """Looks up what `_refresh` found, so that deep trees cost no more than flat ones."""
+        if not self._words:
+            return True
+        entry = self._model.entry(self._model.index(source_row, 0, source_parent))
+        return entry is not None and id(entry) in self._kept
+
+    def _refresh(self) -> None:
+        had = bool(self._kept)
+        self._kept = set()
+        if self._words:
+            for entry in self._model.entries():
+                if all(word in entry.name.casefold() for word in self._words):
+                    self._keep(entry)
+        if self._words or had:
+            self.invalidateFilter()
+
+    def _keep(self, entry: Entry) -> None:
+        above: Entry | None = entry
+        while above is not None and id(above) not in self._kept:
+            self._kept.add(id(above))
+            above = above.parent
+
+
+def _walk(entries: list[Entry]) -> Iterator[Entry]:
+    waiting = list(reversed(entries))
+    while waiting:
+        entry = waiting.pop()
+        yield entry
+        waiting.extend(reversed(entry.children))
+
+
+def _is_dim(entry: Entry) -> bool:
+    return entry.dim or entry.visible is False
+
+
+def _name_brush(_model: OutlinerModel, entry: Entry) -> QBrush | None:
+    return QBrush(QColor(colours().dim)) if _is_dim(entry) else None
+
+
+def _note_colour(_model: OutlinerModel, entry: Entry) -> QColor:
+    return QColor(getattr(colours(), entry.mark) if entry.mark else colours().dim)
+
+
+_ANSWERS: dict[int, Callable[[OutlinerModel, Entry], Any]] = {
+    int(_Role.DecorationRole): OutlinerModel._name_icon,
+    int(_Role.ForegroundRole): _name_brush,
+    int(_Role.ToolTipRole): lambda _, entry: entry.tip,
+    int(NOTE_ROLE): lambda _, entry: entry.note,
+    int(NOTE_COLOUR_ROLE): _note_colour,
+    int(EYE_ROLE): OutlinerModel._eye_icon,
+}

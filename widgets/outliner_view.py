@@ -1,0 +1,185 @@
+"""The tree view of the outliner: clicks, keys, and an expansion that survives every refresh."""
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QHeaderView, QTreeView, QWidget
+
+from widgets.outliner_delegate import OutlinerDelegate
+from widgets.outliner_entries import Entry, EntryKind, Key
+from widgets.outliner_model import OutlinerFilter, OutlinerModel
+
+_ICON_SIDE = 16
+_INDENTATION = 12
+_OPEN_DEPTH = 3
+
+
+class OutlinerView(QTreeView):
+    """Tree of an `OutlinerFilter`.
+
+    Signals:
+        visibility_requested: Node and whether it is to be drawn; its eye was clicked.
+        delete_pressed: The Delete key.
+        menu_requested: `Entry` and global position.
+    """
+
+    visibility_requested = Signal(str, bool)
+    delete_pressed = Signal()
+    menu_requested = Signal(object, object)
+
+    def __init__(self, model: OutlinerModel, proxy: OutlinerFilter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._proxy = proxy
+        # What the user folded or unfolded; everything else follows `_opens`.
+        self._choice: dict[Key, bool] = {}
+        self._is_restoring = False
+        self.setModel(proxy)
+        self._delegate = OutlinerDelegate(self)
+        self.setItemDelegate(self._delegate)
+        # One pass after any number of unfolded rows.
+        self._fit_timer = QTimer(self, interval=0, singleShot=True)
+        self._fit_timer.timeout.connect(self._fit_column)
+        self._prepare_look()
+        self.expanded.connect(lambda index: self._remember(index, True))
+        self.collapsed.connect(lambda index: self._remember(index, False))
+
+    def _prepare_look(self) -> None:
+        self.setHeaderHidden(True)
+        self.setUniformRowHeights(True)
+        self.setIndentation(_INDENTATION)
+        self.setIconSize(QSize(_ICON_SIDE, _ICON_SIDE))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked)
+        self.setExpandsOnDoubleClick(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setAccessibleName("Outliner")
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.expanded.connect(self._fit_later)
+        self.collapsed.connect(self._fit_later)
+        self.verticalScrollBar().valueChanged.connect(self._fit_later)
+
+    def _fit_later(self) -> None:
+        self._fit_timer.start()
+
+    def _fit_column(self) -> None:
+        self.setColumnWidth(0, max(self.viewport().width(), self.sizeHintForColumn(0)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The column is never narrower than the view."""
+        super().resizeEvent(event)
+        self._fit_column()
+
+    # Selection
+
+    def selected_entry(self) -> Entry | None:
+        """The selected row."""
+        rows = self.selectionModel().selectedRows()
+        return self._entry(rows[0]) if rows else None
+
+    def select(self, entry: Entry | None) -> None:
+        """Selects a row and brings it into sight; None, or a row that is filtered out, selects nothing."""
+        index = self._proxy.mapFromSource(self._model.index_of(entry)) if entry is not None else QModelIndex()
+        if not index.isValid():
+            self.selectionModel().clear()
+            return
+        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+        self.selectionModel().setCurrentIndex(index, flags)
+        self.scrollTo(index)
+
+    def rename(self, entry: Entry) -> None:
+        """Opens the name of a row for editing."""
+        index = self._proxy.mapFromSource(self._model.index_of(entry))
+        if index.isValid():
+            self.edit(index)
+
+    def copy_name(self, entry: Entry) -> None:
+        """Puts the name of a row on the clipboard."""
+        QApplication.clipboard().setText(entry.name)
+
+    # Expansion
+
+    def restore_expansion(self) -> None:
+        """Unfolds what was unfolded before the rows were made anew."""
+        if self._proxy.is_active:
+            self.show_filtered(True)
+            return
+        self._is_restoring = True
+        for entry in self._model.entries():
+            if entry.children and self._opens(entry):
+                self.setExpanded(self._proxy.mapFromSource(self._model.index_of(entry)), True)
+        self._is_restoring = False
+        self._fit_later()
+
+    def show_filtered(self, is_filtered: bool) -> None:
+        """Unfolds everything that was found, or goes back to what was unfolded before."""
+        self._is_restoring = True
+        if is_filtered:
+            self.expandAll()
+        else:
+            self.collapseAll()
+        self._is_restoring = False
+        self._fit_later()
+        if not is_filtered:
+            self.restore_expansion()
+
+    def _opens(self, entry: Entry) -> bool:
+        chosen = self._choice.get(entry.key)
+        if chosen is not None:
+            return chosen
+        return entry.kind is not EntryKind.MATERIALS and _depth(entry) < _OPEN_DEPTH
+
+    def _remember(self, index: QModelIndex, is_open: bool) -> None:
+        entry = self._entry(index)
+        if entry is not None and not self._is_restoring and not self._proxy.is_active:
+            self._choice[entry.key] = is_open
+
+    # Mouse and keys
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on an eye toggles it and leaves the selection alone."""
+        entry = self._entry(self.indexAt(event.position().toPoint()))
+        if event.button() == Qt.MouseButton.LeftButton and entry is not None and self._is_on_eye(event, entry):
+            self.visibility_requested.emit(entry.selection.node, not entry.visible)
+            return
+        super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Double clicks on an eye are two clicks; rows without a name to edit fold."""
+        index = self.indexAt(event.position().toPoint())
+        entry = self._entry(index)
+        if entry is not None and self._is_on_eye(event, entry):
+            self.mousePressEvent(event)
+            return
+        if entry is not None and entry.kind is not EntryKind.NODE and entry.children:
+            self.setExpanded(index, not self.isExpanded(index))
+            return
+        super().mouseDoubleClickEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete asks for deletion."""
+        if event.key() == Qt.Key.Key_Delete:
+            self.delete_pressed.emit()
+            return
+        super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Menu of the row under the mouse, or of the selected row for the menu key."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        entry = self.selected_entry() if by_key else self._entry(self.indexAt(event.pos()))
+        if entry is not None:
+            self.menu_requested.emit(entry, QPoint(event.globalPos()))
+
+    def _is_on_eye(self, event: QMouseEvent, entry: Entry) -> bool:
+        return entry.visible is not None and self._delegate.is_on_eye(round(event.position().x()))
+
+    def _entry(self, index: QModelIndex) -> Entry | None:
+        return self._model.entry(self._proxy.mapToSource(index))
+
+
+def _depth(entry: Entry) -> int:
+    depth, above = 0, entry.parent
+    while above is not None:
+        depth, above = depth + 1, above.parent
+    return depth
