@@ -46,7 +46,7 @@ class NumberRange:
 
     def clamped(self, value: float) -> float:
         """`value` within the hard bounds, rounded if only integers are allowed."""
-        value = round(value) if self.whole else value
+        value = float(round(value)) if self.whole else value
         if self.lo is not None:
             value = max(value, self.lo)
         if self.hi is not None:
@@ -90,7 +90,7 @@ class NumberRange:
             return value + pixels * self.unit_step * _STEPS_PER_PIXEL * factor
         lo, hi = self._log_span()
         decades = math.log10(hi / lo) * pixels / _PIXELS_PER_LOG_SPAN * factor
-        return max(value, lo * 0.1) * 10.0**decades
+        return max(value, lo * 0.1) * math.pow(10.0, decades)
 
     def stepped(self, value: float, count: float, factor: float) -> float:
         """`value` after `count` arrow keys, on the grid and within bounds."""

@@ -32,8 +32,9 @@ from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from sim.params import Scale
 from widgets.number_drag import NumberRange, gain
-from widgets.number_paint import NumberLook, number_size, paint_number, tabular
+from widgets.number_paint import NumberLook, number_size, paint_number
 from widgets.number_text import NumberTextError, format_number, parse_number
+from widgets.theme import tabular
 
 _DRAG_THRESHOLD = 3.0
 _WHEEL_NOTCH = 120.0

@@ -22,13 +22,6 @@ class NumberLook:
     held: bool
 
 
-def tabular(font: QFont) -> QFont:
-    """`font` with figures of equal width, so that running numbers stand still."""
-    figures = QFont(font)
-    figures.setFeature(QFont.Tag("tnum"), 1)
-    return figures
-
-
 def mixed(first: QColor, second: QColor, share: float) -> QColor:
     """Opaque colour between two: `share` 0 is the first, 1 the second."""
     return QColor.fromRgbF(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.playhead import frame_of, time_of
+
 _POSE_FRAME_STEP = 1.0 / 30.0
 
 
@@ -46,8 +48,8 @@ class ClipEntry:
 
     def frame_of(self, time: float) -> float:
         """Frame at `time` [s], fractional between keys."""
-        return time / self.frame_step
+        return frame_of(time, self.frame_step)
 
     def time_of(self, frame: float) -> float:
         """Time [s] of a frame, which may be fractional."""
-        return frame * self.frame_step
+        return time_of(frame, self.frame_step)

@@ -8,6 +8,8 @@ from widgets.icons import draw_glyph, glyph
 from widgets.theme import SPACE, colours
 from widgets.timeline.ruler_look import small_font
 
+_WIDTH_MIN = 72
+
 
 class Notice(QWidget):
     """One line of text, with a warning sign where it is one."""
@@ -32,7 +34,7 @@ class Notice(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """The sign, then the text, cut off where the row is narrow."""
-        if not self._text:
+        if not self._text or self.width() < _WIDTH_MIN:
             return
         with QPainter(self) as painter:
             painter.setFont(small_font(self.font()))

@@ -12,6 +12,7 @@ from widgets.timeline.ruler_look import FLAG_WIDTH
 _ZOOM_PER_NOTCH = 0.8
 _WHEEL_NOTCH = 120.0
 _PAN_PER_NOTCH = 60.0
+_EDGE_PULL = 0.25
 _GRIP = 5.0
 
 
@@ -72,8 +73,7 @@ class Ruler(RulerCanvas):
 
     def point_time(self, name: str) -> float:
         """Time [s] at which a marker stands."""
-        view = self._ruler_view()
-        return view.in_time if name == IN_POINT else view.out_time
+        return self._mark_time(name)
 
     def edit_begin(self, name: str) -> None:
         """Tell that an edit of a point begins."""
@@ -110,6 +110,7 @@ class Ruler(RulerCanvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the mouse, pressed or not."""
         if self._gesture is not None:
+            self._follow_over_edge(event.position().x())
             self._gesture.move(event.position().x(), event.modifiers())
         elif self.has_clip:
             marker = self._marker_at(event.position())
@@ -173,6 +174,12 @@ class Ruler(RulerCanvas):
         self._end_gesture(cancelled=False)
         super().hideEvent(event)
 
+    def _follow_over_edge(self, x: float) -> None:
+        """Pull a closer view along when the mouse drags something out of it."""
+        beyond = min(x, 0.0) + max(x - self.width(), 0.0)
+        if beyond and not self._is_fitted and not isinstance(self._gesture, Pan):
+            self.look_through(self.scale.panned(-beyond * _EDGE_PULL, self.clip.duration))
+
     def _end_gesture(self, cancelled: bool) -> None:
         gesture, self._gesture = self._gesture, None
         if gesture is not None and cancelled:
@@ -185,8 +192,8 @@ class Ruler(RulerCanvas):
         view = self._ruler_view()
         if not view.bands.lane.top() <= position.y() <= view.bands.bottom:
             return ""
-        from_in = position.x() - view.scale.x_of(view.in_time)
-        from_out = position.x() - view.scale.x_of(view.out_time)
+        from_in = position.x() - self.scale.x_of(view.marks[IN_POINT])
+        from_out = position.x() - self.scale.x_of(view.marks[OUT_POINT])
         on_in = -FLAG_WIDTH - 1.0 <= from_in <= _GRIP
         on_out = -_GRIP <= from_out <= FLAG_WIDTH + 1.0
         if on_in and on_out:

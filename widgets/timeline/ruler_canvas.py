@@ -7,6 +7,8 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from sim.playhead import play_range
+from sim.scene import PlaybackSettings
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
 from widgets.timeline.ruler_look import RulerView, ruler_bands, ruler_colours, ruler_height, small_font
@@ -192,7 +194,7 @@ class RulerCanvas(QWidget):
         for name in (IN_POINT, OUT_POINT):
             paint_marker(painter, view, name, hot=name in (self._hot, self._dragged))
         if self._dragged:
-            time = self.point_time(self._dragged)
+            time = view.marks[self._dragged]
             word = "in" if self._dragged == IN_POINT else "out"
             text = f"{word} {frame_text(self.clip.frame_of(time))} · {time_text(time)}"
             rect = bubble_rect(view, text, self.scale.x_of(time), view.bands.seconds)
@@ -244,15 +246,16 @@ class RulerCanvas(QWidget):
     def _ruler_view(self) -> RulerView:
         if self._view is None:
             font = small_font(self.font())
-            in_time, out_time = self._range()
+            settings = PlaybackSettings(in_point=self._points[IN_POINT], out_point=self._points[OUT_POINT])
+            in_time, out_time = play_range(settings, self.clip.duration)
             self._view = RulerView(
                 clip=self.clip,
                 scale=self.scale,
                 bands=ruler_bands(float(self.width()), float(self.height()), font, self._strip_height),
                 in_time=in_time,
                 out_time=out_time,
-                in_set=self._points[IN_POINT] is not None,
-                out_set=self._points[OUT_POINT] is not None,
+                marks={name: self._mark_time(name) for name in self._points},
+                set_marks=frozenset(name for name, point in self._points.items() if point is not None),
                 bind_pose=self._bind_pose,
                 font=font,
                 colours=ruler_colours(self.palette()),
@@ -260,10 +263,9 @@ class RulerCanvas(QWidget):
             )
         return self._view
 
-    def _range(self) -> tuple[float, float]:
-        """Range that plays [s]: the points inside the clip, or the whole clip where they hold nothing."""
-        duration = self.clip.duration
-        in_point, out_point = self._points[IN_POINT], self._points[OUT_POINT]
-        first = 0.0 if in_point is None else min(max(in_point, 0.0), duration)
-        last = duration if out_point is None else min(max(out_point, 0.0), duration)
-        return (first, last) if first < last else (0.0, duration)
+    def _mark_time(self, name: str) -> float:
+        """Time [s] at which a marker stands: its point inside the clip, or the clip's end."""
+        point, duration = self._points[name], self.clip.duration
+        if point is None:
+            return 0.0 if name == IN_POINT else duration
+        return min(max(point, 0.0), duration)

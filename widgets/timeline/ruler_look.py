@@ -118,7 +118,8 @@ class RulerView:
         scale: Which time lies where.
         bands: Places from top to bottom.
         in_time, out_time: Range that plays [s].
-        in_set, out_set: Whether the user set that end.
+        marks: Time of the marker of each end [s]; the two stand in either order.
+        set_marks: Names of the ends the user set.
         bind_pose: The clip is ignored now.
         font: Font of the labels.
         colours: Colours.
@@ -130,8 +131,8 @@ class RulerView:
     bands: RulerBands
     in_time: float
     out_time: float
-    in_set: bool
-    out_set: bool
+    marks: dict[str, float]
+    set_marks: frozenset[str]
     bind_pose: bool
     font: QFont
     colours: RulerColours

@@ -3,10 +3,13 @@
 Painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
+from widgets.timeline.ruler_gestures import IN_POINT
 from widgets.timeline.ruler_look import FLAG_WIDTH, RulerView
 from widgets.timeline.ruler_scale import Ticks, frame_ticks, second_label, second_ticks, tick_indices
 
@@ -23,8 +26,8 @@ def paint_ground(painter: QPainter, view: RulerView) -> None:
     _paint_bands(painter, view)
     _paint_frame_ticks(painter, view, frames)
     _paint_second_ticks(painter, view, seconds)
-    _paint_keys(painter, view)
     _paint_outside(painter, view)
+    _paint_keys(painter, view)
     step, band = view.clip.frame_step, view.bands.frames
     for index in _visible(view, frames.major * step):
         frame = index * frames.major
@@ -38,13 +41,13 @@ def paint_ground(painter: QPainter, view: RulerView) -> None:
 
 def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> None:
     """Paint the in or out marker: a line through the lane with a flag outside the range."""
-    is_in = name == "in_point"
-    time, is_set = (view.in_time, view.in_set) if is_in else (view.out_time, view.out_set)
+    is_in = name == IN_POINT
+    is_set = name in view.set_marks
     colours, lane = view.colours, view.bands.lane
-    x, side = view.crisp(view.scale.x_of(time)), -1.0 if is_in else 1.0
+    x, side = view.crisp(view.scale.x_of(view.marks[name])), -1.0 if is_in else 1.0
     colour = colours.accent if hot else colours.text if is_set else colours.key
-    _vertical(painter, view, x, lane.top(), view.bands.bottom, colour)
     top = lane.top()
+    _vertical(painter, view, x, top, lane.bottom(), colour)
     flag = QPolygonF(
         [
             QPointF(x, top),
@@ -91,9 +94,10 @@ def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
 
 
 def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
-    """Paint a thin line from the frame numbers down to the end of the strip."""
-    bottom = max(view.bands.strip.bottom(), view.bands.bottom)
-    _vertical(painter, view, view.crisp(x), view.bands.frames.top(), bottom, colour)
+    """Paint a thin line through numbers, lane and strip; the seconds stay readable."""
+    bands = view.bands
+    _vertical(painter, view, view.crisp(x), bands.frames.top(), bands.lane.bottom() + 3.0, colour)
+    _vertical(painter, view, view.crisp(x), bands.strip.top(), bands.strip.bottom(), colour)
 
 
 def _vertical(painter: QPainter, view: RulerView, x: float, top: float, bottom: float, colour: QColor) -> None:
@@ -156,30 +160,36 @@ def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, ban
 
 
 def _paint_keys(painter: QPainter, view: RulerView) -> None:
-    """Diamonds where there is room, bars where it is tight, one band where keys touch."""
+    """Diamonds where there is room, bars where it is tight, one band where keys touch; dim where nothing plays."""
+    scale, step = view.scale, view.clip.frame_step
     times = np.asarray(view.clip.key_times, dtype=np.float64)
-    times = times[(times >= view.scale.start) & (times <= view.scale.end)]
-    if not len(times):
-        return
-    xs = np.unique(np.round((times - view.scale.start) / view.scale.seconds_per_pixel * view.ratio)) / view.ratio
-    space = float(np.median(np.diff(xs))) if len(xs) > 1 else _DIAMOND_SPACE
+    times = times[(times >= scale.start - step) & (times <= scale.end + step)]
+    plays = (times >= view.in_time - 0.01 * step) & (times <= view.out_time + 0.01 * step)
+    for chosen, colour in ((times[~plays], view.colours.faint), (times[plays], view.colours.key)):
+        xs = np.unique(np.round((chosen - scale.start) / scale.seconds_per_pixel * view.ratio)) / view.ratio
+        _paint_key_marks(painter, view, xs.tolist(), colour)
+
+
+def _paint_key_marks(painter: QPainter, view: RulerView, xs: list[float], colour: QColor) -> None:
     middle = view.bands.lane.center().y() + 3.0
+    space = min((right - left for left, right in pairwise(xs)), default=_DIAMOND_SPACE)
     if space >= _DIAMOND_SPACE:
-        _paint_diamonds(painter, view, xs.tolist(), middle)
+        _paint_diamonds(painter, [QPointF(x + 0.5 * view.hair, middle) for x in xs], colour)
     elif space >= _BAR_SPACE:
-        for x in xs.tolist():
-            _vertical(painter, view, x, middle - 4.0, middle + 4.0, view.colours.key)
+        for x in xs:
+            _vertical(painter, view, x, middle - 4.0, middle + 4.0, colour)
     else:
-        painter.fillRect(QRectF(xs[0], middle - 2.0, xs[-1] - xs[0] + 1.0, 4.0), view.colours.key)
+        for left, right in pairwise(xs):
+            width = right - left if right - left < _BAR_SPACE else view.hair
+            painter.fillRect(QRectF(left, middle - 2.0, width, 4.0), colour)
 
 
-def _paint_diamonds(painter: QPainter, view: RulerView, xs: list[float], middle: float) -> None:
+def _paint_diamonds(painter: QPainter, centres: list[QPointF], colour: QColor) -> None:
+    corners = (QPointF(0.0, -3.6), QPointF(3.6, 0.0), QPointF(0.0, 3.6), QPointF(-3.6, 0.0))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(view.colours.key)
-    for x in xs:
-        centre = QPointF(x + 0.5 * view.hair, middle)
-        corners = (QPointF(0.0, -3.6), QPointF(3.6, 0.0), QPointF(0.0, 3.6), QPointF(-3.6, 0.0))
+    painter.setBrush(colour)
+    for centre in centres:
         painter.drawPolygon(QPolygonF([centre + corner for corner in corners]))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
@@ -200,8 +210,10 @@ def _paint_outside(painter: QPainter, view: RulerView) -> None:
 
 
 def _paint_note(painter: QPainter, view: RulerView, text: str) -> None:
+    """Dim the lane and say why."""
     lane = view.bands.lane
     painter.fillRect(lane, view.colours.beyond)
-    painter.setFont(view.font)
-    painter.setPen(view.colours.label)
-    painter.drawText(lane, _CENTRE, text)
+    height = view.bands.frames.height()
+    middle = QRectF(0.0, lane.center().y() - 0.5 * height, lane.width(), height)
+    rect = bubble_rect(view, text, 0.5 * lane.width(), middle)
+    paint_bubble(painter, view, text, rect, view.colours.band, view.colours.label)

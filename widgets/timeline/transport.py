@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QKeyEvent
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from sim.scene import LoopMode
 from widgets.icons import icon
+from widgets.number_paint import mixed
 from widgets.timeline.transport_icons import transport_icon
 
-_ICON_SIDE = 18
+_ICON_SIDE = 20
+_RADIUS = 3.0
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
@@ -19,7 +21,6 @@ class TransportButton(QToolButton):
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAutoRaise(True)
         self.setIconSize(QSize(_ICON_SIDE, _ICON_SIDE))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.show_as(name, tip, shown)
@@ -29,6 +30,26 @@ class TransportButton(QToolButton):
         self.setAccessibleName(name)
         self.setToolTip(tip)
         self.setIcon(shown)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The icon on a quiet tile that shows hover, press, checked state and focus."""
+        palette, role = self.palette(), QPalette.ColorRole
+        window, text, accent = (palette.color(part) for part in (role.Window, role.WindowText, role.Highlight))
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(accent if self.hasFocus() else Qt.PenStyle.NoPen)
+            if self.isEnabled() and (self.isChecked() or self.isDown() or self.underMouse()):
+                tint = mixed(window, accent, 0.45) if self.isChecked() else window
+                painter.setBrush(mixed(tint, text, 0.16 if self.isDown() else 0.08))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+            place = QRect(QPoint(0, 0), self.iconSize())
+            place.moveCenter(self.rect().center())
+            mode = QIcon.Mode.Normal if self.isEnabled() else QIcon.Mode.Disabled
+            self.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
+
+    def sizeHint(self) -> QSize:
+        """The icon with a margin."""
+        return self.iconSize() + QSize(8, 6)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave arrows to the timeline."""

@@ -57,9 +57,9 @@ def _path(shape: str) -> QPainterPath:
             path.addRect(QRectF(first, 6.0, second - first, 12.0))
             continue
         if kind == "triangle":
-            corners = ((first, 6.0), (second, 12.0), (first, 18.0))
+            corners = [(first, 6.0), (second, 12.0), (first, 18.0)]
         else:
-            corners = ((first - second, 12.0), (first, 12.0 - second), (first + second, 12.0), (first, 12.0 + second))
+            corners = [(first - second, 12.0), (first, 12.0 - second), (first + second, 12.0), (first, 12.0 + second)]
         path.moveTo(*corners[0])
         for corner in corners[1:]:
             path.lineTo(*corner)
