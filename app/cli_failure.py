@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
+from app.project_error import ProjectError
 from sim.assets.raw import ModelError
 
 DONE, FAILED, WRONG_COMMAND_LINE, INTERRUPTED = 0, 1, 2, 130
@@ -32,7 +33,7 @@ def failure_text(error: Exception) -> str:
     """What happened, in one line; a failure nobody foresaw carries the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
-    if isinstance(error, CommandError | ModelError):
+    if isinstance(error, CommandError | ModelError | ProjectError):
         return one_line(str(error))
     if isinstance(error, MemoryError):
         return "not enough memory"
