@@ -1,0 +1,161 @@
+"""`sinew render`: the right frames, from the right side, of the right size."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.cli import main
+from app.project_file import save_project
+from sim.camera import Camera
+from sim.scene import ModelSettings, Node, Scene
+from sim.view_state import ViewState
+
+SIZE = "96x64"
+
+
+def rendered(path: Path, output: Path, *options: str) -> None:
+    """Renders small pictures."""
+    assert main(["render", str(path), "--output", str(output), "--size", SIZE, *options]) == 0
+
+
+def pixels(path: Path) -> np.ndarray:
+    """RGB of a picture as signed numbers, so that they can be subtracted."""
+    with Image.open(path) as image:
+        assert (image.format, image.mode) == ("PNG", "RGB")
+        return np.asarray(image).astype(np.int16)
+
+
+def silhouette(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns where a picture differs from the same picture of nothing (the top row's gradient)."""
+    picture = pixels(path)
+    difference = np.abs(picture - picture[:, :1]).sum(axis=2)
+    return np.nonzero(difference > 90)
+
+
+@pytest.fixture
+def dude(assets: Path) -> Path:
+    return assets / "ezm" / "dude" / "dude.ezm"
+
+
+@pytest.fixture
+def project(dude: Path, tmp_path: Path) -> Path:
+    """A project that looks at the dude from its right, at half a second."""
+    path = tmp_path / "dude.sinew"
+    scene = Scene(nodes=(Node(id="dude", name="dude", model=ModelSettings(path=str(dude), unit_scale=0.0254)),))
+    camera = Camera(yaw=90.0, pitch=5.0, distance=4.0)
+    save_project(path, scene, ViewState(camera=camera, time=0.5))
+    return path
+
+
+def test_frames_are_numbered_by_key(dude: Path, tmp_path: Path) -> None:
+    rendered(dude, tmp_path / "walk_%03d.png", "--frames", "9:11")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["walk_009.png", "walk_010.png", "walk_011.png"]
+    pictures = [pixels(tmp_path / f"walk_{frame:03d}.png") for frame in (9, 10, 11)]
+    assert all(picture.shape == (64, 96, 3) for picture in pictures)
+    assert np.abs(pictures[0] - pictures[1]).max() > 30
+    assert np.abs(pictures[1] - pictures[2]).max() > 30
+
+
+def test_every_key_is_drawn_by_default(assets: Path, tmp_path: Path) -> None:
+    rendered(assets / "ezm" / "export" / "export.ezm", tmp_path / "%d.png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.png", "1.png"]
+
+
+def test_a_model_without_clips_has_one_frame(assets: Path, tmp_path: Path) -> None:
+    rendered(assets / "ezm" / "beshon" / "beshon.ezm", tmp_path / "b%02d.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["b00.png"]
+
+
+def test_views_look_from_where_they_say(assets: Path, tmp_path: Path) -> None:
+    """A terrain of 1024 x 64 x 1024 is flat from front and side, and square from above."""
+    crater = assets / "ezm" / "crater" / "crater.ezm"
+    heights = {}
+    for view in ("front", "side", "top"):
+        rendered(crater, tmp_path / f"{view}.png", "--view", view)
+        rows, _ = silhouette(tmp_path / f"{view}.png")
+        assert len(rows) > 100
+        heights[view] = int(np.ptp(rows))
+    assert heights["top"] > 1.5 * max(heights["front"], heights["side"])
+
+
+def test_the_whole_model_is_in_the_picture(dude: Path, tmp_path: Path) -> None:
+    rendered(dude, tmp_path / "a.png", "--frames", "0")
+    rows, columns = silhouette(tmp_path / "a.png")
+    assert np.ptp(rows) > 25
+    assert 30 < columns.mean() < 66
+
+
+def test_a_project_is_drawn_as_it_was_saved(project: Path, tmp_path: Path) -> None:
+    rendered(project, tmp_path / "default.png")
+    rendered(project, tmp_path / "saved.png", "--view", "saved")
+    rendered(project, tmp_path / "frame.png", "--frames", "25")
+    rendered(project, tmp_path / "front.png", "--view", "front")
+    default = pixels(tmp_path / "default.png")
+    np.testing.assert_array_equal(default, pixels(tmp_path / "saved.png"))
+    # Key 25 lies at 0.49999997 s, the saved moment at 0.5 s.
+    assert np.abs(default - pixels(tmp_path / "frame.png")).mean() < 0.1
+    assert np.abs(default - pixels(tmp_path / "front.png")).mean() > 2.0
+
+
+def test_equal_commands_give_equal_bytes(dude: Path, tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        rendered(dude, tmp_path / name, "--frames", "30")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "expected"),
+    [
+        (["--output", "a%d.png", "--frames", "0:61"], 1, "--frames 0:61: clip 'Take 001' goes from 0 to 60"),
+        (["--output", "a.png", "--frames", "0:1"], 1, "--output: several frames need a number such as %04d"),
+        (["--output", "a.png", "--view", "saved"], 1, "--view saved: only projects have a saved view"),
+        (["--output", "a.jpg"], 2, "'a.jpg' does not end in .png"),
+        (["--output", "a.png", "--frames", "3:1"], 2, "'3:1' ends before it starts"),
+        (["--output", "a.png", "--frames", "one"], 2, "'one' is not A:B"),
+        (["--output", "a.png", "--size", "0x10"], 2, "'0x10' is not WxH"),
+        (["--output", "a.png", "--size", "99999x10"], 2, "'99999x10' is not WxH"),
+        (["--output", "a.png", "--view", "below"], 2, "'below'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(
+    options: list[str],
+    status: int,
+    expected: str,
+    dude: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["render", str(dude), *options]) == status
+    err = capsys.readouterr().err
+    assert expected in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_model_of_a_project_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.sinew"
+    missing = tmp_path / "gone.ezm"
+    save_project(path, Scene(nodes=(Node(id="m", name="hero", model=ModelSettings(path=str(missing))),)), ViewState())
+    assert main(["render", str(path), "--output", str(tmp_path / "a.png")]) == 1
+    assert capsys.readouterr().err == f"sinew: {path}: model 'hero': {missing} is missing\n"
+
+
+def test_a_broken_project_names_the_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.sinew"
+    path.write_text('{"format": "sinew-project", "version": 1, "playback": {"speed": 99}}', encoding="utf-8")
+    assert main(["render", str(path), "--output", str(tmp_path / "a.png")]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"sinew: {path}: $.")
+    assert "speed" in err
+    assert err.count("\n") == 1
+
+
+def test_an_empty_project_is_an_empty_picture(tmp_path: Path) -> None:
+    path = tmp_path / "a.sinew"
+    save_project(path, Scene(), ViewState())
+    rendered(path, tmp_path / "a%d.png")
+    assert pixels(tmp_path / "a0.png").std() > 0.0
