@@ -14,7 +14,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.jobs.palette import dual_quaternions, lbs_rows, scale_rows
+from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
 from sim.jobs.pose import Pose
 from sim.scene import SkinningMethod
 
@@ -69,10 +69,9 @@ def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32
     """
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
-    motions = dual_quaternions(pose.palette, pose.centres)
     if method is SkinningMethod.DQS:
-        return motions
-    return np.concatenate([motions, scale_rows(pose.palette, pose.centres)], axis=1)
+        return dual_quaternions(pose.palette, pose.centres)
+    return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
 
 
 class SkinnedMesh:

@@ -1,0 +1,116 @@
+"""Context: capabilities, ownership of names, deferred deletion."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.debug import DebugLog, check, pending_errors
+from sim.gl.errors import GLError
+from sim.gl.framebuffer import Framebuffer
+
+
+def test_headless_context_is_core_and_has_a_framebuffer(context: Context) -> None:
+    assert context.capabilities.version_number >= (3, 3)
+    assert context.capabilities.max_texture_buffer_size >= 65536
+    assert context.capabilities.max_interleaved_components >= 64
+    assert context.capabilities.max_separate_streams >= 4
+    assert context.capabilities.max_anisotropy >= 1.0
+    assert context.default_framebuffer != 0
+    assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
+
+
+def test_software_renderers_are_known_by_name(context: Context) -> None:
+    named = "llvmpipe" in context.capabilities.renderer
+    assert not named or context.capabilities.is_software
+
+
+def test_an_adopted_context_reports_the_same_driver(context: Context) -> None:
+    adopted = Context.current()
+    assert adopted.capabilities == context.capabilities
+    buffer = Buffer(adopted, 16, label="adopted")
+    assert adopted.live == ["Buffer:adopted"]
+    adopted.release()
+    assert not GL.glIsBuffer(buffer._name)
+    context.bind_default_framebuffer()
+    assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
+
+
+def test_an_impossible_version_is_one_clear_error(context: Context) -> None:
+    with pytest.raises(GLError, match=r"OpenGL 9\.9"):
+        Context.headless((9, 9))
+    context.make_current()
+
+
+def test_finaliser_queues_and_collect_deletes(context: Context) -> None:
+    buffer = Buffer(context, 16, label="dropped")
+    name = buffer.name
+    del buffer
+    gc.collect()
+    assert context.live == ["Buffer:dropped"]
+    assert GL.glIsBuffer(name)
+    assert context.collect() == 1
+    assert not GL.glIsBuffer(name)
+    assert context.live == []
+
+
+def test_an_owner_dropped_in_another_thread_is_deleted_in_this_one(context: Context) -> None:
+    held = [Buffer(context, 16, label="elsewhere")]
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    gc.collect()
+    assert context.live == ["Buffer:elsewhere"]
+    context.collect()
+    assert context.live == []
+
+
+def test_release_is_immediate_and_idempotent(context: Context) -> None:
+    buffer = Buffer(context, 16)
+    name = buffer.name
+    buffer.release()
+    assert not GL.glIsBuffer(name)
+    reused = Buffer(context, 16, label="reused")
+    buffer.release()
+    assert context.live == ["Buffer:reused"]
+    assert GL.glIsBuffer(reused.name)
+    reused.release()
+
+
+def test_use_after_release_names_the_object(context: Context) -> None:
+    buffer = Buffer(context, 16, label="points")
+    buffer.release()
+    assert buffer.released
+    with pytest.raises(GLError, match="'points'"):
+        buffer.write(np.zeros(4, np.float32))
+
+
+def test_releasing_the_context_releases_everything_and_objects_may_follow(context: Context) -> None:
+    with Context.headless() as inner:
+        buffer = Buffer(inner, 16)
+        framebuffer = Framebuffer(inner, (8, 8))
+        assert len(inner.live) == 4
+    assert inner.live == []
+    buffer.release()
+    framebuffer.release()
+    inner.release()
+    context.make_current()
+    assert context.live == []
+
+
+def test_check_raises_what_opengl_reported(context: Context) -> None:
+    check("a clean state")
+    log = DebugLog(context)
+    GL.glEnable(0x1234)
+    with pytest.raises(GLError, match=r"invalid enum .* the faulty call"):
+        check("the faulty call")
+    assert pending_errors() == []
+    if log.available:
+        with pytest.raises(GLError, match="GL_INVALID_ENUM"):
+            log.raise_errors()
+    log.raise_errors()
+    log.release()

@@ -1,0 +1,85 @@
+"""Textures, read back and sampled."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.errors import GLError, GLLimitError
+from sim.gl.formats import FORMATS, pixel_format
+from sim.gl.texture import BufferTexture, Texture2D
+
+
+@pytest.mark.parametrize("name", [name for name, pixels in FORMATS.items() if not pixels.is_depth])
+def test_every_colour_format_keeps_its_texels(context: Context, name: str) -> None:
+    pixels = pixel_format(name)
+    random = np.random.default_rng(3)
+    shape = (3, 5, pixels.channels)  # a width that is not a multiple of four bytes
+    data = random.integers(0, 200, shape).astype(pixels.dtype)
+    texture = Texture2D(context, (5, 3), name)
+    texture.write(data)
+    np.testing.assert_array_equal(texture.read(), data)
+
+
+@pytest.mark.parametrize("name", ["depth24", "depth32f"])
+def test_depth_formats_keep_depth(context: Context, name: str) -> None:
+    data = np.linspace(0.0, 1.0, 15, dtype=np.float32).reshape(3, 5, 1)
+    texture = Texture2D(context, (5, 3), name, filtering="nearest")
+    texture.write(data)
+    np.testing.assert_allclose(texture.read(), data, atol=1e-6)
+
+
+def test_mipmaps_average_and_reach_one_texel(context: Context) -> None:
+    data = np.zeros((4, 8, 4), np.uint8)
+    data[:, :4] = 200
+    texture = Texture2D.from_array(context, data, mipmaps=True)
+    np.testing.assert_allclose(texture.read(1)[:, :2], 200)
+    assert texture.read(3).shape == (1, 1, 4)
+    np.testing.assert_allclose(texture.read(3), 100, atol=1)
+
+
+def test_image_rows_start_at_the_top_unless_flipped(context: Context) -> None:
+    image = Image.new("RGB", (1, 2))
+    image.putpixel((0, 0), (255, 0, 0))
+    image.putpixel((0, 1), (0, 0, 255))
+    upright, flipped = Texture2D.from_image(context, image), Texture2D.from_image(context, image, flip_rows=True)
+    np.testing.assert_array_equal(upright.read()[0, 0], [255, 0, 0, 255])
+    np.testing.assert_array_equal(flipped.read()[0, 0], [0, 0, 255, 255])
+    assert upright.pixels == "srgb8_alpha8"
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])
+def test_images_of_any_mode_become_rgba(context: Context, mode: str) -> None:
+    texture = Texture2D.from_image(context, Image.new(mode, (3, 2)), srgb=False)
+    assert texture.read().shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "data", [np.zeros((2, 2, 4), np.float32), np.zeros((2, 3, 4), np.uint8), np.zeros((2, 2), np.uint8)]
+)
+def test_texels_that_do_not_fit_are_refused(context: Context, data: np.ndarray) -> None:
+    texture = Texture2D(context, (2, 2), "rgba8", label="map")
+    with pytest.raises(GLError, match="'map'"):
+        texture.write(data)
+
+
+@pytest.mark.parametrize("size", [(0, 4), (4, -1), (1 << 20, 4)])
+def test_impossible_sizes_are_refused_and_leave_nothing(context: Context, size: tuple[int, int]) -> None:
+    with pytest.raises(GLLimitError):
+        Texture2D(context, size)
+    assert context.live == []
+
+
+def test_buffer_texture_counts_whole_texels_and_follows_the_buffer(context: Context) -> None:
+    buffer = Buffer(context, np.zeros(9, np.float32))
+    texture = BufferTexture(context, buffer)
+    assert texture.texel_count == 2
+    buffer.orphan(np.zeros(16, np.float32))
+    assert texture.texel_count == 4
+    assert BufferTexture(context, buffer, "r32ui").texel_count == 16
+
+
+def test_unknown_format_names_the_known_ones() -> None:
+    with pytest.raises(KeyError, match="rgba8"):
+        pixel_format("rgba9")
