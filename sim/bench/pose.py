@@ -76,12 +76,10 @@ def synthetic_character(joint_count: int, seed: int = 1) -> CharacterModel:
 
 
 def _tree(joint_count: int, random: np.random.Generator) -> list[int]:
-    width = max(1, -(-(joint_count - 1) // (_DEPTH - 1)))
-    parents = [-1]
-    for joint in range(1, joint_count):
-        level = (joint - 1) // width
-        start = 1 + (level - 1) * width
-        parents.append(0 if level == 0 else int(random.integers(start, start + width)))
+    parents, above = [-1], np.array([0])
+    for level in np.array_split(np.arange(1, joint_count), _DEPTH - 1):
+        parents.extend(random.choice(above, size=len(level)).tolist())
+        above = level if len(level) else above
     return parents
 
 

@@ -1,0 +1,28 @@
+"""The pose benchmark measures what it says."""
+
+import numpy as np
+
+from sim.bench.pose import pose_rows, synthetic_character
+from sim.jobs.evaluate import evaluate_pose
+
+
+def test_one_row_for_each_size_and_way_of_reading():
+    rows = pose_rows(1, sizes=(7, 30))
+    assert [(row.system, row.variant, row.size, row.unit) for row in rows] == [
+        ("pose", "nearest", 7, "joints"),
+        ("pose", "linear", 7, "joints"),
+        ("pose", "nearest", 30, "joints"),
+        ("pose", "linear", 30, "joints"),
+    ]
+    for row in rows:
+        assert 0.0 < row.ms_per_step_min <= row.ms_per_step_median <= row.ms_per_step_max
+        assert row.elements_per_second > 0.0
+
+
+def test_the_synthetic_character_has_the_depth_of_a_human_and_moves():
+    model = synthetic_character(60)
+    assert len(model.skeleton.levels) == 14
+    start, later = (evaluate_pose(model, model.clips[0], time).palette for time in (0.0, 0.5))
+    assert np.abs(start - later).max() > 0.1
+    for count in (1, 2, 200):
+        assert synthetic_character(count).skeleton.joint_count == count
