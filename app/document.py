@@ -4,6 +4,7 @@ Edits come in through methods, become commands, and go out as `Change` notices; 
 same way.  The document knows no widget and no OpenGL.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -22,8 +23,8 @@ from app.undo_text import value_text
 from app.unknown_content import UnknownContent
 from sim.camera import Camera
 from sim.change import Change, ChangeKind, value_change
-from sim.params import Effect, ParamError
-from sim.scene import Node, NodeId, ParamRef, Scene, value_at, with_value
+from sim.params import Effect, ParamError, Role, param_of
+from sim.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.view_state import Selection, ViewState
 
 
@@ -99,6 +100,7 @@ class Document(QObject):
             modified: Whether it differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
+        self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
         self._scene, self._path, self._unknown = scene, path, unknown or UnknownContent()
         self._ids = NodeIds(scene)
         self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
@@ -228,7 +230,8 @@ class Document(QObject):
         if "\0" in value:
             raise ParamError(f"{ref.name}: a text cannot hold null characters")
         if (ref.part, ref.name) != ("node", "name"):
-            return value
+            declared = param_of(type(part_of(self._scene, ref.owner, ref.part)), ref.name).declared
+            return os.path.abspath(value) if value and declared.role is Role.PATH else value
         name = " ".join(value.split())
         if not name:
             raise ParamError("name: a node needs a name")
@@ -272,6 +275,9 @@ class Document(QObject):
         if not node_id or self._scene.has(node_id):
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
+        if node.model is not None and node.model.path:
+            model = msgspec.structs.replace(node.model, path=os.path.abspath(node.model.path))
+            node = msgspec.structs.replace(node, model=model)
         return msgspec.structs.replace(
             node, id=node_id, name=unique_name(wanted, (other.name for other in self._scene.nodes))
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
 from sim.assets.images import ImageError, UInt8, load_image
 from sim.assets.load import load_model
@@ -86,6 +86,8 @@ class ModelLoader(QObject):
         self._pool.setMaxThreadCount(worker_count)
         self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
         self._finished.connect(self._on_finished, Qt.ConnectionType.QueuedConnection)
+        if (application := QCoreApplication.instance()) is not None:
+            application.aboutToQuit.connect(self.shutdown)
 
     def load(self, node_id: NodeId, path: Path) -> int:
         """Start loading the model of a node; returns the request id."""

@@ -1,10 +1,13 @@
 """Edits become single entries of the history, and do, undo and redo look alike."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from PySide6.QtCore import QObject
 
 from app.document import Document
+from app.project_error import ProjectError
 from sim.camera import Camera
 from sim.change import Change, ChangeKind
 from sim.params import Effect, ParamError
@@ -322,6 +325,8 @@ def test_another_scene_starts_a_new_history(document, tmp_path):
     document.replace_scene(scene, modified=True)
     assert document.modified
     assert document.title == "untitled"
+    document.replace_scene(scene)
+    assert not document.modified
 
 
 def test_the_history_reports_when_the_saved_state_is_reached_again(document, tmp_path):
@@ -332,3 +337,38 @@ def test_the_history_reports_when_the_saved_state_is_reached_again(document, tmp
     document.undo_stack.undo()
     document.undo_stack.redo()
     assert states == [True, False]
+
+
+def test_paths_are_absolute_in_memory(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = ParamRef("model-1", "model", "path")
+    document.set_value(path, "m/other.ezm")
+    assert value_at(document.scene, path) == str(Path.cwd() / "m" / "other.ezm")
+    added = document.add_node(Node(id="", model=ModelSettings(path="b.ezm")))
+    assert document.scene.node(added).model.path == str(Path.cwd() / "b.ezm")
+    with pytest.raises(ParamError, match="null"):
+        document.set_value(path, "a\0b")
+    document.set_value(path, "")
+    assert value_at(document.scene, path) == ""
+
+
+def test_opening_and_saving(document, tmp_path):
+    document.set_value(UNIT_SCALE, 2.0)
+    document.set_time(0.5)
+    path = tmp_path / "a.sinew"
+    document.save(path)
+    assert not document.modified
+    assert document.title == "a"
+    other = Document()
+    project = other.open(path)
+    assert project.warnings == ()
+    assert (other.scene, other.view_state, other.path) == (document.scene, document.view_state, path)
+    path.write_text("{")
+    with pytest.raises(ProjectError):
+        other.open(path)
+    assert other.scene == document.scene, "what is open stays open"
+    other.set_value(UNIT_SCALE, 3.0)
+    with pytest.raises(ProjectError):
+        other.save(tmp_path / "none" / "a.sinew")
+    assert other.modified
+    assert other.path == path

@@ -1,5 +1,8 @@
 """Models load on worker threads; every request ends with exactly one signal on the caller's thread."""
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -223,3 +226,38 @@ def test_a_real_model_with_its_textures(qtbot, qapp, assets):
     named = {material.texture_path for material in loaded.model.materials if material.texture_path}
     assert set(loaded.images) == named
     assert named
+
+
+LEAVING = """
+import sys, time
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication, QTimer
+from app.model_loader import ModelLoader
+from sim.assets.raw import LoadCancelled
+
+def load(path, *, progress, cancelled):
+    while not cancelled():
+        progress(0.5)
+        time.sleep(0.001)
+    raise LoadCancelled
+
+app = QCoreApplication([])
+loader = ModelLoader(load=load)
+for number in range(8):
+    loader.load(f"model-{number}", Path("a.ezm"))
+QTimer.singleShot(50, app.quit)
+app.exec()
+print("left", loader.busy)
+"""
+
+
+def test_an_application_that_just_quits_stops_its_workers(repo_root):
+    result = subprocess.run(
+        [sys.executable, "-c", LEAVING],
+        cwd=repo_root,
+        env={**os.environ, "PYTHONPATH": str(repo_root)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "left False\n", "")

@@ -1,0 +1,162 @@
+"""Any sequence of edits can be undone to the start and redone to the end."""
+
+import gc
+import itertools
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from PySide6.QtWidgets import QApplication
+
+from app.document import Document
+from sim.params import ParamError
+from sim.scene import PLAYBACK, LightSettings, ModelSettings, Node, ParamRef, Scene, value_at
+from sim.view_state import Selection
+from tests.unit.app.project_strategies import projects, texts
+
+KINDS = st.sampled_from(["light", "model"])
+PLACES = st.integers(-2, 6)
+
+
+class Edits(RuleBasedStateMachine):
+    """A user who does everything in any order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.application = QApplication.instance() or QApplication([])
+        self.document = Document()
+        self.gesture = self.document.new_gesture()
+        self.ids: set[str] = set()
+
+    def some_node(self, place: int) -> str:
+        nodes = self.document.scene.nodes
+        return nodes[place % len(nodes)].id
+
+    @rule(kind=KINDS, name=texts, place=st.none() | PLACES)
+    def add(self, kind, name, place):
+        part = {"light": LightSettings()} if kind == "light" else {"model": ModelSettings(path="/m/hero.ezm")}
+        node_id = self.document.add_node(Node(id="", name=name, **part), place)
+        assert node_id not in self.ids
+        self.ids.add(node_id)
+        assert self.document.selection == Selection(node=node_id)
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES)
+    def remove(self, place):
+        self.document.remove_node(self.some_node(place))
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, to=PLACES)
+    def move(self, place, to):
+        self.document.move_node(self.some_node(place), to)
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES)
+    def duplicate(self, place):
+        self.ids.add(self.document.duplicate_node(self.some_node(place)))
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, name=texts)
+    def rename(self, place, name):
+        if name.split():
+            self.document.rename(self.some_node(place), name)
+        else:
+            with pytest.raises(ParamError):
+                self.document.rename(self.some_node(place), name)
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, x=st.sampled_from([0.0, 1.0, 2.0]), drags=st.booleans())
+    def shift(self, place, x, drags):
+        ref = ParamRef(self.some_node(place), "transform", "position")
+        self.document.set_value(ref, (x, 0.0, 0.0), self.gesture if drags else None)
+
+    @rule(speed=st.floats(-5.0, 5.0), drags=st.booleans())
+    def play(self, speed, drags):
+        ref, before = ParamRef(PLAYBACK, PLAYBACK, "speed"), self.document.scene
+        if abs(speed) <= 4.0:
+            self.document.set_value(ref, speed, self.gesture if drags else None)
+            assert value_at(self.document.scene, ref) == speed
+        else:
+            with pytest.raises(ParamError):
+                self.document.set_value(ref, speed)
+            assert self.document.scene is before
+
+    @rule(cancels=st.booleans())
+    def let_go(self, cancels):
+        if cancels:
+            self.document.cancel_gesture(self.gesture)
+        else:
+            self.document.end_gesture(self.gesture)
+        self.gesture = self.document.new_gesture()
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES)
+    def select(self, place):
+        self.document.select(Selection(node=self.some_node(place)))
+
+    @rule(steps=st.integers(1, 4))
+    def undo(self, steps):
+        for _ in range(steps):
+            self.document.undo_stack.undo()
+
+    @rule(steps=st.integers(1, 4))
+    def redo(self, steps):
+        for _ in range(steps):
+            self.document.undo_stack.redo()
+
+    @invariant()
+    def ids_and_names_are_unique(self):
+        nodes = self.document.scene.nodes
+        assert len({node.id for node in nodes}) == len({node.name for node in nodes}) == len(nodes)
+
+    @invariant()
+    def the_selection_exists(self):
+        selected = self.document.selection.node
+        assert selected is None or self.document.scene.has(selected)
+
+    def teardown(self):
+        stack = self.document.undo_stack
+        stack.setIndex(stack.count())
+        end = self.document.scene
+        states = [end]
+        while stack.canUndo():
+            stack.undo()
+            states.append(self.document.scene)
+        assert self.document.scene == Scene()
+        assert all(before != after for before, after in itertools.pairwise(states)), "an entry does nothing"
+        stack.setIndex(stack.count())
+        assert self.document.scene == end
+
+
+Edits.TestCase.settings = settings(max_examples=60, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+TestEdits = Edits.TestCase
+
+
+@given(projects())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+def test_any_project_can_be_opened_and_gets_fresh_ids(qapp, project):
+    scene, view_state = project
+    document = Document()
+    document.replace_scene(scene, view_state)
+    assert document.scene is scene
+    assert document.selection == view_state.selection
+    node_id = document.add_node(Node(id="", light=LightSettings()))
+    assert not scene.has(node_id)
+    document.undo_stack.undo()
+    assert document.scene == scene
+    assert document.selection == view_state.selection
+
+
+def test_commands_outlive_garbage_collection(qapp):
+    document = Document(Scene(nodes=(Node(id="light-1", name="light", light=LightSettings()),)))
+    ref = ParamRef("light-1", "light", "intensity")
+    for turn in range(3000):
+        gesture = document.new_gesture()
+        for step in range(3):
+            document.set_value(ref, (turn + step) % 7 / 2, gesture)
+        if turn % 500 == 0:
+            gc.collect()
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert value_at(document.scene, ref) == 1.6
