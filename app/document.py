@@ -18,7 +18,6 @@ from app.commands import AddNode, MoveNode, RemoveNode, SetParam
 from app.gesture import Gesture, GestureState
 from app.history import History
 from app.node_names import NodeIds, default_name, unique_name
-from app.project_file import LoadedProject, load_project, save_project
 from app.undo_text import value_text
 from app.unknown_content import UnknownContent
 from sim.camera import Camera
@@ -101,7 +100,7 @@ class Document(QObject):
         """
         self.undo_stack.clear()
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
-        self._scene, self._path, self._unknown = scene, path, unknown or UnknownContent()
+        self._scene, self._path, self._unknown = scene, path and path.absolute(), unknown or UnknownContent()
         self._ids = NodeIds(scene)
         self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
         self._set_view_state(view_state if view_state is not None else ViewState(), force=True)
@@ -109,24 +108,8 @@ class Document(QObject):
             self.undo_stack.resetClean()
         self.title_changed.emit()
 
-    def open(self, path: Path) -> LoadedProject:
-        """Show the project of a file; the returned value carries the warnings.
-
-        Raises:
-            ProjectError: If it cannot be read; what is open stays open.
-        """
-        project = load_project(path)
-        path = path.absolute()
-        self.replace_scene(project.scene, project.view_state, path=path, unknown=project.unknown)
-        return project
-
-    def save(self, path: Path) -> None:
-        """Write the project to a file, which becomes its own.
-
-        Raises:
-            ProjectError: If it cannot be written; the document stays modified.
-        """
-        save_project(path, self._scene, self._view_state, self._unknown)
+    def mark_saved(self, path: Path) -> None:
+        """Note that the scene as it is now was written to `path`, which becomes its file."""
         self._path = path.absolute()
         self.undo_stack.setClean()
         self.title_changed.emit()

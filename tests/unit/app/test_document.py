@@ -7,7 +7,6 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.document import Document
-from app.project_error import ProjectError
 from sim.camera import Camera
 from sim.change import Change, ChangeKind
 from sim.params import Effect, ParamError
@@ -154,7 +153,7 @@ def test_escape_without_an_edit_keeps_the_history(document):
 def test_a_save_in_the_middle_of_a_drag_is_kept_as_a_state(document, tmp_path):
     gesture = document.new_gesture()
     document.set_value(UNIT_SCALE, 2.0, gesture)
-    document.save(tmp_path / "a.sinew")
+    document.mark_saved(tmp_path / "a.sinew")
     document.set_value(UNIT_SCALE, 3.0, gesture)
     assert document.modified
     document.undo_stack.undo()
@@ -321,6 +320,7 @@ def test_another_scene_starts_a_new_history(document, tmp_path):
     assert log.selections == [Selection(node="model-1")]
     assert document.undo_stack.count() == 0
     assert not document.modified
+    assert document.path == tmp_path / "cape.sinew"
     assert titles[-1] == "cape"
     document.replace_scene(scene, modified=True)
     assert document.modified
@@ -331,7 +331,7 @@ def test_another_scene_starts_a_new_history(document, tmp_path):
 
 def test_the_history_reports_when_the_saved_state_is_reached_again(document, tmp_path):
     document.set_value(UNIT_SCALE, 2.0)
-    document.save(tmp_path / "a.sinew")
+    document.mark_saved(tmp_path / "a.sinew")
     states: list[bool] = []
     document.title_changed.connect(lambda: states.append(document.modified))
     document.undo_stack.undo()
@@ -350,25 +350,3 @@ def test_paths_are_absolute_in_memory(document, tmp_path, monkeypatch):
         document.set_value(path, "a\0b")
     document.set_value(path, "")
     assert value_at(document.scene, path) == ""
-
-
-def test_opening_and_saving(document, tmp_path):
-    document.set_value(UNIT_SCALE, 2.0)
-    document.set_time(0.5)
-    path = tmp_path / "a.sinew"
-    document.save(path)
-    assert not document.modified
-    assert document.title == "a"
-    other = Document()
-    project = other.open(path)
-    assert project.warnings == ()
-    assert (other.scene, other.view_state, other.path) == (document.scene, document.view_state, path)
-    path.write_text("{")
-    with pytest.raises(ProjectError):
-        other.open(path)
-    assert other.scene == document.scene, "what is open stays open"
-    other.set_value(UNIT_SCALE, 3.0)
-    with pytest.raises(ProjectError):
-        other.save(tmp_path / "none" / "a.sinew")
-    assert other.modified
-    assert other.path == path

@@ -219,7 +219,7 @@ def test_saving_removes_the_recovery_file(qtbot, document, tmp_path, request):
     autosave, _store = make(document, tmp_path / "recovery", request, delay=0.02)
     with qtbot.waitSignal(autosave.saved, timeout=20_000):
         document.set_value(INTENSITY, 5.0)
-    document.save(tmp_path / "a.sinew")
+    document.mark_saved(tmp_path / "a.sinew")
     qtbot.waitUntil(lambda: files(tmp_path / "recovery") == [], timeout=20_000)
     assert autosave.status == ""
 
