@@ -97,6 +97,7 @@ class NumberField(QLineEdit):
         self._raw = 0.0
         self._start: float | None = None
         self._held = False
+        self._announced = False
         self._sample = ""
         self.setFont(tabular(self.font()))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -197,8 +198,9 @@ class NumberField(QLineEdit):
         self._waiting.clear()
         self._value = self._start
         self._show_number()
-        self.edited.emit(self._start)
-        self.edit_cancelled.emit()
+        if self._announced:
+            self.edited.emit(self._start)
+            self.edit_cancelled.emit()
 
     def _typed(self) -> float | None:
         if self._optional and not self.text().strip():
@@ -241,6 +243,9 @@ class NumberField(QLineEdit):
         self._raw = self._range.moved(self._raw, pixels, factor)
         value = self._range.settled(self._raw, start=start, factor=factor)
         if value != self._value:
+            if not self._announced:
+                self._announced = True
+                self.edit_started.emit()
             self._value = value
             self._show_number()
             self.edited.emit(value)
@@ -250,7 +255,7 @@ class NumberField(QLineEdit):
         self._start = self._value
         self._raw = self._fallback if self._value is None else self._value
         self.grabKeyboard()  # Escape must reach the drag although a drag takes no focus
-        self.edit_started.emit()
+        self._announced = False
 
     def _release_drag(self) -> None:
         self._held = False
@@ -261,7 +266,8 @@ class NumberField(QLineEdit):
     def _finish_drag(self) -> None:
         self._release_drag()
         self._take_waiting()
-        self.edit_finished.emit()
+        if self._announced:
+            self.edit_finished.emit()
 
     def _take_waiting(self) -> None:
         if self._waiting:

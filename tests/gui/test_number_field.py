@@ -225,3 +225,10 @@ def test_hiding_the_field_ends_its_drag(speed):
 def test_the_longest_number_fits(speed):
     needed = speed.fontMetrics().horizontalAdvance("-4.00 ×")
     assert speed.minimumSizeHint().width() >= needed + 8
+
+
+def test_a_drag_against_the_bound_emits_nothing(speed):
+    speed.set_value(4.0)
+    drag(speed, 30)
+    assert speed.log.events == []
+    assert not speed.is_held

@@ -95,19 +95,21 @@ class MarkerDrag:
         self._ruler, self._name, self._before = ruler, name, ruler.point(name)
         self._press = x
         self._grip = x - ruler.scale.x_of(ruler.point_time(name))
-        self._moving = False
+        self._caught = self._changed = False
 
     def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
         """Move the marker, at least a frame away from the other one."""
-        if not self._moving:
-            if abs(x - self._press) < _THRESHOLD:
-                return
-            self._moving = True
-            self._ruler.edit_begin(self._name)
+        self._caught = self._caught or abs(x - self._press) >= _THRESHOLD
+        if not self._caught:
+            return
         snap = not modifiers & Qt.KeyboardModifier.ControlModifier
         value = self._resting(self._ruler.scale.time_of(x - self._grip), snap)
-        if value != self._ruler.point(self._name):
-            self._ruler.edit_to(self._name, value)
+        if value == self._ruler.point_time(self._name):
+            return
+        if not self._changed:
+            self._changed = True
+            self._ruler.edit_begin(self._name)
+        self._ruler.edit_to(self._name, value)
 
     def _resting(self, time: float, snap: bool) -> float:
         limits = RangeLimits(self._ruler.clip.duration, self._ruler.clip.frame_step)
@@ -117,12 +119,12 @@ class MarkerDrag:
 
     def release(self) -> None:
         """Keep the marker where it is."""
-        if self._moving:
+        if self._changed:
             self._ruler.edit_end(self._name, cancelled=False)
 
     def cancel(self) -> None:
         """Put the marker back."""
-        if self._moving:
+        if self._changed:
             self._ruler.edit_to(self._name, self._before)
             self._ruler.edit_end(self._name, cancelled=True)
 

@@ -124,8 +124,8 @@ def _second_ticks(view: RulerView) -> Ticks:
 
 
 def _visible(view: RulerView, spacing: float) -> range:
-    """Multiples of a spacing [s] in view; there is nothing before the clip."""
-    return tick_indices(max(view.scale.start, 0.0), view.scale.end, spacing)
+    """Multiples of a spacing [s] that are in view and in the clip."""
+    return tick_indices(max(view.scale.start, 0.0), min(view.scale.end, view.clip.duration), spacing)
 
 
 def _paint_frame_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:

@@ -11,6 +11,7 @@ _FRAMES_MIN = 4.0
 _ZOOM_OUT_MAX = 2.0
 _SPAN_OF_POSE = 1.0
 _MINOR_PIXELS_MIN = 5.0
+_DIVIDED_FRAME_PIXELS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,15 @@ class Ticks:
 
 
 def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
-    """Spacing in frames, whole numbers of the series 1, 2, 5, 10 ...
+    """Spacing in frames: labels at whole numbers of the series 1, 2, 5, 10 ..., ticks between wide frames.
 
     Args:
         frame_pixels: Width of one frame on screen, positive.
         label_pixels: Room that a label needs with its gap.
     """
     major = max(nice_above(label_pixels / frame_pixels), 1.0)
-    return Ticks(major, max(_minor_of(major, frame_pixels), 1.0))
+    minor = _minor_of(major, frame_pixels)
+    return Ticks(major, minor if frame_pixels >= _DIVIDED_FRAME_PIXELS else max(minor, 1.0))
 
 
 def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
@@ -131,7 +133,7 @@ def second_label(seconds: float, spacing: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """A time as read off the playhead, to a hundredth (a thousandth below a second)."""
+    """A time as read off the playhead, to a hundredth of a second."""
     return f"{seconds:.2f} s"
 
 
