@@ -5,6 +5,7 @@ every icon follows a change of theme, of enabled state and of selection without 
 """
 
 import functools
+from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QIconEngine, QPainter, QPaintEvent, QPalette, QPixmap
@@ -72,13 +73,16 @@ GLYPHS: dict[str, str] = {
 }
 
 
-def icon(name: str, colour: QColor | None = None) -> QIcon:
+Tint = QColor | Callable[[], QColor] | None
+
+
+def icon(name: str, colour: Tint = None) -> QIcon:
     """The icon called `name`.
 
     Args:
         name: A key of `GLYPHS`, or a glyph of the family with its prefix such as "mdi6.play".
-        colour: Fixed colour for an icon that carries a meaning (warning, error); by default the text
-            colour of the palette in force when the icon is painted.
+        colour: Colour of an icon that carries a meaning (warning, error), or a function that gives it when
+            the icon is painted; by default the text colour of the palette in force then.
 
     Raises:
         KeyError: Naming the icon, if there is none of that name.
@@ -145,7 +149,7 @@ class GlyphLabel(QWidget):
 class GlyphEngine(QIconEngine):
     """Paints one glyph in the colour that the palette has for the icon's mode."""
 
-    def __init__(self, character: str, colour: QColor | None) -> None:
+    def __init__(self, character: str, colour: Tint) -> None:
         super().__init__()
         self._character = character
         self._colour = colour
@@ -169,7 +173,7 @@ class GlyphEngine(QIconEngine):
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
         if self._colour is not None:
-            return self._colour
+            return self._colour if isinstance(self._colour, QColor) else self._colour()
         if mode == QIcon.Mode.Selected:
             return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.ButtonText)

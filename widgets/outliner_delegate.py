@@ -36,7 +36,7 @@ class OutlinerDelegate(QStyledItemDelegate):
             name.rect.setRight(min(option.rect.right(), right - reserved))
             self._paint_ground(painter, option)
             super().paint(painter, name, index)
-            self._paint_eye(painter, eye, QRect(right - EYE_WIDTH, option.rect.top(), EYE_WIDTH, option.rect.height()))
+            self._paint_eye(painter, option, eye, right)
             name_right = name.rect.right()
         else:
             super().paint(painter, option, index)
@@ -55,10 +55,12 @@ class OutlinerDelegate(QStyledItemDelegate):
         style = self._view.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, self._view)
 
-    def _paint_eye(self, painter: QPainter, eye: QIcon, cell: QRect) -> None:
+    def _paint_eye(self, painter: QPainter, option: QStyleOptionViewItem, eye: QIcon, right: int) -> None:
         square = QRect(0, 0, _EYE_SIDE, _EYE_SIDE)
-        square.moveCenter(cell.center())
-        eye.paint(painter, square)
+        square.moveCenter(QRect(right - EYE_WIDTH, option.rect.top(), EYE_WIDTH, option.rect.height()).center())
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        mode = QIcon.Mode.Selected if selected else QIcon.Mode.Normal
+        eye.paint(painter, square, Qt.AlignmentFlag.AlignCenter, mode)
 
     def _note_width(self, option: QStyleOptionViewItem, index: Index) -> int:
         note = index.data(NOTE_ROLE)

@@ -1,0 +1,129 @@
+"""The three axes as the camera sees them; a click on one asks for the view along it."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from widgets.overlay import Overlay
+from widgets.theme import DARK
+
+# Direction in the world -> name of the view from that side.
+VIEWS: dict[tuple[int, int, int], str] = {
+    (1, 0, 0): "right",
+    (-1, 0, 0): "left",
+    (0, 1, 0): "top",
+    (0, -1, 0): "bottom",
+    (0, 0, 1): "front",
+    (0, 0, -1): "back",
+}
+
+_SIDE = 84
+_KNOB = 9.0
+_COLOURS = (QColor(DARK.axis_x), QColor(DARK.axis_y), QColor(DARK.axis_z))
+_LETTERS = "XYZ"
+
+
+class AxisGizmo(Overlay):
+    """Knobs at the ends of the axes, painted from back to front.
+
+    Signals:
+        view_requested: "front", "back", "left", "right", "top" or "bottom".
+    """
+
+    view_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, takes_mouse=True)
+        self._rotation = np.eye(3)
+        self._hovered: tuple[int, int, int] | None = None
+        self.setMouseTracking(True)
+        self.setFixedSize(self.sizeHint())
+        self.setAccessibleName("View direction")
+
+    def set_rotation(self, rotation: npt.NDArray[np.float64]) -> None:
+        """Follows the camera.
+
+        Args:
+            rotation: Rows are the camera's right, up and backward axes in the world, shape (3, 3).
+        """
+        if not np.array_equal(rotation, self._rotation):
+            self._rotation = np.array(rotation, dtype=np.float64)
+            self.update()
+
+    def knob_place(self, direction: tuple[int, int, int]) -> tuple[QPointF, float]:
+        """Centre of the knob of a direction in widget pixels, and its nearness, 1 towards the eye."""
+        seen = self._rotation @ np.array(direction, dtype=np.float64)
+        reach = self.width() / 2.0 - _KNOB - 2.0
+        centre = QPointF(self.width() / 2.0, self.height() / 2.0)
+        return centre + QPointF(float(seen[0]) * reach, -float(seen[1]) * reach), float(seen[2])
+
+    def direction_at(self, place: QPointF) -> tuple[int, int, int] | None:
+        """The nearest knob under a point, or None."""
+        hits = []
+        for direction in VIEWS:
+            centre, nearness = self.knob_place(direction)
+            if math.hypot(place.x() - centre.x(), place.y() - centre.y()) <= _KNOB:
+                hits.append((nearness, direction))
+        return max(hits)[1] if hits else None
+
+    def sizeHint(self) -> QSize:
+        """A square."""
+        return QSize(_SIDE, _SIDE)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a knob asks for its view; beside the knobs the viewport gets the event."""
+        direction = self.direction_at(event.position())
+        if direction is None or event.button() != Qt.MouseButton.LeftButton:
+            event.ignore()
+            return
+        self.view_requested.emit(VIEWS[direction])
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Marks the knob under the mouse."""
+        self._hover(self.direction_at(event.position()))
+        event.ignore()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Marks nothing."""
+        self._hover(None)
+        super().leaveEvent(event)
+
+    def _hover(self, direction: tuple[int, int, int] | None) -> None:
+        if direction != self._hovered:
+            self._hovered = direction
+            self.setToolTip(f"View from the {VIEWS[direction]}" if direction is not None else "")
+            self.setCursor(Qt.CursorShape.ArrowCursor if direction is None else Qt.CursorShape.PointingHandCursor)
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Axes from back to front."""
+        order = sorted(VIEWS, key=lambda direction: self.knob_place(direction)[1])
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for direction in order:
+                self._paint_knob(painter, direction)
+
+    def _paint_knob(self, painter: QPainter, direction: tuple[int, int, int]) -> None:
+        axis = next(index for index, part in enumerate(direction) if part)
+        centre, nearness = self.knob_place(direction)
+        tint = QColor(_COLOURS[axis])
+        tint.setAlphaF(0.55 + 0.45 * (nearness + 1.0) / 2.0)
+        is_positive = direction[axis] > 0
+        if is_positive:
+            painter.setPen(QPen(tint, 2.0))
+            painter.drawLine(QPointF(self.width() / 2.0, self.height() / 2.0), centre)
+        is_hovered = direction == self._hovered
+        painter.setPen(QPen(QColor(Qt.GlobalColor.white) if is_hovered else tint, 1.5))
+        fill = QColor(tint)
+        fill.setAlphaF(tint.alphaF() if is_positive else 0.25)
+        painter.setBrush(fill)
+        radius = _KNOB - 1.0 if is_positive else _KNOB - 3.0
+        painter.drawEllipse(centre, radius, radius)
+        if is_positive or is_hovered:
+            painter.setPen(QColor(20, 20, 20) if is_positive else QColor(Qt.GlobalColor.white))
+            box = QRectF(centre.x() - _KNOB, centre.y() - _KNOB, 2 * _KNOB, 2 * _KNOB)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _LETTERS[axis])

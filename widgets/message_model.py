@@ -1,0 +1,211 @@
+"""Messages as values, their table, the filter by severity, and the way they come in from logging."""
+
+import enum
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QIcon
+
+from widgets.theme import colours, icon
+
+KEPT = 10_000
+TIME, FILE, TEXT = 0, 1, 2
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+_Role = Qt.ItemDataRole
+_HEADINGS = ("Time", "File", "Message")
+
+
+class Severity(enum.IntEnum):
+    """How bad it is."""
+
+    INFO = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def icon_name(self) -> str:
+        """Icon of the severity."""
+        return ("info", "warning", "error")[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One line for the user.
+
+    Attributes:
+        severity: How bad it is.
+        text: What happened.
+        file: File it is about, or "".
+        moment: When, in seconds since the epoch.
+    """
+
+    severity: Severity
+    text: str
+    file: str = ""
+    moment: float = field(default_factory=time.time)
+
+    def line(self) -> str:
+        """The message as one line of text."""
+        parts = (self.clock(), self.severity.name.lower(), self.file, self.text)
+        return "\t".join(parts)
+
+    def clock(self) -> str:
+        """Local time of day."""
+        return time.strftime("%H:%M:%S", time.localtime(self.moment))
+
+
+class MessageModel(QAbstractTableModel):
+    """The messages, oldest first; the oldest go when there are more than `KEPT`.
+
+    Attributes:
+        counts: Number of messages of each severity.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._messages: list[Message] = []
+        self.counts = dict.fromkeys(Severity, 0)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, oldest first."""
+        return tuple(self._messages)
+
+    def message(self, row: int) -> Message:
+        """Message of a row."""
+        return self._messages[row]
+
+    def add(self, message: Message) -> None:
+        """Appends a message."""
+        row = len(self._messages)
+        self.beginInsertRows(QModelIndex(), row, row)
+        self._messages.append(message)
+        self.counts[message.severity] += 1
+        self.endInsertRows()
+        if row >= KEPT:
+            self.beginRemoveRows(QModelIndex(), 0, 0)
+            self.counts[self._messages.pop(0).severity] -= 1
+            self.endRemoveRows()
+
+    def clear(self) -> None:
+        """Removes all messages."""
+        self.beginResetModel()
+        self._messages.clear()
+        self.counts = dict.fromkeys(Severity, 0)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        """Number of messages."""
+        return 0 if parent.isValid() else len(self._messages)
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:
+        """Time, file, text."""
+        return 0 if parent.isValid() else len(_HEADINGS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
+        """Headings of the columns."""
+        wanted = orientation == Qt.Orientation.Horizontal and role == _Role.DisplayRole
+        return _HEADINGS[section] if wanted else None
+
+    def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
+        """What a cell shows."""
+        message, column = self._messages[index.row()], index.column()
+        if role == _Role.DisplayRole:
+            return (message.clock(), _file_name(message.file), message.text.replace("\n", " "))[column]
+        if role == _Role.ToolTipRole:
+            return message.file if column == FILE else message.text
+        if role == _Role.DecorationRole and column == TIME:
+            return severity_icon(message.severity)
+        if role == _Role.ForegroundRole and column != TEXT:
+            return QColor(colours().dim)
+        return None
+
+
+class MessageFilter(QSortFilterProxyModel):
+    """Keeps the messages whose severity is chosen."""
+
+    def __init__(self, model: MessageModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._chosen = set(Severity)
+        self.setSourceModel(model)
+
+    def choose(self, severity: Severity, is_shown: bool) -> None:
+        """Shows or hides one severity."""
+        (self._chosen.add if is_shown else self._chosen.discard)(severity)
+        self.invalidateFilter()
+
+    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:  # noqa: ARG002
+        """Whether the severity of a row is chosen."""
+        return self._model.message(source_row).severity in self._chosen
+
+
+class _Relay(QObject):
+    """Carries messages to the GUI thread: it lives there, so calls from other threads are queued."""
+
+    message = Signal(object)
+
+
+class MessageHandler(logging.Handler):
+    """Logging handler whose messages arrive in the GUI thread, whichever thread logged.
+
+    Create it in the GUI thread, connect `message`, add it to a logger; `close` before the receiver goes.
+    A record may name its file: `log.warning("no texture", extra={"file": "dude.ezm"})`.
+    """
+
+    def __init__(self, level: int = logging.INFO) -> None:
+        super().__init__(level)
+        self._relay: _Relay | None = _Relay()
+
+    @property
+    def message(self) -> Any:
+        """Signal with one `Message`."""
+        assert self._relay is not None
+        return self._relay.message
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Sends a record."""
+        relay = self._relay
+        if relay is None:
+            return
+        try:
+            relay.message.emit(message_of(record))
+        except Exception:
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Sends nothing any more."""
+        self._relay = None
+        super().close()
+
+
+def message_of(record: logging.LogRecord) -> Message:
+    """Message of a log record."""
+    level = record.levelno
+    severity = (
+        Severity.ERROR if level >= logging.ERROR else Severity.WARNING if level >= logging.WARNING else Severity.INFO
+    )
+    return Message(severity, record.getMessage(), str(getattr(record, "file", "")), record.created)
+
+
+def severity_icon(severity: Severity) -> QIcon:
+    """Icon of a severity in its colour."""
+    scheme = colours()
+    tint = {Severity.INFO: scheme.dim, Severity.WARNING: scheme.warning, Severity.ERROR: scheme.error}[severity]
+    return icon(severity.icon_name, QColor(tint))
+
+
+def _file_name(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,178 @@
+"""The Messages panel: every warning and error, with time and file."""
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QMenu,
+    QStackedLayout,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from widgets.empty_state import EmptyState
+from widgets.message_model import FILE, TIME, Message, MessageFilter, MessageModel, Severity, severity_icon
+from widgets.theme import SPACE, SPACE_WIDE, icon, tabular
+
+_PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR: "Errors"}
+
+
+class Messages(QWidget):
+    """List of messages with a switch for each severity.
+
+    Signals:
+        unread_changed: Number of warnings and errors that came while the panel was hidden.
+    """
+
+    unread_changed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = MessageModel(self)
+        self.proxy = MessageFilter(self.model, self)
+        self.view = QTreeView(self)
+        self.empty = EmptyState(
+            "info", "No messages", "Warnings and errors of files and settings are listed here.", self
+        )
+        self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
+        self.clear_button = _tool("clear", "Clear", "Remove all messages")
+        self.copy_button = _tool("copy", "Copy all", "Copy all messages that are shown")
+        self.copy_action = self._make_copy_action()
+        self.unread = 0
+        self._prepare_view()
+        self._arrange()
+        self._refresh_counts()
+
+    def add(self, message: Message) -> None:
+        """Appends a message, and keeps the end in sight if it was."""
+        bar = self.view.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum()
+        self.model.add(message)
+        self._refresh_counts()
+        if at_end:
+            self.view.scrollToBottom()
+        if message.severity is not Severity.INFO and not self.isVisible():
+            self._set_unread(self.unread + 1)
+
+    def clear(self) -> None:
+        """Removes all messages."""
+        self.model.clear()
+        self._refresh_counts()
+        self._set_unread(0)
+
+    def copy_selected(self) -> None:
+        """Copies the selected messages as lines of text."""
+        rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
+        self._copy(rows)
+
+    def copy_all(self) -> None:
+        """Copies all messages that are shown."""
+        self._copy(list(range(self.proxy.rowCount())))
+
+    def _copy(self, rows: list[int]) -> None:
+        places = (self.proxy.mapToSource(self.proxy.index(row, 0)) for row in rows)
+        lines = [self.model.message(place.row()).line() for place in places]
+        if lines:
+            QApplication.clipboard().setText("\n".join(lines))
+
+    def _set_unread(self, count: int) -> None:
+        if count != self.unread:
+            self.unread = count
+            self.unread_changed.emit(count)
+
+    def _refresh_counts(self) -> None:
+        counts = self.model.counts
+        for severity, button in self.switches.items():
+            button.setText(f"{_PLURALS[severity]} {counts[severity]:,}")
+        has_any = self.model.rowCount() > 0
+        self._stack.setCurrentWidget(self.view if has_any else self.empty)
+        self.clear_button.setEnabled(has_any)
+        self.copy_button.setEnabled(has_any)
+
+    def _prepare_view(self) -> None:
+        view = self.view
+        view.setModel(self.proxy)
+        view.setRootIsDecorated(False)
+        view.setUniformRowHeights(True)
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.setFont(tabular(view.font()))
+        view.addAction(self.copy_action)
+        header = view.header()
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
+        header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
+
+    def _arrange(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        bar.setSpacing(SPACE)
+        for button in self.switches.values():
+            bar.addWidget(button)
+        bar.addStretch(1)
+        bar.addWidget(self.copy_button)
+        bar.addWidget(self.clear_button)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addLayout(self._stack, 1)
+        self.clear_button.clicked.connect(self.clear)
+        self.copy_button.clicked.connect(self.copy_all)
+
+    def _make_switch(self, severity: Severity) -> QToolButton:
+        button = _tool(severity.icon_name, _PLURALS[severity], f"Show {_PLURALS[severity].lower()}")
+        button.setIcon(severity_icon(severity))
+        button.setCheckable(True)
+        button.setChecked(True)
+        button.toggled.connect(lambda shown: self.proxy.choose(severity, shown))
+        return button
+
+    def _make_copy_action(self) -> QAction:
+        action = QAction(icon("copy"), "Copy", self)
+        action.setShortcut(QKeySequence.StandardKey.Copy)
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(self.copy_selected)
+        return action
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What is seen is read."""
+        super().showEvent(event)
+        self._set_unread(0)
+
+    def _open_menu(self, place: QPoint) -> None:
+        self.menu().popup(self.view.viewport().mapToGlobal(place))
+
+    def menu(self) -> QMenu:
+        """Context menu of the list."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self.copy_action.setEnabled(self.view.selectionModel().hasSelection())
+        menu.aboutToHide.connect(lambda: self.copy_action.setEnabled(True))
+        menu.addAction(self.copy_action)
+        menu.addAction("Select all").triggered.connect(self.view.selectAll)
+        menu.addSeparator()
+        menu.addAction(icon("clear"), "Clear").triggered.connect(self.clear)
+        return menu
+
+
+def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(icon(icon_name))
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setAutoRaise(True)
+    return button
