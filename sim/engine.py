@@ -20,8 +20,9 @@ from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Overlay, Picture, Shot
 from sim.render.surface import Images
-from sim.scene import LightSettings, Node, NodeId, Scene
+from sim.scene import Comparison, LightSettings, Node, NodeId, Scene
 from sim.systems.character import Character
+from sim.systems.comparison import ComparisonStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +110,14 @@ class Engine:
         character = self._characters.get(node_id)
         return character.pose if character else None
 
-    def character(self, node_id: NodeId) -> Character | None:
-        """The GPU side of a model node."""
-        return self._characters.get(node_id)
+    def view(self, node_id: NodeId) -> CharacterView | None:
+        """What draws a model node; its `character` is the pose behind it."""
+        return self._views.get(node_id)
+
+    def world_from_model(self, node_id: NodeId) -> npt.NDArray[np.float64] | None:
+        """Placement of a model in the world as it is shown, shape (4, 4)."""
+        character = self._characters.get(node_id)
+        return character.world_from_model if character else None
 
     def statistics(self) -> Statistics:
         """Counts over the visible models."""
@@ -133,6 +139,18 @@ class Engine:
         """Places of a model's joints in the world [m], shape (B, 3)."""
         character = self._characters.get(node_id)
         return character.joint_positions() if character else np.zeros((0, 3))
+
+    def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
+        """Distance of the two skinning methods on a model, a frame or more old; None while nothing is compared.
+
+        Args:
+            node_id: The model.
+            now: Monotonic time [s]; statistics arrive a few times a second.
+        """
+        character = self._characters.get(node_id)
+        if character is None or self._scene.view.comparison is Comparison.OFF:
+            return None
+        return character.compare(now)
 
     def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
         """What covers a place of the picture; waits for the GPU, so for clicks only.

@@ -3,6 +3,9 @@
 What is drawn belongs to a `ViewportClient`; overlays are ordinary child widgets laid over the picture.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
@@ -65,12 +68,20 @@ class Viewport(QOpenGLWidget):
         super().resizeEvent(event)  # type: ignore[arg-type]
         self.resized.emit()
 
+    @contextmanager
+    def gl_current(self) -> Iterator[None]:
+        """The one way to GL outside painting: the context is current within the block."""
+        self.makeCurrent()
+        try:
+            yield
+        finally:
+            self.doneCurrent()
+
     def release(self) -> None:
         """Frees the client's resources with the context current; call from the window's closeEvent."""
         if self.context() is not None:
-            self.makeCurrent()
-            self._client.gl_release()
-            self.doneCurrent()
+            with self.gl_current():
+                self._client.gl_release()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Camera first, then a possible click or drag."""

@@ -15,12 +15,13 @@ float shadow_visibility(vec3 position, vec3 normal) {
     vec4 place = frame.shadow_from_world * vec4(position + normal * distance_to_light * texel * 2.5, 1.0);
     if (place.w <= 0.0) return 1.0;
     vec3 coordinate = place.xyz / place.w;
-    if (any(lessThan(coordinate, vec3(0.0))) || any(greaterThan(coordinate, vec3(1.0)))) return 1.0;
-    coordinate.z -= 0.0004;
+    if (any(lessThan(coordinate.xy, vec2(0.0))) || any(greaterThan(coordinate.xy, vec2(1.0)))) return 1.0;
+    // The map ends behind the subject, the shadow on the ground does not.
+    coordinate.z = min(coordinate.z, 1.0) - 0.0004;
     float sum = 0.0;
     for (int y = 0; y < 4; ++y)
         for (int x = 0; x < 4; ++x)
-            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - 1.5) * texel * 1.3, coordinate.z));
+            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - 1.5) * texel * 1.7, coordinate.z));
     return sum / 16.0;
 }
 

@@ -69,7 +69,7 @@ class MeshPass:
         if display is DisplayMode.WIREFRAME:
             self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), scissor)
         elif display is DisplayMode.SHADED_WIRE:
-            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.42), scissor)
+            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), scissor)
 
     def release(self) -> None:
         """Deletes the ramp."""

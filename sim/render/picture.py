@@ -31,13 +31,14 @@ class Overlay:
         selected: The selected joint, whose weights the heat map shows.
         hovered: The joint under the mouse.
         lights: Whether lights are drawn as discs.
-        difference_scale: Distance [file units] at the upper end of the difference ramp.
+        difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
+            model's extent for None.
     """
 
     selected: JointRef | None = None
     hovered: JointRef | None = None
     lights: bool = False
-    difference_scale: float = 1.0
+    difference_scale: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def _surface(node: Node, view: CharacterView, settings: ViewSettings, region: Re
     assert node.model is not None
     scalar, scale = Scalar.NONE, 1.0
     if settings.comparison is Comparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
-        scalar, scale = Scalar.DIFFERENCE, 1.0 / max(overlay.difference_scale, 1e-12)
+        span = overlay.difference_scale or view.character.model.mesh.bounds.extent / 20.0
+        scalar, scale = Scalar.DIFFERENCE, 1.0 / max(span, 1e-12)
     elif settings.display is DisplayMode.WEIGHTS:
         scalar = Scalar.WEIGHT
         view.show_weights(_joint(overlay.selected, node))

@@ -16,6 +16,7 @@ from sim.render.edges import unique_edges
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])
+PLAIN_DIFFUSE = (0.52, 0.53, 0.55)
 Images = Mapping[Path, npt.NDArray[np.uint8]]
 
 
@@ -62,7 +63,7 @@ class Materials:
             )
             for path, image in images.items()
         }
-        plain = Material("", None, None, diffuse=(0.62, 0.62, 0.62))
+        plain = Material("", None, None, diffuse=PLAIN_DIFFUSE)
         self._plain = self._uploaded(plain)
         self._materials = tuple(self._uploaded(material) for material in model.materials)
 
@@ -77,7 +78,7 @@ class Materials:
 
     def _uploaded(self, material: Material) -> GpuMaterial:
         texture = self._textures.get(material.texture_path) if material.texture_path else None
-        diffuse = material.diffuse if texture or material.texture is None else (0.62, 0.62, 0.62)
+        diffuse = material.diffuse if texture or material.texture is None else PLAIN_DIFFUSE
         # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
         roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
         return GpuMaterial(diffuse, material.specular, roughness, texture or self._white)

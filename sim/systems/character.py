@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.influences import weighted_vertex_counts
+from sim.assets.influences import joint_boxes
 from sim.assets.model import Bounds, CharacterModel
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -13,6 +13,7 @@ from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.pose import Pose
 from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.scene import Comparison, ModelSettings, Node, SkinningMethod
+from sim.systems.comparison import ComparisonStatistics, MethodComparison
 from sim.systems.skinning import SkinnedMesh
 
 
@@ -48,6 +49,8 @@ class Character:
         self.texture_origin_bottom = True
         self._bind_pose = self.pose
         self._secondary: SkinnedMesh | None = None
+        self._comparison: MethodComparison | None = None
+        self._boxes = joint_boxes(model.mesh, model.skin) if model.skin and model.mesh.vertex_count else None
         self._key: PoseKey | None = None
 
     @property
@@ -77,6 +80,19 @@ class Character:
         self.primary.skin(self.pose, SkinningMethod.LBS)
         self.secondary.skin(self.pose, rival)
 
+    def compare(self, now: float) -> ComparisonStatistics | None:
+        """Newest statistics of the two methods, read without waiting; None before the first arrive.
+
+        Args:
+            now: Monotonic time [s].
+        """
+        if self._secondary is None:
+            return None
+        if self._comparison is None:
+            self._comparison = MethodComparison(self._context, self.model.mesh, self.primary, self._secondary)
+        self._comparison.poll(now)
+        return self._comparison.statistics
+
     def invalidate(self) -> None:
         """Skins again at the next update, because a shader was reloaded."""
         self.primary.invalidate()
@@ -90,26 +106,21 @@ class Character:
         return _transformed(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
     def bounds(self) -> Bounds:
-        """Box in the world that holds what is shown [m].
-
-        For a posed character it is the box of the weighted joints, grown by what the bind pose shows beyond its
-        joints; skinned vertices stay on the GPU.
-        """
-        box = self.model.mesh.bounds
-        corners = np.array(np.meshgrid(*zip(box.lo, box.hi, strict=True), indexing="ij")).reshape(3, -1).T
-        if self.pose is None or self.pose is self._bind_pose or self.model.skin is None:
-            points = _transformed(self.world_from_model, corners)
-            return Bounds(points.min(axis=0), points.max(axis=0))
-        assert self._bind_pose is not None
-        used = np.flatnonzero(weighted_vertex_counts(len(self.pose.palette), self.model.skin))
-        now = _transformed(self.world_from_model, self.pose.model_from_joint[used, :3, 3])
-        bind = self._bind_pose.model_from_joint[used, :3, 3]
-        scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
-        margin = scale * max(float((bind.min(axis=0) - box.lo).max()), float((box.hi - bind.max(axis=0)).max()), 0.0)
-        return Bounds(now.min(axis=0) - margin, now.max(axis=0) + margin)
+        """Box in the world that holds what is shown [m], without reading the skinned vertices back."""
+        if self.pose is None or self.pose is self._bind_pose or self._boxes is None:
+            box = self.model.mesh.bounds
+            points = np.array(np.meshgrid(*zip(box.lo, box.hi, strict=True), indexing="ij")).reshape(3, -1).T
+        else:
+            joints, corners = self._boxes
+            palette = self.pose.palette[joints]
+            points = (corners @ palette[:, :3, :3].swapaxes(1, 2) + palette[:, None, :3, 3]).reshape(-1, 3)
+        placed = _transformed(self.world_from_model, points)
+        return Bounds(placed.min(axis=0), placed.max(axis=0))
 
     def release(self) -> None:
         """Deletes everything on the GPU."""
+        if self._comparison is not None:
+            self._comparison.release()
         self.primary.release()
         if self._secondary is not None:
             self._secondary.release()

@@ -1,0 +1,46 @@
+"""Which model the timeline runs: the selected one, else the first."""
+
+from app.document import Document
+from app.model_store import ModelStore
+from sim.assets.model import CharacterModel, Clip
+from sim.placement import active_clip
+from sim.scene import Node
+
+
+class ActiveModel:
+    """Answers from document and store; keeps nothing."""
+
+    def __init__(self, document: Document, store: ModelStore) -> None:
+        self._document, self._store = document, store
+
+    @property
+    def node(self) -> Node | None:
+        """The node, or None in a scene without models."""
+        scene, selected = self._document.scene, self._document.selection.node
+        models = scene.of_kind("model")
+        return next((node for node in models if node.id == selected), models[0] if models else None)
+
+    @property
+    def model(self) -> CharacterModel | None:
+        """Its file, once it is read."""
+        node = self.node
+        status = self._store.status(node.id) if node else None
+        return status.model if status else None
+
+    @property
+    def clip(self) -> Clip | None:
+        """The clip that runs; None in the bind pose and for static models."""
+        node, model = self.node, self.model
+        return active_clip(node.model, model) if node and node.model and model else None
+
+    @property
+    def duration(self) -> float:
+        """Length of the running clip [s]; 0 without one."""
+        clip = self.clip
+        return clip.duration if clip else 0.0
+
+    @property
+    def frame_step(self) -> float:
+        """Time between two keys of the running clip [s]; 0 without one."""
+        clip = self.clip
+        return clip.duration / (len(clip.key_times) - 1) if clip and len(clip.key_times) > 1 else 0.0

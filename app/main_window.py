@@ -1,0 +1,87 @@
+"""The window: where things are.  What they do is wired in `app.editor`."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSettings, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
+
+from app.actions import Actions
+from app.docks import Docks
+from app.menus import Menus
+from widgets.viewport import Viewport
+
+DEFAULT_SIZE = (1440, 900)
+
+
+class MainWindow(QMainWindow):
+    """Viewport in the middle, docks around it, menus, toolbar and status bar.
+
+    Signals:
+        cancel_requested: The user gave up what is being loaded.
+
+    Attributes:
+        may_close: Asked before closing; False keeps the window open.
+        closing: Called once the window will close, while GL can still be reached.
+    """
+
+    cancel_requested = Signal()
+
+    def __init__(self, viewport: Viewport, panels: dict[str, QWidget], slots: dict[str, Callable[..., None]]) -> None:
+        super().__init__()
+        self.may_close: Callable[[], bool] = lambda: True
+        self.closing: Callable[[], None] = lambda: None
+        self.viewport = viewport
+        self.setCentralWidget(viewport)
+        self.resize(*DEFAULT_SIZE)
+        self.actions_table = Actions(self, slots)
+        self.docks = Docks(self, panels)
+        self.menus = Menus(self, self.actions_table, self.docks.toggle_actions())
+        self._build_status_bar()
+
+    def show_progress(self, name: str, fraction: float) -> None:
+        """Shows what is being read, with a way to cancel; an empty name hides it."""
+        for widget in (self._loading, self._bar, self._cancel):
+            widget.setVisible(bool(name))
+        self._loading.setText(f"Loading {name}")
+        self._bar.setValue(round(fraction * 100.0))
+
+    def show_hint(self, text: str) -> None:
+        """Says what the mouse does here now."""
+        self._hint.setText(text)
+
+    def show_autosave(self, text: str) -> None:
+        """Says when the project was saved by itself."""
+        self._autosave.setText(text)
+
+    def save_layout(self, settings: QSettings) -> None:
+        """Remembers where the panels are."""
+        self.docks.save(settings)
+
+    def restore_layout(self, settings: QSettings) -> bool:
+        """Puts the panels where the user left them; False when nothing usable is stored."""
+        return self.docks.restore(settings)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closes unless that would lose work; GL is released here, where its context still exists."""
+        if not self.may_close():
+            event.ignore()
+            return
+        self.closing()
+        self.viewport.release()
+        event.accept()
+
+    def _build_status_bar(self) -> None:
+        bar = self.statusBar()
+        self._hint = QLabel()
+        self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
+        self._bar.setFixedWidth(140)
+        self._bar.setMaximumHeight(14)
+        self._cancel.setFlat(True)
+        self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
+        self._cancel.clicked.connect(self.cancel_requested)
+        self._autosave = QLabel()
+        bar.addWidget(self._hint, 1)
+        for widget in (self._loading, self._bar, self._cancel, self._autosave):
+            bar.addPermanentWidget(widget)
+        self.show_progress("", 0.0)

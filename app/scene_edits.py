@@ -1,0 +1,113 @@
+"""Edits that menus and panels share, as calls on the document."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from app.document import Document
+from sim.scene import (
+    VIEW,
+    Comparison,
+    DisplayMode,
+    LightSettings,
+    Node,
+    NodeId,
+    ParamRef,
+    SkinningMethod,
+    Transform,
+)
+from sim.view_state import Selection
+from widgets.camera_controller import preset
+
+
+class SceneEdits:
+    """What the user does to the scene without touching a value's own editor.
+
+    Args:
+        document: What is edited.
+        active: Gives the node that skinning commands are meant for, or None.
+    """
+
+    def __init__(self, document: Document, active: Callable[[], Node | None]) -> None:
+        self._document, self._active = document, active
+
+    def set_view(self, name: str, value: object) -> None:
+        """Sets one view setting."""
+        self._document.set_value(ParamRef(VIEW, VIEW, name), value)
+
+    def show(self, display: DisplayMode) -> None:
+        """Draws surfaces another way; the heat map needs a bone, so bones come with it."""
+        values: dict[ParamRef, object] = {ParamRef(VIEW, VIEW, "display"): display}
+        if display is DisplayMode.WEIGHTS and self._document.selection.bone is None:
+            values[ParamRef(VIEW, VIEW, "bones")] = True
+        self._document.set_values(values)
+
+    def toggle_wireframe(self) -> None:
+        """Shaded with or without edges."""
+        wired = self._document.scene.view.display is DisplayMode.SHADED_WIRE
+        self.set_view("display", DisplayMode.SHADED if wired else DisplayMode.SHADED_WIRE)
+
+    def compare(self, comparison: Comparison) -> None:
+        """Shows the two skinning methods side by side, their distance, or one of them."""
+        self.set_view("comparison", comparison)
+
+    def skin_by(self, method: SkinningMethod) -> None:
+        """Skins the active model another way, and shows that way."""
+        node = self._active()
+        if node is not None:
+            skinning = ParamRef(node.id, "model", "skinning")
+            self._document.set_values({skinning: method, ParamRef(VIEW, VIEW, "comparison"): Comparison.OFF})
+
+    def hide_selected(self) -> None:
+        """Hides the selected node."""
+        node_id = self._document.selection.node
+        if node_id is not None:
+            self._document.set_value(ParamRef(node_id, "node", "visible"), False)
+
+    def show_all(self) -> None:
+        """Shows every node, as one edit."""
+        hidden = [node.id for node in self._document.scene.nodes if not node.visible]
+        if hidden:
+            self._document.set_values({ParamRef(node_id, "node", "visible"): True for node_id in hidden})
+
+    def delete_selected(self) -> None:
+        """Removes the selected node."""
+        node_id = self._document.selection.node
+        if node_id is not None:
+            self._document.remove_node(node_id)
+
+    def duplicate_selected(self) -> None:
+        """Copies the selected node."""
+        node_id = self._document.selection.node
+        if node_id is not None:
+            self._document.duplicate_node(node_id)
+
+    def add_light(self) -> None:
+        """Adds a light beside the camera."""
+        camera = self._document.view_state.camera
+        right, up, _ = camera.rotation()
+        place = camera.position() + (right - up * 0.2) * camera.distance * 0.3
+        position = (float(place[0]), max(float(place[1]), 0.05 * camera.distance), float(place[2]))
+        light = LightSettings(reach=min(max(camera.distance, 1e-3), 1e6))
+        self._document.add_node(Node(id="", name="light", transform=Transform(position=position), light=light))
+
+    def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
+        """Selects a node or one of its bones, or nothing."""
+        self._document.select(Selection(node=node_id, bone=bone))
+
+    def select_view(self) -> None:
+        """Selects the view settings."""
+        self._document.select(Selection(view=True))
+
+    def relocate(self, paths: dict[NodeId, str]) -> None:
+        """Points models at other files, as one edit."""
+        self._document.set_values({ParamRef(node_id, "model", "path"): path for node_id, path in paths.items()})
+
+    def turn_camera(self, name: str) -> None:
+        """Looks from the front, back, right, left, top or bottom."""
+        self._document.set_camera(preset(self._document.view_state.camera, name))
+
+    def set_orthographic(self, on: bool) -> None:
+        """Draws with or without perspective."""
+        camera = self._document.view_state.camera
+        self._document.set_camera(msgspec.structs.replace(camera, orthographic=on))

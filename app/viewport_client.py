@@ -1,0 +1,158 @@
+"""Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document import Document
+from app.model_loader import LoadedModel
+from app.model_store import ModelStore
+from app.playback import Playback
+from sim.clock import FrameRate
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.debug import DebugLog
+from sim.gl.framebuffer import Framebuffer
+from sim.render.overlay_records import JointRef
+from sim.render.picture import Overlay
+from sim.scene import NodeId
+from sim.systems.comparison import ComparisonStatistics
+from sim.view_state import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What the last picture showed, for the overlays and the timeline.
+
+    Attributes:
+        rate: How drawing goes.
+        comparison: Statistics of the compared model, if any.
+        difference_scale: Upper end of the difference ramp [file units].
+    """
+
+    rate: FrameRate
+    comparison: ComparisonStatistics | None
+    difference_scale: float
+
+
+class ViewportClient(QObject):
+    """Owns the engine; every call comes with the viewport's context current.
+
+    Signals:
+        drawn: A picture was drawn; carries `Drawn`.
+        gl_failed: One line about an OpenGL error.
+
+    Attributes:
+        engine: None before the context exists and after it is gone.
+    """
+
+    drawn = Signal(object)
+    gl_failed = Signal(str)
+
+    def __init__(self, document: Document, store: ModelStore, playback: Playback, *, debug: bool = False) -> None:
+        super().__init__()
+        self._document, self._store, self._playback, self._debug = document, store, playback, debug
+        self.engine: Engine | None = None
+        self._log: DebugLog | None = None
+        self._uploaded: dict[NodeId, LoadedModel] = {}
+        self._overlay = Overlay(lights=True)
+        self._scale = 0.0
+
+    # --- what the viewport calls ----------------------------------------------------------------------
+
+    def gl_init(self) -> None:
+        """Creates the engine in the viewport's context."""
+        self.gl_release()
+        context = Context.current()
+        self._log = DebugLog(context) if self._debug else None
+        self.engine = Engine(context)
+
+    def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
+        """Draws the scene at the playhead; the same call gives the same picture."""
+        engine = self.engine
+        if engine is None:
+            return
+        engine.apply(self._document.scene)
+        self._upload(engine)
+        engine.advance(self._playback.playhead.time)
+        comparison = self._compare(engine)
+        output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
+        engine.draw(output, self._document.view_state.camera, self._current_overlay())
+        engine.collect()
+        self._report_errors()
+        rate = self._playback.meter.drawn(time.monotonic())
+        self.drawn.emit(Drawn(rate, comparison, self._scale))
+
+    def gl_release(self) -> None:
+        """Deletes everything; may be called twice."""
+        if self._log is not None:
+            self._log.release()
+            self._log = None
+        if self.engine is not None:
+            self.engine.release()
+            self.engine.context.release()
+            self.engine = None
+        self._uploaded.clear()
+
+    # --- overlay --------------------------------------------------------------------------------------
+
+    def set_hovered(self, joint: JointRef | None) -> bool:
+        """Marks the joint under the mouse; whether that changes the picture."""
+        changed = joint != self._overlay.hovered
+        self._overlay = replace(self._overlay, hovered=joint)
+        return changed
+
+    def reset_difference_scale(self) -> None:
+        """Lets the difference ramp find its upper end anew."""
+        self._scale = 0.0
+
+    def joint_of(self, selection: Selection) -> JointRef | None:
+        """The selected joint by index; None where no joint is selected or its model is not there."""
+        model = self.engine.model_of(selection.node) if self.engine and selection.node else None
+        if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
+            return None
+        names = model.skeleton.names
+        return JointRef(selection.node, names.index(selection.bone)) if selection.bone in names else None
+
+    def _current_overlay(self) -> Overlay:
+        selected = self.joint_of(self._document.selection)
+        return replace(self._overlay, selected=selected, difference_scale=self._scale or None)
+
+    # --- steps of a picture ---------------------------------------------------------------------------
+
+    def _upload(self, engine: Engine) -> None:
+        """Hands models that arrived to the engine, and takes back those that are gone."""
+        nodes = {node.id for node in self._document.scene.of_kind("model")}
+        for node_id in nodes | set(self._uploaded):
+            loaded = self._store.loaded(node_id) if node_id in nodes else None
+            if loaded is self._uploaded.get(node_id):
+                continue
+            if loaded is None:
+                engine.remove_model(node_id)
+                del self._uploaded[node_id]
+            else:
+                engine.set_model(node_id, loaded.model, loaded.images)
+                self._uploaded[node_id] = loaded
+
+    def _compare(self, engine: Engine) -> ComparisonStatistics | None:
+        models = [node.id for node in self._document.scene.of_kind("model") if node.visible]
+        selected = self._document.selection.node
+        target = selected if selected in models else next(iter(models), None)
+        statistics = engine.compare(target, time.monotonic()) if target else None
+        if statistics is not None and statistics.maximum > self._scale:
+            self._scale = nice_ceiling(statistics.maximum)
+        return statistics
+
+    def _report_errors(self) -> None:
+        if self._log is not None and self._log.errors:
+            errors, self._log.errors = self._log.errors, []
+            for error in dict.fromkeys(errors):
+                self.gl_failed.emit(f"OpenGL: {error}")
+
+
+def nice_ceiling(value: float) -> float:
+    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value; a scale people can read."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)

@@ -1,0 +1,187 @@
+"""What the mouse does in the viewport besides moving the camera: select, hover, drag lights."""
+
+import numpy as np
+from PySide6.QtCore import QObject, QPointF, Qt, Signal
+
+from app.document import Document
+from app.gesture import Gesture
+from app.viewport_client import ViewportClient
+from sim.assets.model import CharacterModel
+from sim.camera import Camera
+from sim.picking import pick_joint, project_points, ray_plane
+from sim.render.overlay_records import JointRef
+from sim.scene import DisplayMode, NodeId, ParamRef
+from sim.view_state import Selection
+from widgets.viewport import Viewport
+
+JOINT_RADIUS = 9.0
+LIGHT_RADIUS = 12.0
+
+
+class ViewportTools(QObject):
+    """Selection by click, hover of bones, and dragging of lights in the plane of the view.
+
+    Signals:
+        hint: What is under the mouse, for the status bar; "" for nothing.
+    """
+
+    hint = Signal(str)
+
+    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+        super().__init__()
+        self._document, self._client, self._viewport = document, client, viewport
+        self._light: NodeId | None = None
+        self._gesture: Gesture | None = None
+        self._offset = np.zeros(3)
+        viewport.clicked.connect(self._on_clicked)
+        viewport.hovered.connect(self._on_hovered)
+        viewport.left.connect(self._on_left)
+        viewport.drag_started.connect(self._on_drag_started)
+        viewport.dragged.connect(self._on_dragged)
+        viewport.drag_finished.connect(self._on_drag_finished)
+        viewport.drag_cancelled.connect(self._on_drag_cancelled)
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    def light_at(self, position: QPointF) -> NodeId | None:
+        """The light whose disc is under a place of the viewport."""
+        nodes = [node for node in self._document.scene.of_kind("light") if node.visible]
+        if not nodes:
+            return None
+        places = np.array([node.transform.position for node in nodes])
+        pixels, _ = project_points(self._camera(), self._size(), places)
+        with np.errstate(invalid="ignore"):
+            distances = np.linalg.norm(pixels - [position.x(), position.y()], axis=1)
+        distances = np.nan_to_num(distances, nan=np.inf)
+        nearest = int(np.argmin(distances))
+        return nodes[nearest].id if distances[nearest] <= LIGHT_RADIUS else None
+
+    def joint_at(self, position: QPointF) -> JointRef | None:
+        """The drawn joint or bone under a place of the viewport; None while bones are hidden."""
+        engine = self._client.engine
+        if engine is None or not self._document.scene.view.bones:
+            return None
+        for node in self._document.scene.of_kind("model"):
+            view = engine.view(node.id)
+            if not node.visible or view is None or view.segments is None:
+                continue
+            places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
+            drawn = view.segments.joints
+            places[drawn] = engine.joint_positions(node.id)[drawn]
+            parents = view.character.model.skeleton.parents
+            cursor = (position.x(), position.y())
+            joint = pick_joint(self._camera(), self._size(), places, parents, cursor, JOINT_RADIUS)
+            if joint is not None:
+                return JointRef(node.id, joint)
+        return None
+
+    def pick(self, position: QPointF) -> Selection:
+        """What a click at a place selects: a light, a bone, a model, or nothing."""
+        light = self.light_at(position)
+        if light is not None:
+            return Selection(node=light)
+        joint = self.joint_at(position)
+        if joint is not None:
+            return self._selection_of(joint)
+        return self._surface_at(position)
+
+    # --- mouse ----------------------------------------------------------------------------------------
+
+    def _on_clicked(self, position: QPointF, _modifiers: Qt.KeyboardModifier) -> None:
+        self._document.select(self.pick(position))
+
+    def _on_hovered(self, position: QPointF) -> None:
+        light = self.light_at(position)
+        joint = None if light else self.joint_at(position)
+        self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if light else Qt.CursorShape.ArrowCursor)
+        if self._client.set_hovered(joint):
+            self._viewport.update()
+        self.hint.emit(self._hint_for(light, joint))
+
+    def _on_left(self) -> None:
+        if self._client.set_hovered(None):
+            self._viewport.update()
+        self.hint.emit("")
+
+    def _on_drag_started(self, position: QPointF) -> None:
+        self._light = self.light_at(position)
+        if self._light is None:
+            return
+        self._document.select(Selection(node=self._light))
+        name = self._document.scene.node(self._light).name
+        self._gesture = self._document.new_gesture(f"Move {name}")
+        grabbed = self._on_view_plane(position)
+        place = np.asarray(self._document.scene.node(self._light).transform.position)
+        self._offset = place - grabbed if grabbed is not None else np.zeros(3)
+
+    def _on_dragged(self, position: QPointF) -> None:
+        if self._light is None or self._gesture is None or not self._document.scene.has(self._light):
+            return
+        place = self._on_view_plane(position)
+        if place is not None:
+            moved = place + self._offset
+            ref = ParamRef(self._light, "transform", "position")
+            self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
+
+    def _on_drag_finished(self, _position: QPointF) -> None:
+        if self._gesture is not None:
+            self._document.end_gesture(self._gesture)
+        self._light = self._gesture = None
+
+    def _on_drag_cancelled(self) -> None:
+        if self._gesture is not None:
+            self._document.cancel_gesture(self._gesture)
+        self._light = self._gesture = None
+
+    # --- geometry -------------------------------------------------------------------------------------
+
+    def _camera(self) -> Camera:
+        return self._document.view_state.camera
+
+    def _size(self) -> tuple[float, float]:
+        return self._viewport.size_f.width(), self._viewport.size_f.height()
+
+    def _on_view_plane(self, position: QPointF) -> np.ndarray | None:
+        """Point under the cursor at the depth of the dragged light."""
+        width, height = self._size()
+        ndc = 2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height
+        origin, direction = self._camera().ray(*ndc, width / height)
+        assert self._light is not None
+        place = self._document.scene.node(self._light).transform.position
+        return ray_plane(origin, direction, place, self._camera().rotation()[2])
+
+    def _surface_at(self, position: QPointF) -> Selection:
+        engine = self._client.engine
+        if engine is None:
+            return Selection()
+        ratio = self._viewport.devicePixelRatioF()
+        width, height = self._size()
+        size = round(width * ratio), round(height * ratio)
+        with self._viewport.gl_current():
+            hit = engine.pick(self._camera(), size, position.x() * ratio, position.y() * ratio)
+        if hit is None:
+            return Selection()
+        weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
+        joint = strongest_joint(engine.model_of(hit.node), hit.triangle) if weights_shown else None
+        return Selection(node=hit.node) if joint is None else self._selection_of(JointRef(hit.node, joint))
+
+    def _selection_of(self, reference: JointRef) -> Selection:
+        assert self._client.engine is not None
+        model = self._client.engine.model_of(reference.node)
+        assert model is not None
+        assert model.skeleton is not None
+        return Selection(node=reference.node, bone=model.skeleton.names[reference.joint])
+
+    def _hint_for(self, light: NodeId | None, joint: JointRef | None) -> str:
+        if light is not None:
+            return f"{self._document.scene.node(light).name}: drag to move"
+        return f"Bone {self._selection_of(joint).bone}: click to select" if joint is not None else ""
+
+
+def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
+    """Joint with the largest weight on a triangle of a model; None where nothing is weighted."""
+    if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
+        return None
+    corners = model.mesh.triangles[triangle]
+    weights = np.bincount(model.skin.joints[corners].ravel(), model.skin.weights[corners].ravel())
+    return int(np.argmax(weights))
