@@ -14,8 +14,10 @@ from sim.maths.transform import polar
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
-_RIGID = 1e-5
-"""Largest deviation of M^T M from the identity that counts as float noise of the file, not as scale."""
+_RIGID = 5e-6
+"""Largest deviation of an element from a rotation that counts as float noise of the file, not as scale."""
+
+_NO_SCALE: Float64 = np.eye(3, 4)
 
 
 def lbs_rows(palette: Float64) -> Float32:
@@ -43,7 +45,8 @@ def scale_rows(palette: Float64, centres: Float64 | None = None) -> Float32:
 
 def is_rigid(palette: Float64) -> bool:
     """Whether no matrix scales, shears or mirrors; the scale part is then the identity everywhere."""
-    return not bool(_scaling(palette[:, :3, :3]).any())
+    linear = palette[:, :3, :3]
+    return not _scaling(linear, quaternion.from_matrix(linear)).any()
 
 
 def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[Float64, Float64]:
@@ -52,23 +55,24 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
     Source: Kavan et al. 2008, section 4.3 (two-phase skinning), with the scale centred on the joint.
     """
     linear, translation = palette[:, :3, :3], palette[:, :3, 3]
-    scales = np.broadcast_to(np.eye(3, 4), (len(palette), 3, 4))
-    scaling = _scaling(linear)
-    if not scaling.any():
-        return dual_quaternion.from_rotation_translation(quaternion.from_matrix(linear), translation), scales
-    rotation, translation, scales = linear.copy(), translation.copy(), scales.copy()
-    rotation[scaling], scales[scaling, :, :3] = polar(linear[scaling])
-    if centres is not None:
-        kept = centres[scaling]
-        scales[scaling, :, 3] = kept - _apply(scales[scaling, :, :3], kept)
-        translation[scaling] += _apply(linear[scaling] - rotation[scaling], kept)
-    return dual_quaternion.from_rotation_translation(quaternion.from_matrix(rotation), translation), scales
+    scales = np.repeat(_NO_SCALE[None], len(palette), axis=0)
+    rotation = quaternion.from_matrix(linear)
+    scaling = np.flatnonzero(_scaling(linear, rotation))
+    if len(scaling):
+        turn, scales[scaling, :, :3] = polar(linear[scaling])
+        rotation[scaling] = quaternion.from_matrix(turn)
+        if centres is not None:
+            kept = centres[scaling]
+            scales[scaling, :, 3] = kept - _apply(scales[scaling, :, :3], kept)
+            translation = translation.copy()
+            translation[scaling] += _apply(linear[scaling] - turn, kept)
+    return dual_quaternion.from_rotation_translation(rotation, translation), scales
 
 
-def _scaling(linear: Float64) -> npt.NDArray[np.bool_]:
-    gram = np.swapaxes(linear, -1, -2) @ linear
-    stretched = np.abs(gram - np.eye(3)).max(axis=(-2, -1)) > _RIGID
-    return np.asarray(stretched | (np.linalg.det(linear) < 0.0))
+def _scaling(linear: Float64, rotation: Float64) -> npt.NDArray[np.bool_]:
+    """Which matrices (B, 3, 3) are not the rotations that were taken from them (B, 4)."""
+    deviation = np.abs(quaternion.to_matrix(rotation) - linear)
+    return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 
 
 def _apply(linear: Float64, vectors: Float64) -> Float64:

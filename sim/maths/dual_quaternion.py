@@ -16,8 +16,11 @@ Float64 = npt.NDArray[np.float64]
 
 def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:
     """Turn by unit quaternions (..., 4), then move by (..., 3)."""
-    vector = np.concatenate([translation, np.zeros_like(translation[..., :1])], axis=-1)
-    return np.stack([rotation, 0.5 * quaternion.multiply(vector, rotation)], axis=-2)
+    motion = np.zeros((*rotation.shape[:-1], 2, 4))
+    motion[..., 1, :3] = translation
+    motion[..., 1, :] = 0.5 * quaternion.multiply(motion[..., 1, :], rotation)
+    motion[..., 0, :] = rotation
+    return motion
 
 
 def multiply(a: Float64, b: Float64) -> Float64:

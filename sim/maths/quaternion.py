@@ -22,18 +22,8 @@ _CONJUGATE: Float64 = np.array([-1.0, -1.0, -1.0, 1.0])
 
 def multiply(a: Float64, b: Float64) -> Float64:
     """Hamilton product of quaternions, shape (..., 4)."""
-    ax, ay, az, aw = np.moveaxis(a, -1, 0)
-    bx, by, bz, bw = np.moveaxis(b, -1, 0)
-    product: Float64 = np.stack(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ],
-        axis=-1,
-    )
-    return product
+    outer = a[..., :, None] * b[..., None, :]
+    return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FROM_OUTER
 
 
 def conjugate(q: Float64) -> Float64:
@@ -109,21 +99,11 @@ def from_matrix(rotation: Float64) -> Float64:
 
     Source: Shepperd 1978, "Quaternion from rotation matrix".
     """
-    m = rotation
-    xx, yy, zz = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    xy, xz, yz = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
-    xw, yw, zw = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
-    rows = [
-        [1.0 + xx - yy - zz, xy, xz, xw],
-        [xy, 1.0 - xx + yy - zz, yz, yw],
-        [xz, yz, 1.0 - xx - yy + zz, zw],
-        [xw, yw, zw, 1.0 + xx + yy + zz],
-    ]
-    # Row i is 4 q_i q: every row is the quaternion, the one with the largest diagonal the most precise.
-    products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    largest = np.argmax(np.diagonal(products, axis1=-2, axis2=-1), axis=-1)
-    q = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
-    return normalised(np.where(q[..., 3:] < 0.0, -q, q))
+    # Row i of the products is 4 q_i q: each is the quaternion, the one with the largest diagonal the most precise.
+    products = rotation.reshape(-1, 9) @ _OUTER_FROM_ROTATION + _OUTER_OF_NO_ROTATION
+    largest = products[:, ::5].argmax(axis=1)
+    q = products.reshape(-1, 4, 4)[np.arange(len(products)), largest]
+    return normalised(np.where(q[:, 3:] < 0.0, -q, q)).reshape(*rotation.shape[:-2], 4)
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
@@ -145,29 +125,51 @@ def from_euler_degrees(angles: npt.ArrayLike) -> Float64:
     return multiply(z, multiply(y, x))
 
 
+def _product_from_outer() -> Float64:
+    """Linear map (16, 4) from the outer product of two quaternions to their Hamilton product.
+
+    Like the two maps below it turns a conversion of a whole batch into one matrix product.
+    """
+    x, y, z, w = range(4)
+    product = np.zeros((4, 4, 4))
+    for i in range(4):
+        product[i, w, i] = product[w, i, i] = 1.0
+    for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):
+        product[i, j, k], product[j, i, k] = 1.0, -1.0
+        product[i, i, w] = -1.0
+    return product.reshape(16, 4)
+
+
 def _rotation_from_outer() -> Float64:
     """Linear map (16, 16) from the outer product q qT to the 4x4 matrix of the rotation, both row-major.
 
-    One matrix product then converts a whole batch; the last element is q.q, 1 for unit quaternions.
+    The last element is q.q, which is 1 for unit quaternions.
     """
     x, y, z, w = range(4)
-    terms = {
-        (0, 0): [(x, x, 1), (y, y, -1), (z, z, -1), (w, w, 1)],
-        (1, 1): [(x, x, -1), (y, y, 1), (z, z, -1), (w, w, 1)],
-        (2, 2): [(x, x, -1), (y, y, -1), (z, z, 1), (w, w, 1)],
-        (3, 3): [(x, x, 1), (y, y, 1), (z, z, 1), (w, w, 1)],
-        (0, 1): [(x, y, 2), (z, w, -2)],
-        (1, 0): [(x, y, 2), (z, w, 2)],
-        (0, 2): [(x, z, 2), (y, w, 2)],
-        (2, 0): [(x, z, 2), (y, w, -2)],
-        (1, 2): [(y, z, 2), (x, w, -2)],
-        (2, 1): [(y, z, 2), (x, w, 2)],
-    }
-    matrix = np.zeros((16, 16))
-    for (row, column), products in terms.items():
-        for i, j, factor in products:
-            matrix[4 * i + j, 4 * row + column] = factor
-    return matrix
+    matrix = np.zeros((4, 4, 4, 4))
+    for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):
+        for component in range(4):
+            matrix[component, component, i, i] = 1.0 if component in (i, w) else -1.0
+        matrix[i, j, i, j] = matrix[i, j, j, i] = 2.0
+        matrix[k, w, j, i], matrix[k, w, i, j] = 2.0, -2.0
+    for component in range(4):
+        matrix[component, component, w, w] = 1.0
+    return matrix.reshape(16, 16)
 
 
+def _outer_from_rotation() -> tuple[Float64, Float64]:
+    """Linear map (9, 16) and constant (16,) from a rotation matrix to 4 q qT, both row-major."""
+    x, y, z, w = range(4)
+    outer = np.zeros((3, 3, 4, 4))
+    for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):
+        for component in range(4):
+            outer[i, i, component, component] = 1.0 if component in (i, w) else -1.0
+        outer[i, j, i, j] = outer[i, j, j, i] = outer[j, i, i, j] = outer[j, i, j, i] = 1.0
+        outer[j, i, k, w] = outer[j, i, w, k] = 1.0
+        outer[i, j, k, w] = outer[i, j, w, k] = -1.0
+    return outer.reshape(9, 16), np.eye(4).reshape(16)
+
+
+_PRODUCT_FROM_OUTER: Float64 = _product_from_outer()
 ROTATION_FROM_OUTER: Float64 = _rotation_from_outer()
+_OUTER_FROM_ROTATION, _OUTER_OF_NO_ROTATION = _outer_from_rotation()
