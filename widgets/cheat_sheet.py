@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from widgets.empty_state import EmptyState
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon
 
+Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1
 _ENTRY_ROLE = Qt.ItemDataRole.UserRole
 _ALTERNATIVES = " or "
@@ -147,7 +148,7 @@ class KeysDelegate(QStyledItemDelegate):
             x += width + SPACE
         painter.restore()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for all caps."""
         parts = _parts(index.data() or "")
         width = sum(_part_width(option.fontMetrics, part, is_cap) + SPACE for part, is_cap in parts)

@@ -128,11 +128,17 @@ class GlyphLabel(QWidget):
         super().__init__(parent)
         self._character = glyph(name)
         self._role = QPalette.ColorRole.PlaceholderText
+        self._tint: Tint = None
         self.setFixedSize(side, side)
 
     def set_icon(self, name: str) -> None:
         """Shows another icon."""
         self._character = glyph(name)
+        self.update()
+
+    def set_tint(self, tint: Tint) -> None:
+        """Takes a colour with a meaning instead of the dim one."""
+        self._tint = tint
         self.update()
 
     def set_role(self, role: QPalette.ColorRole) -> None:
@@ -143,7 +149,8 @@ class GlyphLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Draws the glyph in the palette of the moment."""
         with QPainter(self) as painter:
-            draw_glyph(painter, self.rect(), self._character, self.palette().color(self._role))
+            plain = self.palette().color(self._role)
+            draw_glyph(painter, self.rect(), self._character, _resolved(self._tint, plain))
 
 
 class GlyphEngine(QIconEngine):
@@ -173,10 +180,16 @@ class GlyphEngine(QIconEngine):
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
         if self._colour is not None:
-            return self._colour if isinstance(self._colour, QColor) else self._colour()
+            return _resolved(self._colour, QColor())
         if mode == QIcon.Mode.Selected:
             return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.ButtonText)
+
+
+def _resolved(tint: Tint, plain: QColor) -> QColor:
+    if tint is None:
+        return plain
+    return tint if isinstance(tint, QColor) else tint()
 
 
 @functools.cache

@@ -194,17 +194,14 @@ class MessageHandler(logging.Handler):
 def message_of(record: logging.LogRecord) -> Message:
     """Message of a log record."""
     level = record.levelno
-    severity = (
-        Severity.ERROR if level >= logging.ERROR else Severity.WARNING if level >= logging.WARNING else Severity.INFO
-    )
+    severity = Severity(sum(level >= bound for bound in (logging.WARNING, logging.ERROR)))
     return Message(severity, record.getMessage(), str(getattr(record, "file", "")), record.created)
 
 
 def severity_icon(severity: Severity) -> QIcon:
     """Icon of a severity in its colour."""
-    scheme = colours()
-    tint = {Severity.INFO: scheme.dim, Severity.WARNING: scheme.warning, Severity.ERROR: scheme.error}[severity]
-    return icon(severity.icon_name, QColor(tint))
+    name = ("dim", "warning", "error")[severity]
+    return icon(severity.icon_name, lambda: QColor(getattr(colours(), name)))
 
 
 def _file_name(file: str) -> str:

@@ -37,9 +37,7 @@ class Messages(QWidget):
         self.model = MessageModel(self)
         self.proxy = MessageFilter(self.model, self)
         self.view = QTreeView(self)
-        self.empty = EmptyState(
-            "info", "No messages", "Warnings and errors of files and settings are listed here.", self
-        )
+        self.empty = EmptyState("info", "No messages", "Warnings and errors of files and settings appear here.", self)
         self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
         self.clear_button = _tool("clear", "Clear", "Remove all messages")
         self.copy_button = _tool("copy", "Copy all", "Copy all messages that are shown")

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyqtgraph.parametertree import ParameterItem
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QTreeWidget, QWidget
 
+from widgets.icons import GlyphLabel, Tint
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon, tabular
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class FactItem(ParameterItem):
         self.setFont(1, tabular(self.font(1)))
         self.setSizeHint(0, QSize(0, _line_height(self.font(1)) + SPACE))
         if parameter.mark:
-            self.setIcon(1, icon(parameter.mark, _severity_colour(parameter.mark)))
+            self.setIcon(1, icon(parameter.mark, _severity_tint(parameter.mark)))
         self._show()
 
     def valueChanged(self, param: Any, val: Any) -> None:
@@ -191,15 +192,14 @@ def _reset_button() -> QToolButton:
     return button
 
 
-def _mark_label(mark: str) -> QLabel:
-    label = QLabel()
-    side = label.fontMetrics().height()
-    label.setPixmap(icon(mark, _severity_colour(mark)).pixmap(side, side))
+def _mark_label(mark: str) -> GlyphLabel:
+    label = GlyphLabel(mark, QFontMetrics(QGuiApplication.font()).height())
+    label.set_tint(_severity_tint(mark))
     return label
 
 
-def _severity_colour(mark: str) -> QColor | None:
-    return QColor(getattr(colours(), mark)) if mark in _SEVERITIES else None
+def _severity_tint(mark: str) -> Tint:
+    return (lambda: QColor(getattr(colours(), mark))) if mark in _SEVERITIES else None
 
 
 TreeItem = SectionItem | SettingItem | FactItem | NoteItem

@@ -14,7 +14,7 @@ from widgets.number_field import NumberField
 from widgets.theme import SPACE, SPACE_WIDE, colours
 
 _AXES = "XYZW"
-_DECIMALS_MAX = 4
+_DECIMALS_MAX = 3
 
 
 class NumberEditor(Editor):
