@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl import raw
 from sim.gl.bootstrap import GL
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.formats import PixelFormat, pixel_format
@@ -167,7 +168,7 @@ class Framebuffer:
         if self.name:
             GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + attachment)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
-        GL.glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
+        raw.glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
         return out[::-1].copy() if flip else out
 
     def read_depth(self, rect: Rect | None = None) -> npt.NDArray[np.float32]:
@@ -176,7 +177,7 @@ class Framebuffer:
         out = np.empty((height, width), np.float32)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
-        GL.glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
+        raw.glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
         return out
 
     def release(self) -> None:

@@ -142,7 +142,7 @@ class Program:
     def _set_value(self, info: UniformInfo, value: Any) -> None:
         try:
             array = info.type.encode(value, info.size)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"program {self.label!r}: uniform {info.name!r}: {error}") from None
         last = self._values.get(info.name)
         if last is None or last.shape != array.shape or last.tobytes() != array.tobytes():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.gl import raw
 from sim.gl.bootstrap import GL
 from sim.gl.uniform_types import UniformType, uniform_type
 
@@ -90,7 +91,7 @@ def _uniforms(program: int) -> list[UniformInfo]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_UNIFORM_MAX_LENGTH))
     found = []
     for index in range(_parameter(program, GL.GL_ACTIVE_UNIFORMS)):
-        name, size, gl_type = query.run(_RAW["uniform"], program, index)
+        name, size, gl_type = query.run(raw.glGetActiveUniform, program, index)
         location = int(GL.glGetUniformLocation(program, name))
         if location >= 0:  # members of blocks have none
             found.append(UniformInfo(name.removesuffix("[0]"), location, uniform_type(gl_type), size))
@@ -101,7 +102,7 @@ def _attributes(program: int) -> tuple[AttributeInfo, ...]:
     query = _Query(_parameter(program, GL.GL_ACTIVE_ATTRIBUTE_MAX_LENGTH))
     found = []
     for index in range(_parameter(program, GL.GL_ACTIVE_ATTRIBUTES)):
-        name, _, gl_type = query.run(_RAW["attribute"], program, index)
+        name, _, gl_type = query.run(raw.glGetActiveAttrib, program, index)
         location = int(GL.glGetAttribLocation(program, name))
         if location >= 0:  # built-ins such as gl_VertexID have none
             found.append(AttributeInfo(name, location, *ATTRIBUTE_TYPES[gl_type]))
@@ -123,18 +124,4 @@ def _blocks(program: int) -> list[BlockInfo]:
 def _captures(program: int) -> tuple[str, ...]:
     query = _Query(_parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH))
     count = _parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYINGS)
-    return tuple(query.run(_RAW["varying"], program, index)[0] for index in range(count))
-
-
-def _raw_functions() -> dict[str, Any]:
-    # PyOpenGL wraps these with varying signatures between versions; the plain C functions do not change.
-    from OpenGL.raw.GL.VERSION import GL_2_0, GL_3_0
-
-    return {
-        "uniform": GL_2_0.glGetActiveUniform,
-        "attribute": GL_2_0.glGetActiveAttrib,
-        "varying": GL_3_0.glGetTransformFeedbackVarying,
-    }
-
-
-_RAW = _raw_functions()
+    return tuple(query.run(raw.glGetTransformFeedbackVarying, program, index)[0] for index in range(count))

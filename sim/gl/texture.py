@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl import raw
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.errors import GLError, GLLimitError
@@ -141,7 +142,7 @@ class Texture2D(Texture):
         self.bind(SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
         pointer = ctypes.c_void_p(data.ctypes.data)
-        GL.glTexSubImage2D(self.target, 0, 0, 0, width, height, self.format.transfer, self.format.element, pointer)
+        raw.glTexSubImage2D(self.target, 0, 0, 0, width, height, self.format.transfer, self.format.element, pointer)
         if self.mipmaps:
             GL.glGenerateMipmap(self.target)
 
@@ -152,7 +153,7 @@ class Texture2D(Texture):
         self.bind(SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
         pointer = ctypes.c_void_p(out.ctypes.data)
-        GL.glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
+        raw.glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
         return out
 
     def _allocate(self) -> None:
@@ -160,7 +161,7 @@ class Texture2D(Texture):
         levels = max(self.size).bit_length() if self.mipmaps else 1
         for level in range(levels):
             width, height = (max(1, edge >> level) for edge in self.size)
-            GL.glTexImage2D(
+            raw.glTexImage2D(
                 self.target,
                 level,
                 self.format.internal,

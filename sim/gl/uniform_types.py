@@ -34,6 +34,8 @@ class UniformType:
         Raises:
             ValueError: If the shape does not fit.
         """
+        if value is None:  # numpy would make a NaN of it
+            raise ValueError(f"no value for {self.glsl}")
         array = np.ascontiguousarray(value, self.dtype)
         if array.shape == self.shape or (not self.shape and array.shape == (1,)):
             return array.reshape(1, *self.shape)

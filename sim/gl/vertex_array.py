@@ -46,6 +46,10 @@ ELEMENTS: dict[str, int] = {
 }
 
 
+MISSING_COMPONENTS = (0.0, 0.0, 0.0, 1.0)
+"""What OpenGL puts in place of components that a source lacks."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
     """A buffer of records that feeds attributes.
@@ -127,9 +131,8 @@ class VertexArray:
         GL.glBindVertexArray(owner.name)
         for attribute in program.attributes:
             if attribute.name not in self._sources:
-                value = (*self.constants[attribute.name], 0.0, 0.0, 1.0)
-                padded = value[:4] if len(self.constants[attribute.name]) < 4 else self.constants[attribute.name]
-                GL.glVertexAttrib4f(attribute.location, *map(float, padded))
+                value = tuple(self.constants[attribute.name])[:4]
+                GL.glVertexAttrib4f(attribute.location, *map(float, value + MISSING_COMPONENTS[len(value) :]))
 
     def draw(
         self,

@@ -1,0 +1,133 @@
+"""ShaderLibrary: one program for one request, and replacing programs while they are in use."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.record import record
+from sim.gl.vertex_array import Stream, VertexArray
+from tests.gl.shader_files import HEADER, make_library, write_shaders
+
+VALUE = record("Value", value=(4, "f4"))
+
+FILES = {
+    "scale.vert": HEADER + '#include "common/factor.glsl"\nuniform float u_gain;\n'
+    "void main() { o_value = a_value * factor() * u_gain; }\n",
+    "plain.vert": HEADER + "void main() { o_value = a_value; }\n",
+    "common/factor.glsl": "float factor() { return 2.0; }\n",
+}
+
+
+class Bench:
+    """A kernel with one record in and one out."""
+
+    def __init__(self, context: Context, root: Path) -> None:
+        self.root = root
+        self.library = make_library(context, root, FILES)
+        self.kernel = Kernel(self.library, "scale.vert", VALUE, inputs=[VALUE])
+        self.source = VertexArray(context, [Stream(Buffer(context, np.ones(1, VALUE.dtype)))])
+        self.source._sources["a_value"][0].buffer.write(np.ones(4, np.float32))
+        self.target = Buffer(context, 16, dtype=VALUE.dtype)
+        self.kernel.program["u_gain"] = 10.0
+
+    def value(self) -> float:
+        self.kernel.run(self.source, self.target)
+        return float(self.target.read()["value"][0, 0])
+
+    def change(self, name: str, text: str) -> list[str]:
+        write_shaders(self.root, {name: text})
+        return [str(message) for message in self.library.changed([name])]
+
+
+def test_the_same_request_is_the_same_program(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    again = Kernel(bench.library, "scale.vert", VALUE, inputs=[VALUE])
+    other = Kernel(bench.library, "scale.vert", VALUE, inputs=[VALUE], defines={"X": 1})
+    assert again.program is bench.kernel.program
+    assert other.program is not bench.kernel.program
+    assert bench.library.files == {"scale.vert", "common/factor.glsl"}
+
+
+def test_a_change_of_an_include_reaches_the_program_and_keeps_its_values(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    program, generation = bench.kernel.program, bench.kernel.program.generation
+    assert bench.value() == 20.0
+    assert bench.change("common/factor.glsl", "float factor() { return 3.0; }\n") == []
+    assert bench.value() == 30.0
+    assert bench.kernel.program is program
+    assert program.generation == generation + 1
+    assert sum(label.startswith("Program:") for label in context.live) == 1
+
+
+def test_a_failure_keeps_the_running_program_and_is_retried(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    generation = bench.kernel.program.generation
+    messages = bench.change("common/factor.glsl", "\nfloat factor() { return oops; }\n")
+    assert "oops" in messages[0]
+    assert all(message.startswith("common/factor.glsl:2: ") for message in messages)
+    assert [str(message) for message in bench.library.messages] == messages
+    assert bench.value() == 20.0
+    assert bench.kernel.program.generation == generation
+    assert bench.change("common/factor.glsl", FILES["common/factor.glsl"].replace("2.0", "5.0")) == []
+    assert bench.library.messages == []
+    assert bench.value() == 50.0
+
+
+def test_an_include_that_is_missing_is_awaited(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    text = FILES["scale.vert"].replace("common/factor.glsl", "common/later.glsl")
+    assert bench.change("scale.vert", text)[0].startswith("scale.vert:2: cannot include 'common/later.glsl'")
+    assert bench.value() == 20.0
+    assert bench.change("common/later.glsl", "float factor() { return 7.0; }\n") == []
+    assert bench.value() == 70.0
+
+
+def test_a_cycle_made_while_running_is_a_message(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    messages = bench.change("common/factor.glsl", '#include "scale.vert"\n')
+    assert "scale.vert -> common/factor.glsl -> scale.vert" in messages[0]
+    assert bench.value() == 20.0
+
+
+def test_other_programs_are_left_alone(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    plain = Kernel(bench.library, "plain.vert", VALUE, inputs=[VALUE]).program
+    before = plain.generation
+    bench.change("common/factor.glsl", "float factor() { return 3.0; }\n")
+    assert plain.generation == before
+    assert bench.library.changed(["unknown.glsl"]) == []
+
+
+def test_a_removed_uniform_does_not_break_the_caller(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    bench.change("scale.vert", HEADER + "void main() { o_value = a_value; }\n")
+    bench.kernel.program["u_gain"] = 4.0
+    assert bench.value() == 1.0
+    bench.change("scale.vert", FILES["scale.vert"])
+    bench.kernel.program["u_gain"] = 4.0
+    assert bench.value() == 8.0
+
+
+def test_attributes_may_move_between_generations(context: Context, tmp_path: Path) -> None:
+    text = HEADER + "layout(location = %d) in vec4 a_value;\nvoid main() { o_value = a_value * 3.0; }\n"
+    library = make_library(context, tmp_path, {"m.vert": text % 0})
+    kernel = Kernel(library, "m.vert", VALUE)
+    source = VertexArray(context, [Stream(Buffer(context, np.ones(4, np.float32), dtype=VALUE.dtype))])
+    target = Buffer(context, 16, dtype=VALUE.dtype)
+    for location in (0, 5, 0):
+        write_shaders(tmp_path, {"m.vert": text % location})
+        assert library.changed(["m.vert"]) == []
+        kernel.run(source, target)
+        np.testing.assert_array_equal(target.read()["value"][0], 3.0)
+
+
+def test_a_uniform_that_changes_its_type_drops_the_old_value(context: Context, tmp_path: Path) -> None:
+    bench = Bench(context, tmp_path)
+    text = FILES["scale.vert"].replace("uniform float u_gain", "uniform vec4 u_gain")
+    assert bench.change("scale.vert", text) == []
+    assert bench.value() == 0.0
+    bench.kernel.program["u_gain"] = (3, 0, 0, 0)
+    assert bench.value() == 6.0

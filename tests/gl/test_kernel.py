@@ -1,0 +1,162 @@
+"""Kernels and vertex arrays: what goes in against what is captured."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.errors import GLError, GLLimitError
+from sim.gl.kernel import TRIPLES_FROM, Kernel
+from sim.gl.record import record
+from sim.gl.vertex_array import Stream, VertexArray
+from tests.gl.shader_files import HEADER, make_library
+
+PARTICLE = record("Particle", position=(3, "f4"), inv_mass="f4", velocity=(3, "f4"), age="f4")
+VALUE = record("Value", value=(4, "f4"))
+OTHER = record("Other", other=(4, "f4"))
+
+INTEGRATE = (
+    HEADER
+    + """
+uniform float u_dt;
+void main() {
+    o_position = a_position + u_dt * a_velocity;
+    o_inv_mass = a_inv_mass;
+    o_velocity = a_velocity;
+    o_age = a_age + u_dt;
+}
+"""
+)
+
+
+def particles(count: int) -> np.ndarray:
+    data = PARTICLE.zeros(count)
+    random = np.random.default_rng(4)
+    data["position"], data["velocity"] = random.normal(size=(2, count, 3))
+    data["inv_mass"], data["age"] = random.uniform(1, 2, (2, count))
+    return data
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1, TRIPLES_FROM + 2, 10_001])
+def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_path: Path, count: int) -> None:
+    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    data = particles(count)
+    target = Buffer(context, data.nbytes, dtype=PARTICLE.dtype)
+    kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, u_dt=0.25)
+    got = target.read()
+    np.testing.assert_allclose(got["position"], data["position"] + np.float32(0.25) * data["velocity"], atol=1e-6)
+    np.testing.assert_array_equal(got["inv_mass"], data["inv_mass"])
+    np.testing.assert_array_equal(got["velocity"], data["velocity"])
+    np.testing.assert_allclose(got["age"], data["age"] + np.float32(0.25), atol=1e-6)
+
+
+def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) -> None:
+    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    data = particles(8)
+    target = Buffer(context, PARTICLE.zeros(8))
+    kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, 3, u_dt=0.0)
+    np.testing.assert_array_equal(target.read()[:3], data[:3])
+    np.testing.assert_array_equal(target.read()[3:], PARTICLE.zeros(5))
+    kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, 0, u_dt=0.0)
+
+
+def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path) -> None:
+    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    target = Buffer(context, 32)
+    kernel.run(VertexArray(context, [Stream(Buffer(context, particles(1)))]), target, u_dt=0.0)
+    assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
+
+
+def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tmp_path: Path) -> None:
+    text = HEADER + "void main() { o_value = vec4(gl_VertexID); o_other = vec4(-gl_VertexID, 1, 2, 3); }"
+    kernel = Kernel(make_library(context, tmp_path, {"s.vert": text}), "s.vert", [VALUE, OTHER])
+    count = TRIPLES_FROM + 2
+    targets = [Buffer(context, count * 16, dtype=VALUE.dtype), Buffer(context, count * 16, dtype=OTHER.dtype)]
+    kernel.run(VertexArray(context), targets, count)
+    np.testing.assert_array_equal(targets[0].read()["value"][:, 2], np.arange(count))
+    np.testing.assert_array_equal(targets[1].read()["other"][:, 0], -np.arange(count))
+
+
+def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
+    wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
+    body = "".join(f"o_f{index} = vec4({index}, gl_VertexID, 0, 1);\n" for index in range(16))
+    kernel = Kernel(make_library(context, tmp_path, {"w.vert": f"{HEADER}void main() {{ {body} }}"}), "w.vert", wide)
+    target = Buffer(context, 2 * wide.dtype.itemsize, dtype=wide.dtype)
+    kernel.run(VertexArray(context), target, 2)
+    np.testing.assert_array_equal([target.read()[f"f{index}"][1, 0] for index in range(16)], np.arange(16))
+
+
+def test_targets_that_do_not_fit_are_refused(context: Context, tmp_path: Path) -> None:
+    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    source = VertexArray(context, [Stream(Buffer(context, particles(2)))])
+    with pytest.raises(GLLimitError, match="too small"):
+        kernel.run(source, Buffer(context, 32, label="short"), u_dt=0.0)
+    with pytest.raises(GLLimitError, match="2 targets for 1"):
+        kernel.run(source, [Buffer(context, 64), Buffer(context, 64)])
+    with pytest.raises(GLLimitError, match="one field each"):
+        Kernel(kernel_library(context, tmp_path), "i.vert", [PARTICLE, VALUE])
+
+
+def kernel_library(context: Context, root: Path):
+    return make_library(context, root, {"i.vert": INTEGRATE})
+
+
+READ = HEADER + "in vec4 a_value;\nin uvec4 a_ids;\nvoid main() { o_value = a_value + 1000.0 * vec4(a_ids); }\n"
+MIXED = np.dtype([("ids", "u1", 4), ("value", "u2", 4)])
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_integer_fields_arrive_as_integers_floats_or_fractions(
+    context: Context, tmp_path: Path, normalised: bool
+) -> None:
+    kernel = Kernel(make_library(context, tmp_path, {"r.vert": READ}), "r.vert", VALUE)
+    data = np.array([((1, 2, 3, 255), (0, 65535, 13107, 26214))], MIXED)
+    flags = frozenset({"value"}) if normalised else frozenset()
+    target = Buffer(context, 16, dtype=VALUE.dtype)
+    kernel.run(VertexArray(context, [Stream(Buffer(context, data), normalised=flags)]), target)
+    expected = np.array([0, 65535, 13107, 26214]) / (65535 if normalised else 1)
+    np.testing.assert_allclose(target.read()["value"][0], expected + 1000.0 * np.array([1, 2, 3, 255]), rtol=1e-6)
+
+
+def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Path) -> None:
+    text = HEADER + "in vec4 a_first;\nin vec2 a_second;\nvoid main() { o_value = a_first + vec4(a_second, 0, 0); }\n"
+    kernel = Kernel(make_library(context, tmp_path, {"j.vert": text}), "j.vert", VALUE)
+    first = Buffer(context, np.arange(12, dtype=np.float32), dtype=VALUE.dtype)
+    second = np.array([((100, 200),), ((300, 400),)], np.dtype([("second", "f4", 2)]))
+    streams = [Stream(first, rename={"value": "a_first"}, offset=16), Stream(Buffer(context, second))]
+    source = VertexArray(context, streams)
+    assert source.vertex_count == 2
+    target = Buffer(context, 32, dtype=VALUE.dtype)
+    kernel.run(source, target)
+    np.testing.assert_array_equal(target.read()["value"], [[104, 205, 6, 7], [308, 409, 10, 11]])
+
+
+def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path) -> None:
+    text = HEADER + "in vec4 a_colour;\nvoid main() { o_value = a_colour; }\n"
+    kernel = Kernel(make_library(context, tmp_path, {"c.vert": text}), "c.vert", VALUE)
+    target = Buffer(context, 16, dtype=VALUE.dtype)
+    for constant, expected in (((5, 6, 7, 8), [5, 6, 7, 8]), ((5, 6), [5, 6, 0, 1])):
+        kernel.run(VertexArray(context, constants={"a_colour": constant}), target, 1)
+        np.testing.assert_array_equal(target.read()["value"][0], expected)
+
+
+def test_a_missing_attribute_names_its_neighbours(context: Context, tmp_path: Path) -> None:
+    library = make_library(context, tmp_path, {"i.vert": INTEGRATE})
+    kernel = Kernel(library, "i.vert", PARTICLE, inputs=[PARTICLE])
+    data = np.zeros(1, np.dtype([("positions", "f4", 4)]))
+    source = VertexArray(context, [Stream(Buffer(context, data))], label="cloud")
+    with pytest.raises(KeyError, match=r"'cloud'.*a_position"):
+        kernel.run(source, Buffer(context, 32))
+
+
+def test_streams_without_fields_and_float_indices_are_refused(context: Context, tmp_path: Path) -> None:
+    with pytest.raises(GLError, match="named fields"):
+        VertexArray(context, [Stream(Buffer(context, 16))])
+    text = HEADER + "in uvec4 a_value;\nvoid main() { o_value = vec4(a_value); }\n"
+    kernel = Kernel(make_library(context, tmp_path, {"u.vert": text}), "u.vert", VALUE)
+    source = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(1)))])
+    with pytest.raises(GLError, match="a_value"):
+        kernel.run(source, Buffer(context, 16))

@@ -1,0 +1,197 @@
+"""Program: reflection, uniforms and their errors, through transform feedback of what the shader sees."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.record import record
+from sim.gl.shader_log import ShaderError
+from sim.gl.texture import BufferTexture, Texture2D
+from sim.gl.vertex_array import VertexArray
+from tests.gl.shader_files import HEADER, make_library
+
+OUT = record("Out", value=(4, "f4"))
+
+
+def evaluate(context: Context, root: Path, declarations: str, expression: str, **uniforms: object) -> np.ndarray:
+    """The vec4 that an expression gives on the GPU."""
+    text = f"{HEADER}{declarations}\nvoid main() {{ o_value = {expression}; }}\n"
+    library = make_library(context, root, {"e.vert": text})
+    target = Buffer(context, 16, dtype=OUT.dtype)
+    Kernel(library, "e.vert", OUT).run(VertexArray(context), target, 1, **uniforms)
+    return target.read()["value"][0]
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expression", "value", "expected"),
+    [
+        ("float u", "vec4(u)", 2.5, [2.5] * 4),
+        ("int u", "vec4(u)", -3, [-3] * 4),
+        ("uint u", "vec4(u)", 4_000_000_000, [4e9] * 4),
+        ("bool u", "vec4(u ? 1.0 : 0.0)", True, [1] * 4),
+        ("vec2 u", "vec4(u, u)", (1, 2), [1, 2, 1, 2]),
+        ("vec3 u", "vec4(u, 0)", np.array([1.0, 2.0, 3.0]), [1, 2, 3, 0]),
+        ("ivec4 u", "vec4(u)", [1, -2, 3, -4], [1, -2, 3, -4]),
+        ("mat3 u", "vec4(u * vec3(1, 2, 3), 0)", np.arange(9).reshape(3, 3), [8, 26, 44, 0]),
+        ("mat4 u", "u * vec4(1, 0, 0, 2)", np.arange(16).reshape(4, 4), [6, 18, 30, 42]),
+        ("float u[3]", "vec4(u[0], u[1], u[2], 0)", [1, 2, 3], [1, 2, 3, 0]),
+        ("vec2 u[2]", "vec4(u[0], u[1])", [[1, 2], [3, 4]], [1, 2, 3, 4]),
+        ("mat3 u[2]", "vec4(u[1] * vec3(1, 0, 0), 0)", np.arange(18).reshape(2, 3, 3), [9, 12, 15, 0]),
+    ],
+)
+def test_values_arrive_as_numpy_writes_them(
+    context: Context, tmp_path: Path, declaration: str, expression: str, value: object, expected: list[float]
+) -> None:
+    got = evaluate(context, tmp_path, f"uniform {declaration};", expression, u=value)
+    np.testing.assert_allclose(got, expected)
+
+
+def test_transposed_and_strided_matrices_are_taken_by_value(context: Context, tmp_path: Path) -> None:
+    matrix = np.arange(32.0).reshape(4, 8)[:, ::2].T
+    got = evaluate(context, tmp_path, "uniform mat4 u;", "u * vec4(1, 2, 3, 4)", u=matrix)
+    np.testing.assert_allclose(got, matrix @ [1, 2, 3, 4])
+
+
+def test_samplers_have_units_of_their_own(context: Context, tmp_path: Path) -> None:
+    first = BufferTexture(context, Buffer(context, np.array([1, 2, 3, 4], np.float32)))
+    second = BufferTexture(context, Buffer(context, np.array([10, 20, 30, 40], np.float32)))
+    image = Texture2D.from_array(context, np.full((1, 1, 4), 100.0, np.float32), filtering="nearest")
+    got = evaluate(
+        context,
+        tmp_path,
+        "uniform samplerBuffer u_a, u_b; uniform sampler2D u_c;",
+        "texelFetch(u_a, 0) + texelFetch(u_b, 0) + texelFetch(u_c, ivec2(0), 0)",
+        u_a=first,
+        u_b=second,
+        u_c=image,
+    )
+    np.testing.assert_allclose(got, [111, 122, 133, 144])
+
+
+FULL = """
+uniform float u_speed;
+uniform vec3 u_unused;
+uniform sampler2D u_image;
+in vec3 a_position;
+in uvec2 a_ids;
+layout(std140) uniform Camera { mat4 view; vec4 eye; };
+void main() { o_value = view * vec4(a_position * u_speed, float(a_ids.x)) + texture(u_image, eye.xy); }
+"""
+
+
+@pytest.fixture
+def full(context: Context, tmp_path: Path) -> Iterator[Kernel]:
+    library = make_library(context, tmp_path, {"full.vert": HEADER + FULL})
+    yield Kernel(library, "full.vert", OUT)
+    library.release()
+
+
+def test_reflection_lists_what_the_program_has(full: Kernel) -> None:
+    reflection = full.program.reflection
+    assert set(reflection.uniforms) == {"u_speed", "u_image"}
+    assert {(a.name, a.components, a.integer) for a in reflection.attributes} == {
+        ("a_position", 3, False),
+        ("a_ids", 2, True),
+    }
+    assert reflection.blocks["Camera"].size == 80
+    assert reflection.captures == ("o_value",)
+
+
+def test_an_unknown_uniform_names_its_neighbours(full: Kernel) -> None:
+    with pytest.raises(KeyError, match="u_speed"):
+        full.program["u_sped"] = 1.0
+    assert not full.program.set_if_active("u_sped", 1.0)
+
+
+def test_a_uniform_that_was_optimised_away_is_accepted(full: Kernel) -> None:
+    full.program["u_unused"] = (1, 2, 3)
+    assert "u_unused" not in full.program
+    assert not full.program.set_if_active("u_unused", (1, 2, 3))
+    assert full.program.set_if_active("u_speed", 2.0)
+    assert full.program["u_speed"] == [2.0]
+
+
+@pytest.mark.parametrize("value", [(1, 2), [[1.0]], "fast", None])
+def test_a_value_of_the_wrong_shape_names_the_uniform(full: Kernel, value: object) -> None:
+    with pytest.raises(ValueError, match="u_speed"):
+        full.program["u_speed"] = value
+
+
+def test_a_texture_of_the_wrong_kind_is_refused(context: Context, full: Kernel) -> None:
+    with pytest.raises(ValueError, match="u_image"):
+        full.program["u_image"] = BufferTexture(context, Buffer(context, 16))
+
+
+def test_an_array_takes_fewer_but_not_more_values(context: Context, tmp_path: Path) -> None:
+    declaration, expression = "uniform float u[3];", "vec4(u[0], u[1], u[2], 0)"
+    np.testing.assert_allclose(evaluate(context, tmp_path, declaration, expression, u=[5, 6]), [5, 6, 0, 0])
+    with pytest.raises(ValueError, match="'u'"):
+        evaluate(context, tmp_path, declaration, expression, u=[1, 2, 3, 4])
+
+
+def test_a_released_texture_is_skipped(context: Context, tmp_path: Path) -> None:
+    library = make_library(
+        context,
+        tmp_path,
+        {
+            "t.vert": HEADER
+            + "uniform sampler2D u_t;\nvoid main() { o_value = vec4(7) + 0.0 * texelFetch(u_t, ivec2(0), 0); }"
+        },
+    )
+    kernel = Kernel(library, "t.vert", OUT)
+    target = Buffer(context, 16, dtype=OUT.dtype)
+    texture = Texture2D.from_array(context, np.ones((1, 1, 4), np.float32))
+    kernel.run(VertexArray(context), target, 1, u_t=texture)
+    texture.release()
+    kernel.run(VertexArray(context), target, 1)
+    np.testing.assert_allclose(target.read()["value"][0], 7)
+
+
+def test_setting_a_value_in_place_later_does_not_change_the_uniform(context: Context, tmp_path: Path) -> None:
+    library = make_library(context, tmp_path, {"v.vert": HEADER + "uniform vec4 u;\nvoid main() { o_value = u; }"})
+    kernel = Kernel(library, "v.vert", OUT)
+    target = Buffer(context, 16, dtype=OUT.dtype)
+    value = np.array([1, 2, 3, 4], np.float32)
+    kernel.program["u"] = value
+    value[:] = 9
+    kernel.run(VertexArray(context), target, 1)
+    np.testing.assert_allclose(target.read()["value"][0], [1, 2, 3, 4])
+    kernel.run(VertexArray(context), target, 1, u=value)
+    np.testing.assert_allclose(target.read()["value"][0], 9)
+
+
+def test_a_stage_that_does_not_compile_reports_every_file_and_line(context: Context, tmp_path: Path) -> None:
+    library = make_library(
+        context,
+        tmp_path,
+        {
+            "a.vert": HEADER + '#include "b.glsl"\nvoid main() { gl_Position = vec4(0); }\n',
+            "b.glsl": "float ok;\nfloat bad = nothing_here;\n",
+            "a.frag": HEADER + "out vec4 colour;\nvoid main() {\n  colour = also_missing;\n}\n",
+        },
+    )
+    with pytest.raises(ShaderError) as caught:
+        library.program("a.vert", "a.frag")
+    lines = str(caught.value).splitlines()
+    assert any(line.startswith("b.glsl:2: ") and "nothing_here" in line for line in lines)
+    assert any(line.startswith("a.frag:4: ") and "also_missing" in line for line in lines)
+    assert set(caught.value.files) == {"a.vert", "b.glsl", "a.frag"}
+    assert context.live == []
+
+
+def test_a_link_failure_is_reported(context: Context, tmp_path: Path) -> None:
+    library = make_library(
+        context,
+        tmp_path,
+        {
+            "a.vert": HEADER + "out vec3 v_colour;\nvoid main() { v_colour = vec3(1); gl_Position = vec4(0); }\n",
+            "a.frag": HEADER + "in vec4 v_colour;\nout vec4 colour;\nvoid main() { colour = v_colour; }\n",
+        },
+    )
+    with pytest.raises(ShaderError, match=r"a\.vert:1: link: "):
+        library.program("a.vert", "a.frag")
