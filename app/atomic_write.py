@@ -1,6 +1,7 @@
 """Writing a file so that at every moment the old or the new content is there, complete."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import platform
@@ -63,12 +64,15 @@ def _write_new(temporary: Path, data: bytes, mode: int | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the renaming itself lasting; Windows has no handle of a folder and needs none."""
+    """Make the renaming itself lasting; Windows has no handle of a folder, some network drives refuse."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
 

@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer, Signal
 
 from app.document import Document
 from app.project_error import ProjectError
 from app.recovery import RecoveryStore
+from app.unknown_content import UnknownContent
+from sim.scene import Scene
+from sim.view_state import ViewState
 
 DELAY = 20.0
 """Time from the last edit to the recovery file [s]."""
@@ -107,9 +111,9 @@ class Autosave(QObject):
         document = self._document
         values = (document.scene, document.view_state, document.unknown, document.path)
         self._writing = True
-        self._pool.start(lambda: self._written.emit(self._outcome(*values), self._now()))
+        self._pool.start(lambda: self._written.emit(self._outcome(values), self._now()))
 
-    def _outcome(self, *values: object) -> str:
+    def _outcome(self, values: tuple[Scene, ViewState, UnknownContent, Path | None]) -> str:
         """Runs on the worker thread: why writing failed, or ""."""
         try:
             self._store.write(*values)

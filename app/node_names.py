@@ -1,7 +1,7 @@
 """Ids and names of nodes: ids are never used twice in a session, names are unique within a scene."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from pathlib import PurePath
 
 from sim.scene import Node, NodeId, Scene
@@ -37,7 +37,7 @@ class NodeIds:
 
 def unique_name(wanted: str, taken: Iterable[str]) -> str:
     """`wanted`, or "wanted.001" and so on where another node has that name already."""
-    names = set(taken)
+    names = taken if isinstance(taken, Set) else set(taken)
     if wanted not in names:
         return wanted
     base = _COPY_SUFFIX.sub("", wanted)

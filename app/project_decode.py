@@ -103,8 +103,10 @@ class ProjectDecoder:
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
+        taken: set[str] = set()
         for node in nodes:
-            name = unique_name(node.name or default_name(node), (other.name for other in named))
+            name = unique_name(node.name or default_name(node), taken)
+            taken.add(name)
             if node.name and name != node.name:
                 self.warnings.append(f"two nodes are called {node.name}; {node.id} is now {name}")
             named.append(msgspec.structs.replace(node, name=name))

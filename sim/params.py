@@ -155,7 +155,7 @@ def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
     Raises:
         TypeError: If a declared field has no default; such a class cannot be edited or migrated.
     """
-    hints = typing.get_type_hints(cls, include_extras=True)
+    hints = _hints(cls)
     records = (_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
     return tuple(record for record in records if record is not None)
 
@@ -187,7 +187,7 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
         ParamError: Naming parameter, value and allowed range.
     """
     record = param_of(cls, name)
-    hint = typing.get_type_hints(cls, include_extras=True)[name]
+    hint = _hints(cls)[name]
     plain = value.value if isinstance(value, enum.Enum) else value
     try:
         converted = msgspec.convert(plain, hint)
@@ -221,6 +221,12 @@ def value_text(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value_text(part) for part in value)
     return "none" if value is None else str(value)
+
+
+@functools.cache
+def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
+    """Evaluated annotations; evaluating them costs more than checking a value."""
+    return typing.get_type_hints(cls, include_extras=True)
 
 
 def _is_finite(value: Any) -> bool:
