@@ -99,6 +99,7 @@ class NumberField(QLineEdit):
         self._held = False
         self._announced = False
         self._sample = ""
+        self._number = ""
         self.setFont(tabular(self.font()))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -118,7 +119,7 @@ class NumberField(QLineEdit):
             self._waiting = [value]
         elif value != self._value:
             self._value = value
-            self._show_number()
+            self._refresh_text()
 
     def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
         """Replace hard and soft bounds; the value stays as it is."""
@@ -278,7 +279,13 @@ class NumberField(QLineEdit):
     def _show_number(self) -> None:
         self.setReadOnly(True)
         self.setCursor(Qt.CursorShape.SizeHorCursor)
-        self.setText(f"{self.display_text()} {self._unit}".rstrip())
+        self._refresh_text()
+
+    def _refresh_text(self) -> None:
+        self._number = self.display_text()
+        text = f"{self._number} {self._unit}".rstrip()
+        if text != self.text():
+            self.setText(text)
         self.update()
 
     # Events
@@ -401,7 +408,7 @@ class NumberField(QLineEdit):
             super().paintEvent(event)
             return
         look = NumberLook(
-            number=self.display_text(),
+            number=self._number,
             unit=self._unit,
             share=self._range.share(self._value) if self._fill and self._value is not None else 0.0,
             dim=self._value is None,

@@ -85,7 +85,8 @@ class Timeline(QWidget):
         """
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
-        for widget in (self.bind_pose_button, self.transport, self.loop_button, self.speed_field, *self.fields.all):
+        numbers = [self.speed_field, *self.fields.labels, *self.fields.labels.values()]
+        for widget in (self.bind_pose_button, self.transport, self.loop_button, *numbers):
             widget.setEnabled(bool(clips))
         self.set_current_clip(current)
 
