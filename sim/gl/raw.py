@@ -4,7 +4,7 @@ The wrappers of these guess array types or output sizes: they lack some pixel ty
 their signatures differ between versions.  The C signatures do not change.
 """
 
-import sim.gl.bootstrap  # noqa: F401  (the flags must be set before the functions are imported)
+import sim.gl.bootstrap  # noqa: F401, I001  (flags must be set before the functions are imported)
 from OpenGL.raw.GL.VERSION.GL_1_0 import glGetTexImage, glReadPixels, glTexImage2D
 from OpenGL.raw.GL.VERSION.GL_1_1 import glTexSubImage2D
 from OpenGL.raw.GL.VERSION.GL_2_0 import glGetActiveAttrib, glGetActiveUniform

@@ -1,0 +1,200 @@
+"""Skinning on the GPU against the reference in double precision, on made meshes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from sim.assets.model import Skin
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.jobs.palette import lbs_rows
+from sim.jobs.pose import Pose
+from sim.maths import quaternion
+from sim.maths.transform import compose
+from sim.scene import SkinningMethod
+from sim.systems import skinning as system
+from sim.systems.skinning import SkinnedMesh
+from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
+
+LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
+
+
+@pytest.mark.parametrize("influences", range(1, 9))
+@pytest.mark.parametrize("tangents", [False, True])
+def test_every_number_of_influences(context: Context, library: ShaderLibrary, influences: int, tangents: bool) -> None:
+    random = np.random.default_rng(influences)
+    mesh, skin = cloud(500, random, tangents=tangents), random_skin(500, 30, influences, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    for method in SkinningMethod:
+        assert_equals_reference(skinned, mesh, skin, random_pose(30, random), method)
+
+
+@pytest.mark.parametrize("scale", [(0.5, 2.0), (-1.5, -0.5)], ids=["uneven", "mirrored"])
+@pytest.mark.parametrize("method", SkinningMethod)
+def test_scaled_and_mirrored_joints(
+    context: Context, library: ShaderLibrary, method: SkinningMethod, scale: tuple[float, float]
+) -> None:
+    random = np.random.default_rng(7)
+    mesh, skin = cloud(2000, random, tangents=True), random_skin(2000, 20, 4, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    for _ in range(3):
+        assert_equals_reference(skinned, mesh, skin, random_pose(20, random, spread=0.3, scale=scale), method)
+
+
+@pytest.mark.parametrize("method", SkinningMethod)
+def test_a_thousand_joints_through_the_same_program(
+    context: Context, library: ShaderLibrary, method: SkinningMethod
+) -> None:
+    random = np.random.default_rng(8)
+    mesh = cloud(5000, random)
+    large, small = random_skin(5000, 1000, 4, random), random_skin(5000, 3, 4, random)
+    for skin, joints in ((large, 1000), (small, 3)):
+        skinned = SkinnedMesh(context, library, mesh, skin)
+        assert_equals_reference(skinned, mesh, skin, random_pose(joints, random), method)
+    assert sum(label.startswith("Program:") for label in context.live) == 1
+
+
+@pytest.mark.parametrize("method", [DQS, DQS_SCALE])
+def test_signs_of_dual_quaternions_do_not_matter(
+    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch, method: SkinningMethod
+) -> None:
+    random = np.random.default_rng(9)
+    mesh, skin = cloud(1000, random), random_skin(1000, 12, 8, random)
+    pose = random_pose(12, random)
+    plain = system.palette_texels
+
+    def flipped(pose: Pose, method: SkinningMethod) -> np.ndarray:
+        texels = plain(pose, method).copy()
+        texels[::2, :2] *= -1.0
+        return texels
+
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    assert_equals_reference(skinned, mesh, skin, pose, method)
+    before = skinned.read()
+    monkeypatch.setattr(system, "palette_texels", flipped)
+    skinned.invalidate()
+    assert_equals_reference(skinned, mesh, skin, pose, method)
+    np.testing.assert_allclose(skinned.read()["position"], before["position"], atol=1e-5)
+
+
+def test_half_turns_apart_take_the_shorter_way(context: Context, library: ShaderLibrary) -> None:
+    # Joint 0 turned by +100, joint 1 by -100 degrees about z: 160 degrees apart through 180, so the mean is 180.
+    random = np.random.default_rng(10)
+    angles = np.radians([100.0, -100.0]) / 2.0
+    orientations = np.stack([0 * angles, 0 * angles, np.sin(angles), np.cos(angles)], axis=1)
+    pose = pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
+    mesh = cloud(64, random)
+    weights = np.tile(np.array([[0.5, 0.5, 0.0, 0.0]], np.float32), (64, 1))
+    skin = Skin(np.tile(np.array([[0, 1, 0, 0]], np.uint16), (64, 1)), weights, 2)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    skinned.skin(pose, DQS)
+    np.testing.assert_allclose(skinned.read()["position"][:, :3], mesh.positions * [-1, -1, 1], atol=1e-5)
+
+
+def test_volume_is_lost_by_linear_blending_only(context: Context, library: ShaderLibrary) -> None:
+    # A half turn about x shared by two joints: points off the axis collapse onto it, or keep their distance.
+    orientations = np.array([[0, 0, 0, 1], [np.sin(1.5), 0, 0, np.cos(1.5)]])
+    pose = pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
+    mesh = cloud(64, np.random.default_rng(11))
+    skin = Skin(
+        np.tile(np.array([[0, 1, 0, 0]], np.uint16), (64, 1)),
+        np.tile(np.array([[0.5, 0.5, 0, 0]], np.float32), (64, 1)),
+        2,
+    )
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    radius = np.linalg.norm(mesh.positions[:, 1:], axis=1)
+    for method, factor in ((LBS, np.cos(1.5)), (DQS, 1.0)):
+        skinned.skin(pose, method)
+        got = np.linalg.norm(skinned.read()["position"][:, 1:3], axis=1)
+        np.testing.assert_allclose(got, factor * radius, atol=1e-5)
+
+
+def test_flattened_joints_give_finite_normals(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(12)
+    mesh, skin = cloud(200, random), random_skin(200, 4, 1, random)
+    matrices = compose(np.zeros((4, 3)), np.tile(quaternion.IDENTITY, (4, 1)), np.array([[1.0, 0.0, 1.0]] * 4))
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    assert_equals_reference(skinned, mesh, skin, pose_of(matrices), LBS)
+    skinned.skin(pose_of(np.zeros((4, 4, 4))), LBS)
+    assert np.isfinite(skinned.read()["normal"]).all()
+
+
+def test_a_mesh_without_skin_is_its_own_result(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(13)
+    mesh = cloud(50, random, tangents=True)
+    skinned = SkinnedMesh(context, library, mesh, None)
+    assert skinned.vertices is skinned.rest
+    assert not skinned.skin(random_pose(3, random), LBS)
+    np.testing.assert_array_equal(skinned.read()["position"][:, :3], mesh.positions)
+    np.testing.assert_allclose(skinned.read()["tangent"], mesh.tangents, atol=1e-6)
+
+
+def test_without_a_pose_the_bind_pose_is_there_from_the_start(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(14)
+    mesh, skin = cloud(50, random), random_skin(50, 3, 3, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    np.testing.assert_array_equal(skinned.read()["position"][:, :3], mesh.positions)
+    skinned.skin(random_pose(3, random), LBS)
+    assert np.abs(skinned.read()["position"][:, :3] - mesh.positions).max() > 0.1
+    assert skinned.skin(None, LBS)
+    np.testing.assert_array_equal(skinned.read()["position"][:, :3], mesh.positions)
+    assert not skinned.skin(None, DQS), "the bind pose is the same by every method"
+
+
+def test_the_same_pose_is_not_skinned_twice(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(15)
+    mesh, skin = cloud(50, random), random_skin(50, 3, 3, random)
+    pose = random_pose(3, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    assert [skinned.skin(pose, LBS), skinned.skin(pose, LBS), skinned.skin(pose, DQS)] == [True, False, True]
+    assert skinned.write_count == 2
+    skinned.invalidate()
+    assert skinned.skin(pose, DQS)
+
+
+def test_a_pose_with_too_few_joints_is_refused(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(16)
+    skinned = SkinnedMesh(context, library, cloud(50, random), random_skin(50, 30, 4, random))
+    with pytest.raises(ValueError, match="pose of 2 joints"):
+        skinned.skin(random_pose(2, random), LBS)
+
+
+def test_normals_of_any_length_come_out_as_units_and_zero_stays_zero(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(17)
+    mesh, skin = cloud(50, random), random_skin(50, 3, 3, random)
+    normals = mesh.normals * np.linspace(0.1, 30.0, 50, dtype=np.float32)[:, None]
+    normals[::10] = 0.0
+    mesh = dataclasses.replace(mesh, normals=normals)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    for method in SkinningMethod:
+        assert_equals_reference(skinned, mesh, skin, random_pose(3, random, scale=(0.5, 2.0)), method)
+        assert not skinned.read()["normal"][::10].any()
+
+
+@pytest.mark.parametrize("skinned_mesh", [True, False])
+def test_an_empty_mesh_is_allowed(context: Context, library: ShaderLibrary, skinned_mesh: bool) -> None:
+    empty = np.zeros((0, 3), np.float32)
+    mesh = dataclasses.replace(cloud(1, np.random.default_rng(18)), positions=empty, normals=empty)
+    skin = Skin(np.zeros((0, 4), np.uint16), np.zeros((0, 4), np.float32), 0) if skinned_mesh else None
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    skinned.skin(random_pose(2, np.random.default_rng(19)), LBS)
+    assert skinned.read().shape == (0,)
+
+
+def test_release_leaves_nothing_and_may_be_repeated(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(20)
+    skinned = SkinnedMesh(context, library, cloud(50, random), random_skin(50, 3, 3, random))
+    skinned.skin(random_pose(3, random), LBS)
+    skinned.release()
+    skinned.release()
+    library.release()
+    assert context.live == []
+
+
+def test_palette_texels_are_what_the_shaders_read() -> None:
+    random = np.random.default_rng(21)
+    pose = random_pose(5, random, scale=(0.5, 2.0))
+    np.testing.assert_array_equal(system.palette_texels(pose, LBS), lbs_rows(pose.palette))
+    assert [system.palette_texels(pose, method).shape for method in SkinningMethod] == [(5, 3, 4), (5, 2, 4), (5, 5, 4)]
+    assert all(system.palette_texels(pose, method).dtype == np.float32 for method in SkinningMethod)
