@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from widgets.cheat_sheet import ShortcutEntry
-from widgets.theme import icon
+from widgets.icons import icon
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,15 @@ def _spec(id: str, text: str, tip: str, *keys: str, icon: str = "", group: str =
 
 SPECS: tuple[ActionSpec, ...] = (
     _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
-    _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="mdi6.folder-open-outline"),
+    _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="open"),
     _spec("file.import", "&Import Model…", "Add a model to the scene.", "Ctrl+I", icon="mdi6.import"),
-    _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="mdi6.content-save-outline"),
+    _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
     _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
     _spec("file.export", "&EZMesh…", "Write the selected model as an .ezm file."),
-    _spec(
-        "file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="mdi6.camera-outline"
-    ),
+    _spec("file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="screenshot"),
     _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),
-    _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="mdi6.undo"),
-    _spec("edit.redo", "&Redo", "Make the change again.", "Ctrl+Y", "Ctrl+Shift+Z", icon="mdi6.redo"),
+    _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="undo"),
+    _spec("edit.redo", "&Redo", "Make the change again.", "Ctrl+Y", "Ctrl+Shift+Z", icon="redo"),
     _spec("edit.rename", "Re&name", "Rename the selected object.", "F2"),
     _spec("edit.duplicate", "&Duplicate", "Copy the selected object.", "Ctrl+D"),
     _spec("edit.delete", "&Delete", "Remove the selected object.", "Del"),
@@ -61,8 +59,8 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("edit.show_all", "&Show All", "Show all hidden objects.", "Alt+H"),
     _spec("edit.deselect", "D&eselect", "Select nothing.", "Ctrl+Shift+A"),
     _spec("add.model", "&Model…", "Add a model from a file."),
-    _spec("add.light", "&Light", "Add a point light.", icon="mdi6.lightbulb-outline"),
-    _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="mdi6.play"),
+    _spec("add.light", "&Light", "Add a point light.", icon="light"),
+    _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
     _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
     _spec("play.next", "&Next Frame", "Step one frame on.", "."),
     _spec("play.previous", "&Previous Frame", "Step one frame back.", ","),
@@ -75,7 +73,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F"),
-    _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="mdi6.home-outline"),
+    _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
     _spec("view.right", "R&ight", "Look from the right.", "3"),
     _spec("view.top", "&Top", "Look from above.", "7"),
@@ -105,8 +103,8 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec(
         "skin.dqs-scale", "Dual Quaternion with &Scale", "Scale blended linearly, then dual quaternions.", group="skin"
     ),
-    _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="mdi6.bone", check=True),
-    _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="mdi6.grid", check=True),
+    _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="bone", check=True),
+    _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="grid", check=True),
     _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
     _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
     _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
@@ -145,12 +143,6 @@ class Actions:
             if spec.group == group:
                 self.check(spec.id, spec.id == f"{group}.{name}")
 
-    def refresh_icons(self) -> None:
-        """Draws the icons again in the colours of a new theme."""
-        for spec in SPECS:
-            if spec.icon:
-                self._actions[spec.id].setIcon(icon(spec.icon))
-
 
 def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QAction:
     action = QAction(spec.text, window)
@@ -188,7 +180,7 @@ def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]
         "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "help": "Help",
     }  # fmt: skip
     rows = [
-        ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " / ".join(spec.keys), spec.tip)
+        ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)
         for spec in specs
         if spec.keys
     ]

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sim.clock import FrameMeter
 from sim.playhead import Playhead, advanced, pause, play, scrub
-from sim.scene import PlaybackSettings
+from sim.scene import LoopMode, PlaybackSettings
 
 TICK_MS = 16
 # A longer gap (a dialog, a suspended laptop) is not caught up with.
@@ -73,8 +73,12 @@ class Playback(QObject):
             self.time_changed.emit(playhead.time)
 
     def toggle(self, direction: int = 1) -> None:
-        """Plays in a direction, or pauses when it plays in that direction already."""
-        if self._playhead.playing and self._playhead.direction == direction:
+        """Plays in a direction, or pauses when it plays in that direction already.
+
+        Ping-pong turns the direction by itself, so there the same key always pauses.
+        """
+        turning = self._settings().loop is LoopMode.PING_PONG
+        if self._playhead.playing and (turning or self._playhead.direction == direction):
             self.set_playhead(pause(self._playhead))
         else:
             self.set_playhead(play(self._playhead, self._settings(), self._duration(), direction))

@@ -107,8 +107,14 @@ class TimelineBinding(QObject):
         self._playback.scrub(start if end == "first" else stop)
 
     def set_point(self, name: str) -> None:
-        """Puts `in_point` or `out_point` at the playhead."""
-        self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, name), self._playback.playhead.time)
+        """Puts `in_point` or `out_point` at the playhead; the other one goes where they would cross."""
+        time, settings = self._playback.playhead.time, self._document.scene.playback
+        values: dict[ParamRef, float | None] = {ParamRef(PLAYBACK, PLAYBACK, name): time}
+        if name == "in_point" and settings.out_point is not None and settings.out_point <= time:
+            values[ParamRef(PLAYBACK, PLAYBACK, "out_point")] = None
+        if name == "out_point" and settings.in_point is not None and settings.in_point >= time:
+            values[ParamRef(PLAYBACK, PLAYBACK, "in_point")] = None
+        self._document.set_values(values)
 
     def clear_range(self) -> None:
         """Plays the whole clip again."""

@@ -10,6 +10,7 @@ from app.document import Document
 from app.model_loader import LoadedModel
 from app.model_store import ModelStore
 from app.playback import Playback
+from sim.assets.model import Bounds
 from sim.clock import FrameRate
 from sim.engine import Engine
 from sim.gl.context import Context
@@ -74,9 +75,7 @@ class ViewportClient(QObject):
         engine = self.engine
         if engine is None:
             return
-        engine.apply(self._document.scene)
-        self._upload(engine)
-        engine.advance(self._playback.playhead.time)
+        self._prepare(engine)
         comparison = self._compare(engine)
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
         engine.draw(output, self._document.view_state.camera, self._current_overlay())
@@ -95,6 +94,19 @@ class ViewportClient(QObject):
             self.engine.context.release()
             self.engine = None
         self._uploaded.clear()
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
+        """Box in the world [m] of a bone, a node, or everything; the context must be current."""
+        engine = self.engine
+        if engine is None:
+            return None
+        self._prepare(engine)
+        joint = self.joint_of(Selection(node=node_id, bone=bone))
+        if joint is not None:
+            return engine.joint_bounds(joint.node, joint.joint)
+        return engine.bounds(node_id) or engine.bounds()
 
     # --- overlay --------------------------------------------------------------------------------------
 
@@ -121,6 +133,12 @@ class ViewportClient(QObject):
         return replace(self._overlay, selected=selected, difference_scale=self._scale or None)
 
     # --- steps of a picture ---------------------------------------------------------------------------
+
+    def _prepare(self, engine: Engine) -> None:
+        """Brings the engine to the document and the playhead."""
+        engine.apply(self._document.scene)
+        self._upload(engine)
+        engine.advance(self._playback.playhead.time)
 
     def _upload(self, engine: Engine) -> None:
         """Hands models that arrived to the engine, and takes back those that are gone."""

@@ -135,6 +135,11 @@ class Engine:
             return None
         return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
 
+    def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
+        """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""
+        character = self._characters.get(node_id)
+        return character.joint_bounds(joint) if character else None
+
     def joint_positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
         """Places of a model's joints in the world [m], shape (B, 3)."""
         character = self._characters.get(node_id)

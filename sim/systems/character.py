@@ -10,9 +10,10 @@ from sim.assets.model import Bounds, CharacterModel
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
 from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.scene import Comparison, ModelSettings, Node, SkinningMethod
+from sim.scene import Comparison, LoopMode, ModelSettings, Node, SkinningMethod
 from sim.systems.comparison import ComparisonStatistics, MethodComparison
 from sim.systems.skinning import SkinnedMesh
 
@@ -117,6 +118,20 @@ class Character:
         placed = _transformed(self.world_from_model, points)
         return Bounds(placed.min(axis=0), placed.max(axis=0))
 
+    def joint_bounds(self, joint: int) -> Bounds:
+        """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
+        assert self.pose is not None
+        joints, corners = self._boxes if self._boxes is not None else (np.zeros(0, np.intp), np.zeros((0, 8, 3)))
+        chosen = corners[joints == joint].reshape(-1, 3)
+        if len(chosen):
+            matrix = self.world_from_model @ self.pose.palette[joint]
+            points = _transformed(matrix, chosen)
+            return Bounds(points.min(axis=0), points.max(axis=0))
+        scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
+        margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
+        place = self.joint_positions()[joint]
+        return Bounds(place - margin, place + margin)
+
     def release(self) -> None:
         """Deletes everything on the GPU."""
         if self._comparison is not None:
@@ -137,18 +152,11 @@ class Character:
         self.pose = evaluate_pose(
             self.model,
             clip,
-            clip_time(time, clip.duration),
+            clip_time(time, clip.duration, LoopMode.LOOP),
             interpolation=settings.interpolation,
             lock_root=settings.lock_root,
             up_axis=up_axis(settings, self.model),
         )
-
-
-def clip_time(time: float, duration: float) -> float:
-    """Scene time in a clip [s]: the scene's clock follows the active model, shorter clips of others repeat."""
-    if duration <= 0.0:
-        return 0.0
-    return time if 0.0 <= time <= duration else time % duration
 
 
 def _transformed(matrix: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

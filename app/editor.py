@@ -1,0 +1,225 @@
+"""Composition root of the editor: makes every part and wires them together."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from app import bootstrap
+from app.action_slots import action_slots
+from app.active_model import ActiveModel
+from app.autosave import Autosave
+from app.dialogs import Dialogs
+from app.document import Document
+from app.main_window import MainWindow
+from app.model_loader import ModelLoader
+from app.model_store import ModelStore
+from app.panels import Panels
+from app.places import data_folder
+from app.playback import Playback
+from app.project_error import ProjectError
+from app.project_files import Answer, ProjectFiles
+from app.recent_files import RecentFiles
+from app.recovery import RecoveryStore
+from app.scene_edits import SceneEdits
+from app.settings_store import app_settings
+from app.timeline_binding import TimelineBinding
+from app.viewport_client import Drawn, ViewportClient
+from app.viewport_overlays import ViewportOverlays
+from app.viewport_tools import ViewportTools
+from app.window_state import WindowState
+from sim.change import Change
+from widgets.camera_controller import CameraController
+from widgets.theme import Theme
+from widgets.timeline.timeline import Timeline
+from widgets.viewport import Viewport
+
+
+class Editor:
+    """One window and everything behind it.
+
+    Args:
+        dialogs: Asks the user; tests give their own.
+        new_window_layout: Forget how the panels were arranged.
+        debug_gl: Report OpenGL errors in the messages.
+    """
+
+    def __init__(
+        self, *, dialogs: Dialogs | None = None, new_window_layout: bool = False, debug_gl: bool = False
+    ) -> None:
+        self.settings = app_settings()
+        self.dialogs = dialogs or Dialogs()
+        self.document = Document()
+        self.loader = ModelLoader()
+        self.store = ModelStore(self.document, self.loader)
+        self.active = ActiveModel(self.document, self.store)
+        self.playback = Playback(lambda: self.document.scene.playback, lambda: self.active.duration)
+        self.client = ViewportClient(self.document, self.store, self.playback, debug=debug_gl)
+        self.edits = SceneEdits(self.document, lambda: self.active.node)
+        self.recent = RecentFiles(self.settings)
+        self.files = ProjectFiles(
+            self.document, self.store, self.loader, self.recent,
+            ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
+        )  # fmt: skip
+        self.recovery = RecoveryStore(data_folder() / "recovery")
+        self.autosave = Autosave(self.document, self.recovery)
+        self._build_window()
+        self._connect()
+        if new_window_layout or not self.window.restore_layout(self.settings):
+            self.window.docks.reset()
+
+    def _build_window(self) -> None:
+        controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
+        self.viewport = Viewport(self.client, controller)
+        self.tools = ViewportTools(self.document, self.client, self.viewport)
+        self.panels = Panels(self.document, self.store, self.client, self.edits)
+        self.timeline = Timeline()
+        self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
+        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
+        panels = {
+            "outliner": self.panels.outliner,
+            "inspector": self.panels.inspector,
+            "timeline": self.timeline,
+            "messages": self.panels.messages,
+        }
+        self.window = MainWindow(self.viewport, panels, action_slots(self))
+        self.dialogs.parent = self.window
+        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+
+    def _connect(self) -> None:
+        self.window.may_close = self.files.may_discard
+        self.window.closing = self.close
+        self.window.cancel_requested.connect(self.files.cancel)
+        self.document.changed.connect(self._on_changed)
+        self.document.view_state_changed.connect(lambda _: self.viewport.update())
+        self.playback.time_changed.connect(lambda _: self.viewport.update())
+        self.playback.playing_changed.connect(lambda *_: self.viewport.update())
+        self.store.changed.connect(self._on_model_changed)
+        self.files.opened.connect(self._on_opened)
+        self.files.progress.connect(self.window.show_progress)
+        self.files.failed.connect(self.panels.fail)
+        self.files.warned.connect(self.panels.warn)
+        self.client.drawn.connect(self._on_drawn)
+        self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
+        self.tools.hint.connect(self.window.show_hint)
+        self.viewport.files_dropped.connect(self._on_dropped)
+        self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
+        self.panels.frame_requested.connect(self.frame_selection)
+        self.panels.locate_requested.connect(self.locate)
+        self.autosave.status_changed.connect(self.window.show_autosave)
+        self.autosave.failed.connect(lambda text: self.panels.warn("", text))
+
+    # --- what happens ---------------------------------------------------------------------------------
+
+    def offer_recovery(self) -> None:
+        """Asks about every project that a crashed session left."""
+        for recovery in self.recovery.pending():
+            answer = self.dialogs.recover(recovery)
+            if answer is Answer.DISCARD:
+                self.recovery.discard(recovery)
+            elif answer is Answer.SAVE:
+                try:
+                    project = self.recovery.recover(recovery)
+                except ProjectError as error:
+                    self.panels.fail(str(recovery.folder), str(error))
+                    continue
+                self.document.replace_scene(
+                    project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
+                )
+                self.files.opened.emit(False)
+                return
+
+    def frame_all(self) -> None:
+        """Fills the viewport with everything that is visible."""
+        self._frame(None)
+
+    def frame_selection(self) -> None:
+        """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
+        self._frame(self.document.selection.node)
+
+    def locate(self, node_id: str) -> None:
+        """Lets the user find the file of a missing model."""
+        path = self.dialogs.model_path("Locate model")
+        if path is not None:
+            self.panels.relocate(node_id, path)
+
+    def close(self) -> None:
+        """Ends everything that runs, in the order of who needs whom."""
+        self.playback.pause()
+        self.window.save_layout(self.settings)
+        self.autosave.shutdown()
+        self.loader.shutdown()
+
+    def _frame(self, node_id: str | None) -> None:
+        with self.viewport.gl_current():
+            box = self.client.bounds(node_id, self.document.selection.bone)
+        if box is not None:
+            camera = self.document.view_state.camera
+            self.document.set_camera(camera.framed(box.lo, box.hi, self.viewport.width() / self.viewport.height()))
+
+    def _on_changed(self, change: Change) -> None:
+        if change.ref is None or change.ref.name in ("clip", "path"):
+            self.client.reset_difference_scale()
+        self.viewport.update()
+
+    def _on_model_changed(self, _node_id: str) -> None:
+        loading = self.store.loading
+        if loading:
+            status = self.store.status(loading[0])
+            self.window.show_progress(status.text if status else "", (status and status.progress) or 0.0)
+        else:
+            self.window.show_progress("", 1.0)
+        self.viewport.update()
+
+    def _on_opened(self, frame: bool) -> None:
+        self.playback.pause()
+        self.playback.scrub(0.0)
+        if frame:
+            QTimer.singleShot(0, self.frame_all)
+        self.viewport.update()
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.binding.show_rate(drawn.rate)
+
+    def _on_dropped(self, paths: list[str]) -> None:
+        for path in paths[:1]:
+            self.files.open(Path(path))
+        for path in paths[1:]:
+            self.files.import_model(Path(path))
+
+
+def run_editor(
+    path: Path | None,
+    *,
+    new_window_layout: bool = False,
+    debug_gl: bool = False,
+    exit_after_first_frame: bool = False,
+) -> int:
+    """Opens the window and stays until it is closed; returns the exit status."""
+    bootstrap.prepare(debug_gl)
+    app = QApplication([bootstrap.APPLICATION])
+    Theme(app)
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    editor.window.show()
+    if path is not None:
+        editor.files.open(path.absolute())
+    if exit_after_first_frame:
+        _leave_after_first_frame(editor, app.quit)
+    else:
+        QTimer.singleShot(0, editor.offer_recovery)
+    return app.exec()
+
+
+def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
+    """Prints the time of the first picture that shows what was opened, and ends; for the benchmark of the launch."""
+
+    def on_drawn(_drawn: Drawn) -> None:
+        shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
+        if shown or not editor.document.scene.of_kind("model"):
+            print(f"first-frame {time.time():.6f}", flush=True)
+            editor.window.close()
+            QTimer.singleShot(0, leave)
+
+    editor.client.drawn.connect(on_drawn)

@@ -1,0 +1,51 @@
+"""Export of a model as EZMesh, off the GUI thread."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThreadPool, Signal
+
+from sim.assets.writer import write_ezm
+from sim.assets.load import read_raw
+from sim.assets.raw import ModelError
+
+Report = Callable[[str, str], None]
+
+
+class _Relay(QObject):
+    """Carries the outcome to the GUI thread."""
+
+    finished = Signal(str)
+
+
+def export_model(source: Path, target: Path, *, done: Report, failed: Report) -> None:
+    """Writes the content of a model file as `.ezm`; the target appears complete or not at all.
+
+    Args:
+        source: The file the model came from; it is read again, since the runtime model keeps less.
+        target: File to write.
+        done: Told the target and a note when it is written.
+        failed: Told the target and one line why it is not.
+    """
+    relay = _Relay()
+
+    def report(reason: str) -> None:
+        if reason:
+            failed(str(target), reason)
+        else:
+            done(str(target), "exported")
+
+    # The closure holds the relay until the worker is through.
+    relay.finished.connect(report)
+    QThreadPool.globalInstance().start(lambda: relay.finished.emit(_written(source, target)))
+
+
+def _written(source: Path, target: Path) -> str:
+    """Runs on a worker: "" or one line why it failed."""
+    try:
+        write_ezm(read_raw(source), target)
+    except ModelError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

@@ -1,0 +1,136 @@
+"""Widgets laid over the viewport: statistics, axis gizmo, legend, divider and the empty scene's greeting."""
+
+from PySide6.QtCore import QObject, Qt
+
+from app.active_model import ActiveModel
+from app.document import Document
+from app.gesture import Gesture
+from app.playback import Playback
+from app.viewport_client import Drawn, ViewportClient
+from sim.ramps import Ramp
+from sim.scene import VIEW, Comparison, DisplayMode, ParamRef
+from sim.systems.comparison import ComparisonStatistics
+from widgets.axis_gizmo import AxisGizmo
+from widgets.divider import Divider
+from widgets.empty_state import EmptyState
+from widgets.legend import Legend
+from widgets.statistics_overlay import StatisticsOverlay
+from widgets.viewport import Viewport
+
+MARGIN = 10
+METHOD_NAMES = ("Linear blend", "Dual quaternions")
+
+
+class ViewportOverlays(QObject):
+    """Places the overlays, keeps them up to date, and turns the divider's drag into an edit."""
+
+    def __init__(
+        self, viewport: Viewport, document: Document, playback: Playback, active: ActiveModel, client: ViewportClient
+    ) -> None:
+        super().__init__(viewport)
+        self._viewport, self._document, self._playback = viewport, document, playback
+        self._active, self._client = active, client
+        self.statistics = StatisticsOverlay(viewport)
+        self.gizmo = AxisGizmo(viewport)
+        self.legend = Legend(viewport)
+        self.divider = Divider(viewport)
+        self.sides = (StatisticsOverlay(viewport), StatisticsOverlay(viewport))
+        self.empty = EmptyState(
+            "model", "Nothing here yet", "Open a model or a project with Ctrl+O, or drop one here.", viewport
+        )
+        self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._gesture: Gesture | None = None
+        for side, name in zip(self.sides, METHOD_NAMES, strict=True):
+            side.set_rows([(name, "")])
+        viewport.resized.connect(self.place)
+        self.divider.edit_started.connect(self._start)
+        self.divider.edited.connect(self._edit)
+        self.divider.edit_finished.connect(self._finish)
+        self.divider.edit_cancelled.connect(self._cancel)
+        document.changed.connect(self.refresh)
+        document.selection_changed.connect(self.refresh)
+        client.drawn.connect(self._on_drawn)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Shows what the view settings ask for."""
+        view = self._document.scene.view
+        self.divider.setVisible(view.comparison is Comparison.SPLIT)
+        self.divider.set_value(view.divider)
+        for side in self.sides:
+            side.setVisible(view.comparison is Comparison.SPLIT)
+        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or view.display is DisplayMode.WEIGHTS)
+        self.statistics.setVisible(view.statistics)
+        self.empty.setVisible(not self._document.scene.nodes)
+        if view.display is DisplayMode.WEIGHTS and view.comparison is not Comparison.DIFFERENCE:
+            bone = self._document.selection.bone
+            self.legend.show_ramp(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
+        self.place()
+
+    def place(self) -> None:
+        """Puts every overlay into its corner."""
+        width, height = self._viewport.width(), self._viewport.height()
+        self.statistics.move(MARGIN, MARGIN)
+        self.gizmo.move(width - self.gizmo.width() - MARGIN, MARGIN)
+        self.legend.move(MARGIN, height - self.legend.height() - MARGIN)
+        self.divider.place()
+        self.empty.setGeometry(0, 0, width, height)
+        column = round(self.divider.value * width)
+        left, right = self.sides
+        left.move(column - left.width() - 2 * MARGIN, height - left.height() - MARGIN)
+        right.move(column + 2 * MARGIN, height - right.height() - MARGIN)
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.gizmo.set_rotation(self._document.view_state.camera.rotation())
+        if self._document.scene.view.comparison is Comparison.DIFFERENCE:
+            self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "file units")
+            self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
+        if self.statistics.isVisible():
+            self.statistics.set_rows(self._rows(drawn))
+
+    def _rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+        engine = self._client.engine
+        if engine is None:
+            return []
+        counts = engine.statistics()
+        rows = [
+            ("Vertices", f"{counts.vertices:,}"),
+            ("Triangles", f"{counts.triangles:,}"),
+            ("Bones", f"{counts.bones:,}"),
+        ]
+        step = self._active.frame_step
+        if step > 0.0:
+            rows.append(("Frame", f"{self._playback.playhead.time / step:.1f}"))
+        if self._playback.playhead.playing and drawn.rate.per_second > 0.0:
+            rows.append(("Pictures/s", f"{drawn.rate.per_second:.0f}"))
+        return rows + comparison_rows(drawn.comparison)
+
+    # --- the divider ----------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._gesture = self._document.new_gesture("Move the divider")
+
+    def _edit(self, place: float) -> None:
+        self._document.set_value(ParamRef(VIEW, VIEW, "divider"), place, self._gesture)
+
+    def _finish(self) -> None:
+        if self._gesture is not None:
+            self._document.end_gesture(self._gesture)
+        self._gesture = None
+
+    def _cancel(self) -> None:
+        if self._gesture is not None:
+            self._document.cancel_gesture(self._gesture)
+        self._gesture = None
+
+
+def comparison_rows(statistics: ComparisonStatistics | None) -> list[tuple[str, str]]:
+    """Distance of the two methods and the volume each gains or loses against the bind pose."""
+    if statistics is None:
+        return []
+    return [
+        ("Largest distance", f"{statistics.maximum:.4g}"),
+        ("Mean distance", f"{statistics.mean:.4g}"),
+        ("Volume LBS", f"{statistics.lbs_volume_change:+.2%}"),
+        ("Volume DQS", f"{statistics.dqs_volume_change:+.2%}"),
+    ]
