@@ -73,22 +73,27 @@ def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
             duration = _duration(case)
             if round_index > 0:
                 taken.append(duration)
-    return [row_of(case, taken) for case, taken in zip(cases, durations, strict=True)]
+    return [
+        row_of(case.system, case.variant, case.size, case.unit, taken, steps=case.steps)
+        for case, taken in zip(cases, durations, strict=True)
+    ]
 
 
-def row_of(case: Case, seconds_per_step: Sequence[float]) -> Row:
-    """The row of one case from the durations [s] of one step in each repetition."""
+def row_of(
+    system: str, variant: str, size: int, unit: str, seconds_per_step: Sequence[float], *, steps: int = 1
+) -> Row:
+    """A row from the durations [s] of one step in each repetition."""
     fastest = min(seconds_per_step)
     return Row(
-        system=case.system,
-        variant=case.variant,
-        size=case.size,
-        unit=case.unit,
-        steps=case.steps,
+        system=system,
+        variant=variant,
+        size=size,
+        unit=unit,
+        steps=steps,
         ms_per_step_min=fastest * MILLISECONDS,
         ms_per_step_median=statistics.median(seconds_per_step) * MILLISECONDS,
         ms_per_step_max=max(seconds_per_step) * MILLISECONDS,
-        elements_per_second=case.size / fastest if fastest > 0.0 else 0.0,
+        elements_per_second=size / fastest if fastest > 0.0 else 0.0,
     )
 
 

@@ -14,7 +14,7 @@ def _case(variant: str, **changes: object) -> Case:
 
 
 def _row(variant: str, milliseconds: float, size: int = 1000) -> Row:
-    return row_of(_case(variant, size=size), [milliseconds / 1e3])
+    return row_of("skinning", variant, size, "vertices", [milliseconds / 1e3])
 
 
 def test_cases_take_turns_and_the_first_round_warms_up() -> None:
