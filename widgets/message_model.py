@@ -145,7 +145,7 @@ class MessageFilter(QSortFilterProxyModel):
     def choose(self, severity: Severity, is_shown: bool) -> None:
         """Shows or hides one severity."""
         (self._chosen.add if is_shown else self._chosen.discard)(severity)
-        self.invalidateFilter()
+        self.invalidate()
 
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:  # noqa: ARG002
         """Whether the severity of a row is chosen."""

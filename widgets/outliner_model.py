@@ -247,7 +247,7 @@ class OutlinerFilter(QSortFilterProxyModel):
                 if all(word in entry.name.casefold() for word in self._words):
                     self._keep(entry)
         if self._words or had:
-            self.invalidateFilter()
+            self.invalidate()
 
     def _keep(self, entry: Entry) -> None:
         above: Entry | None = entry

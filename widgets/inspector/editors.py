@@ -3,8 +3,8 @@
 import enum
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPaintEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from sim.params import Param, Role
@@ -54,6 +54,8 @@ class QuietComboBox(QComboBox):
         super().__init__(parent)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
+        # Qt's own choice lets the wheel take the focus, and then change the value.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Marks a text that has no room, which the base class cuts off."""
@@ -100,6 +102,7 @@ class TextEditor(Editor):
         self._value = ""
         self.line = QLineEdit(self)
         self.line.editingFinished.connect(self._finish)
+        self.line.installEventFilter(self)
         _fill(self, self.line)
 
     def set_value(self, value: str) -> None:
@@ -107,6 +110,16 @@ class TextEditor(Editor):
         self._value = value
         if not self.line.isModified() or not self.line.hasFocus():
             self.line.setText(value)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape restores the text, before any shortcut of the window sees it."""
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and self.line.isModified():
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self.line.setText(self._value)
+                self.line.selectAll()
+            return True
+        return super().eventFilter(watched, event)
 
     def _finish(self) -> None:
         text = self.line.text()

@@ -49,6 +49,7 @@ class Inspector(QWidget):
         self._pose_of: PoseProvider | None = None
         self._world_of: WorldProvider | None = None
         self._selection = Selection()
+        self._shown_gist: tuple[ModelState | None, int] = (None, 0)
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
         self.header = InspectorHeader(self)
@@ -88,8 +89,9 @@ class Inspector(QWidget):
         self.refresh_pose()
 
     def model_changed(self, node_id: NodeId) -> None:
-        """The model behind a node was loaded, failed or was replaced."""
-        if self._selection.node == node_id:
+        """The model behind a node was loaded, failed or was replaced; progress alone changes nothing here."""
+        status = self._model_of(node_id)
+        if self._selection.node == node_id and _gist(status) != self._shown_gist:
             self.rebuild()
 
     def rebuild(self) -> None:
@@ -124,6 +126,7 @@ class Inspector(QWidget):
             return self._view_sections()
         node = scene.node(chosen.node)
         status = self._model_of(node.id) if node.model is not None else None
+        self._shown_gist = _gist(status)
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
@@ -212,6 +215,10 @@ class Inspector(QWidget):
             self._pose_timer.start()
         else:
             self._pose_timer.stop()
+
+
+def _gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
+    return (None, 0) if status is None else (status.state, id(status.model))
 
 
 def _icon_of(node: Node, status: ModelStatus | None) -> str:

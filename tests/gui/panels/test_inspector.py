@@ -1,0 +1,381 @@
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from sim.change import Change, ChangeKind
+from sim.params import Effect
+from sim.scene import Interpolation, ModelSettings, Node, ParamRef, Scene, SkinningMethod
+from sim.view_state import Selection
+from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
+from widgets.inspector.form_items import FactItem, NoteItem, SettingItem, items_of
+from widgets.inspector.inspector import Inspector
+from widgets.protocols import ModelState, ModelStatus
+
+INTENSITY = ref("c", "light", "intensity")
+POSITION = ref("a", "transform", "position")
+
+
+@pytest.fixture
+def inspector(target, statuses, show):
+    return show(Inspector(target, statuses.get))
+
+
+def row(inspector, wanted) -> SettingItem:
+    return next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == wanted)
+
+
+def facts(inspector):
+    return {item.text(0): item.text(1) for item in items_of(inspector.tree) if isinstance(item, FactItem)}
+
+
+def titles(inspector):
+    return [inspector.tree.topLevelItem(i).text(0) for i in range(inspector.tree.topLevelItemCount())]
+
+
+def select(inspector, **selection):
+    inspector.set_selection(Selection(**selection))
+
+
+def test_a_slider_drag_is_one_entry_and_live(inspector, target):
+    select(inspector, node="c")
+    slider = row(inspector, INTENSITY).editor.slider
+    drag(slider, 8, slider.width() - 8, slider.height() / 2)
+    assert len(target.calls) > 3
+    assert len(target.history) == 1
+    assert target.scene.node("c").light.intensity == target.calls[-1][1] > 4.0
+
+
+def test_a_field_drag_is_one_entry(inspector, target):
+    select(inspector, node="a")
+    field = row(inspector, POSITION).editor.fields[1]
+    drag(field, 10, 60, field.height() / 2)
+    assert len(target.calls) > 3
+    assert [entry.ref for entry in target.history] == [POSITION]
+    x, y, z = target.scene.node("a").transform.position
+    assert (x, z) == (0.0, 0.0)
+    assert y > 0.0
+
+
+def test_escape_takes_a_slider_drag_back(inspector, target):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    slider = item.editor.slider
+    drag(slider, 8, slider.width() - 8, slider.height() / 2, release=False)
+    assert target.scene.node("c").light.intensity > 4.0
+    QTest.keyClick(slider, Qt.Key.Key_Escape)
+    assert target.scene.node("c").light.intensity == 1.6
+    assert target.history == []
+    assert item.editor.field.value() == 1.6
+    assert not item.binding.is_held
+
+
+def test_a_gesture_is_not_disturbed_by_news_of_its_own_value(inspector, target):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    slider = item.editor.slider
+    drag(slider, 8, slider.width() / 2, slider.height() / 2, release=False)
+    place = slider.value()
+    target.set_value(INTENSITY, 0.25)
+    assert slider.value() == place
+    QTest.mouseRelease(slider, Qt.MouseButton.LeftButton)
+    assert item.editor.field.value() == 0.25
+
+
+def test_undo_restores_the_editor(inspector, target):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    slider = item.editor.slider
+    drag(slider, 8, slider.width() - 8, slider.height() / 2)
+    target.undo()
+    assert item.editor.field.value() == 1.6
+    assert target.history == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value"),
+    [
+        (POSITION, (1.0, 2.0, 3.0)),
+        (ref("a", "node", "name"), "hero"),
+        (ref("a", "node", "visible"), False),
+        (ref("a", "model", "skinning"), SkinningMethod.DQS),
+        (ref("a", "model", "interpolation"), Interpolation.NEAREST),
+        (ref("a", "model", "clip"), "pose"),
+        (ref("a", "model", "path"), "other.ezm"),
+        (ref("a", "model", "unit_scale"), 0.01),
+    ],
+)
+def test_news_of_the_scene_is_shown_and_edits_nothing(inspector, target, wanted, value):
+    select(inspector, node="a")
+    target.set_value(wanted, value)
+    assert target.calls == [(wanted, value)]
+    assert row(inspector, wanted).param.value() == value
+
+
+def test_showing_a_selection_edits_nothing(inspector, target):
+    for selection in (Selection(node="a"), Selection(node="c"), Selection(view=True), Selection(node="b"), Selection()):
+        inspector.set_selection(selection)
+    inspector.rebuild()
+    assert target.calls == []
+
+
+def test_a_combo_and_a_check_box_edit_once(inspector, target):
+    select(inspector, node="a")
+    combo = row(inspector, ref("a", "model", "skinning")).editor.combo
+    assert [combo.itemText(index) for index in range(combo.count())] == [
+        "Linear blend", "Dual quaternion", "Dual quaternion + scale",
+    ]  # fmt: skip
+    combo.activated.emit(1)
+    assert target.scene.node("a").model.skinning is SkinningMethod.DQS
+    QTest.mouseClick(row(inspector, ref("a", "node", "visible")).editor.box, Qt.MouseButton.LeftButton)
+    assert target.scene.node("a").visible is False
+    assert len(target.history) == 2
+
+
+def test_clips_of_the_model_can_be_chosen(inspector, target):
+    select(inspector, node="a")
+    combo = row(inspector, ref("a", "model", "clip")).editor.combo
+    assert [combo.itemData(index) for index in range(combo.count())] == ["", "walk", "pose"]
+    combo.setCurrentIndex(2)
+    combo.activated.emit(2)
+    assert target.scene.node("a").model.clip == "pose"
+    target.set_value(ref("a", "model", "clip"), "gone")
+    assert combo.currentText() == "gone (missing)"
+
+
+def test_a_name_is_taken_on_return(inspector, target):
+    select(inspector, node="a")
+    line = row(inspector, ref("a", "node", "name")).editor.line
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "hero")
+    assert target.calls == []
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert target.scene.node("a").name == "hero"
+    assert len(target.history) == 1
+    assert inspector.header.title.text() == "hero"
+
+
+def test_escape_in_a_name_restores_it(inspector, target):
+    select(inspector, node="a")
+    line = row(inspector, ref("a", "node", "name")).editor.line
+    line.setFocus()
+    QTest.keyClicks(line, "x")
+    QTest.keyClick(line, Qt.Key.Key_Escape)
+    line.clearFocus()
+    assert line.text() == "dude"
+    assert target.calls == []
+
+
+def test_a_refused_value_is_told_and_the_editor_goes_back(inspector, target, qtbot):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    with qtbot.waitSignal(inspector.refused) as refused:
+        item.editor.edited.emit(5000.0)
+    assert "1000" in refused.args[0]
+    assert target.scene.node("c").light.intensity == 1.6
+    assert item.editor.field.value() == 1.6
+
+
+def test_modified_values_are_marked_and_reset(inspector, target):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    assert not item.font(0).bold()
+    assert item.reset_button.isHidden()
+    target.set_value(INTENSITY, 3.0)
+    assert item.font(0).bold()
+    assert not item.reset_button.isHidden()
+    QTest.mouseClick(item.reset_button, Qt.MouseButton.LeftButton)
+    assert target.scene.node("c").light.intensity == 1.6
+    assert not item.font(0).bold()
+    assert len(target.history) == 2
+
+
+def test_menu_copies_value_and_json_path_and_resets(inspector, target):
+    select(inspector, node="c")
+    target.set_value(INTENSITY, 3.0)
+    actions = {action.text(): action for action in inspector.tree.menu_for(row(inspector, INTENSITY)).actions()}
+    actions["Copy value"].trigger()
+    assert QApplication.clipboard().text() == "3"
+    actions["Copy as JSON path"].trigger()
+    assert QApplication.clipboard().text() == "$.nodes[2].light.intensity"
+    actions["Reset to default"].trigger()
+    assert target.scene.node("c").light.intensity == 1.6
+
+
+def test_path_and_name_offer_no_reset(inspector):
+    select(inspector, node="a")
+    for wanted in (ref("a", "model", "path"), ref("a", "node", "name")):
+        texts = [action.text() for action in inspector.tree.menu_for(row(inspector, wanted)).actions()]
+        assert "Reset to default" not in texts
+        assert row(inspector, wanted).reset_button.isHidden()
+
+
+def test_tooltips_are_those_of_the_declaration(inspector):
+    select(inspector, node="c")
+    item = row(inspector, INTENSITY)
+    assert item.toolTip(0) == item.editor.toolTip() == item.param.record.tooltip
+    assert "Default: 1.6" in item.toolTip(0)
+
+
+@pytest.mark.parametrize("part", ["slider", "field"])
+def test_the_wheel_over_an_unfocused_editor_scrolls_the_panel(target, statuses, show, part):
+    inspector = show(Inspector(target, statuses.get), height=220)
+    select(inspector, node="a")
+    item = row(inspector, ref("a", "model", "unit_scale"))
+    inspector.tree.scrollToItem(item)
+    bar = inspector.tree.verticalScrollBar()
+    before = bar.value()
+    assert before > 0
+    widget = getattr(item.editor, part)
+    widget.clearFocus()
+    wheel(widget, 1)
+    assert bar.value() < before
+    assert target.calls == []
+
+
+def test_the_wheel_over_an_unfocused_combo_changes_nothing(inspector, target):
+    select(inspector, node="a")
+    combo = row(inspector, ref("a", "model", "skinning")).editor.combo
+    combo.clearFocus()
+    wheel(combo, -1)
+    assert combo.currentIndex() == 0
+    assert target.calls == []
+
+
+def test_facts_of_a_model(inspector):
+    select(inspector, node="a")
+    shown = facts(inspector)
+    assert shown["Vertices"] == "60"
+    assert shown["Triangles"] == "20"
+    assert shown["Bones"] == "7"
+    assert shown["walk"] == "31 keys, 1.00 s"
+    assert shown["pose"] == "1 key, a pose"
+    assert shown["skin"] == "skin.png"
+    assert shown["coat"] == "not found: coat.tga"
+    notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
+    assert notes == ["Two bones share a name."]
+
+
+def test_a_missing_model_says_so_and_keeps_its_settings(inspector):
+    select(inspector, node="b")
+    notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
+    assert notes == ["cape.ezm: no such file"]
+    assert "File" in titles(inspector)
+
+
+def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(inspector, statuses):
+    statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.1)
+    select(inspector, node="b")
+    item = row(inspector, ref("b", "node", "name"))
+    statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.2)
+    inspector.model_changed("b")
+    assert row(inspector, ref("b", "node", "name")) is item
+    statuses["b"] = ModelStatus(ModelState.READY, character())
+    inspector.model_changed("b")
+    assert facts(inspector)["Bones"] == "7"
+
+
+def test_facts_and_transforms_of_a_bone(inspector, statuses):
+    pose = bind_pose(statuses["a"].model)
+    select(inspector, node="a", bone="l_hand")
+    assert facts(inspector)["Position"] == "–"
+    half_turn = np.diag([-1.0, 1.0, -1.0, 1.0])
+    half_turn[:3, 3] = (10.0, 0.0, 0.0)
+    inspector.set_pose(lambda node_id: pose, lambda node_id: half_turn)
+    local, world = inspector.tree.topLevelItem(1), inspector.tree.topLevelItem(2)
+    assert [local.child(row).text(1) for row in (0, 3)] == ["0.0000  1.0000  0.0000", "1.0000  1.0000  1.0000"]
+    assert world.child(0).text(1) == "10.0000  4.0000  0.0000"
+    shown = facts(inspector)
+    assert shown["Parent"] == "l_arm"
+    assert shown["Moves"] == "10 vertices"
+    select(inspector, node="a", bone="tip")
+    assert facts(inspector)["Moves"] == "no vertices"
+
+
+def test_the_pose_is_asked_for_only_while_a_bone_is_visible(inspector, statuses, qtbot):
+    asked = []
+    inspector.set_pose(lambda node_id: asked.append(node_id))
+    select(inspector, node="a")
+    assert not inspector._pose_timer.isActive()
+    select(inspector, node="a", bone="hips")
+    qtbot.waitUntil(lambda: len(asked) >= 3)
+    assert inspector._pose_timer.interval() >= 66
+    inspector.hide()
+    assert not inspector._pose_timer.isActive()
+
+
+def test_nothing_selected_shows_the_view(inspector, target):
+    assert titles(inspector) == ["Surface", "Overlays", "Light", "Background"]
+    assert "Nothing is selected" in inspector.header.subtitle.text()
+    target.replace(Scene())
+    assert "The scene is empty" in inspector.header.subtitle.text()
+
+
+def test_a_removed_node_gives_way_to_the_view(inspector, target):
+    select(inspector, node="c")
+    slider = row(inspector, INTENSITY).editor.slider
+    drag(slider, 8, slider.width() / 2, slider.height() / 2, release=False)
+    rest = msgspec.structs.replace(target.scene, nodes=target.scene.nodes[:2])
+    target.replace(rest, Change(ChangeKind.REMOVED, ParamRef("c", "node", ""), Effect.REBUILD))
+    assert titles(inspector)[0] == "Surface"
+
+
+def test_folded_sections_stay_folded(inspector):
+    select(inspector, node="a")
+    inspector.tree.topLevelItem(1).setExpanded(False)
+    select(inspector, node="c")
+    assert titles(inspector)[1] == "Transform"
+    assert not inspector.tree.topLevelItem(1).isExpanded()
+    assert inspector.tree.topLevelItem(0).isExpanded()
+
+
+def test_a_click_on_a_heading_folds_it(inspector, qtbot):
+    select(inspector, node="c")
+    heading = inspector.tree.topLevelItem(1)
+    place = inspector.tree.visualItemRect(heading).center()
+    qtbot.mouseClick(inspector.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, place.y()))
+    assert not heading.isExpanded()
+
+
+def test_the_colour_dialog_is_one_gesture(inspector, target):
+    colour = ref("c", "light", "colour")
+    select(inspector, node="c")
+    editor = row(inspector, colour).editor
+    editor.open_dialog()
+    for red in (10, 20, 30):
+        editor.dialog.setCurrentColor(f"#{red:02x}ff00")
+    assert len(target.history) == 1
+    assert target.scene.node("c").light.colour == pytest.approx((30 / 255, 1.0, 0.0), abs=1e-4)
+    editor.dialog.reject()
+    assert target.history == []
+    assert target.scene.node("c").light.colour == (1.0, 0.96, 0.9)
+
+
+def test_leaving_a_selection_keeps_the_colour_chosen_so_far(inspector, target):
+    select(inspector, node="c")
+    editor = row(inspector, ref("c", "light", "colour")).editor
+    editor.open_dialog()
+    editor.dialog.setCurrentColor("#00ff00")
+    select(inspector, node="a")
+    assert len(target.history) == 1
+    assert target.scene.node("c").light.colour == (0.0, 1.0, 0.0)
+
+
+def test_thousands_of_refreshes_and_rebuilds(inspector, target):
+    select(inspector, node="c")
+    for count in range(3000):
+        target.set_value(INTENSITY, count % 7 / 2.0)
+    assert row(inspector, INTENSITY).editor.field.value() == 2999 % 7 / 2.0
+    for count in range(30):
+        select(inspector, node="ac"[count % 2])
+    assert inspector.header.title.text() == "lamp"
+
+
+def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):
+    target.scene = Scene(nodes=(Node(id="a", model=ModelSettings()),))
+    inspector = show(Inspector(target, statuses.get))
+    select(inspector, node="a")
+    assert inspector.header.title.text() == "unnamed"

@@ -1,0 +1,300 @@
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from sim.scene import ModelSettings, Node, Scene
+from sim.view_state import Selection
+from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
+from widgets.outliner import Outliner, OutlinerAction
+from widgets.outliner_model import NOTE_ROLE, OutlinerModel
+from widgets.protocols import ModelState, ModelStatus
+from widgets.theme import colours
+
+SIGNALS = ("node_selected", "view_selected", "rename_requested", "visibility_requested", "action_requested")
+
+
+@pytest.fixture
+def outliner(target, statuses, show):
+    outliner = Outliner(target, statuses.get)
+    outliner.log = SignalLog(outliner, *SIGNALS)
+    return show(outliner, 280, 600)
+
+
+def proxy_index(outliner, *key):
+    entry = outliner.model.entry_of(key)
+    return outliner.proxy.mapFromSource(outliner.model.index_of(entry))
+
+
+ROOT = QModelIndex()
+
+
+def tree_of(model, parent=ROOT):
+    return [
+        (model.index(row, 0, parent).data(), tree_of(model, model.index(row, 0, parent)))
+        for row in range(model.rowCount(parent))
+    ]
+
+
+def click(outliner, *key, x=None, button=Qt.MouseButton.LeftButton):
+    rect = outliner.view.visualRect(proxy_index(outliner, *key))
+    place = QPoint(rect.left() + 30 if x is None else x, rect.center().y())
+    QTest.mouseClick(outliner.view.viewport(), button, Qt.KeyboardModifier.NoModifier, place)
+
+
+def test_the_tree_of_a_scene(outliner):
+    arms = [("l_arm", [("l_hand", [])]), ("r_arm", [("r_hand", [("tip", [])])])]
+    skeleton = ("Skeleton", [("hips", [("spine", arms)])])
+    assert tree_of(outliner.model) == [
+        ("dude", [skeleton, ("Materials", [("skin", []), ("coat", [])])]),
+        ("cape", []),
+        ("lamp", []),
+        ("View", []),
+    ]
+
+
+def test_the_model_keeps_qts_rules_through_every_change(target, statuses, qapp):
+    model = OutlinerModel(statuses.get)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    model.set_scene(target.scene)
+    statuses["b"] = ModelStatus(ModelState.READY, character())
+    model.refresh_node("b")
+    statuses["a"] = ModelStatus(ModelState.MISSING)
+    model.refresh_node("a")
+    model.set_scene(msgspec.structs.replace(target.scene, nodes=target.scene.nodes[1:]))
+    model.set_scene(Scene())
+    assert tester.model() is model
+    assert tree_of(model) == [("View", [])]
+
+
+def test_bones_of_no_vertices_are_dim_and_others_tell_their_count(outliner):
+    model = outliner.model
+    hips, tip = (model.index_of(model.entry_of(("a", "bone", name))) for name in ("hips", "tip"))
+    assert hips.data(NOTE_ROLE) == "10"
+    assert hips.data(Qt.ItemDataRole.ForegroundRole) is None
+    assert tip.data(NOTE_ROLE) == ""
+    assert tip.data(Qt.ItemDataRole.ForegroundRole).color().name() == colours().dim
+    assert "moves no vertices" in tip.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_states_of_models(outliner, statuses):
+    model = outliner.model
+    cape = model.index_of(model.entry_of(("b",)))
+    assert cape.data(NOTE_ROLE) == "missing"
+    assert cape.data(Qt.ItemDataRole.ToolTipRole) == "cape.ezm: no such file"
+    statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.45)
+    outliner.model_changed("b")
+    assert model.index_of(model.entry_of(("b",))).data(NOTE_ROLE) == "45%"
+    statuses["b"] = ModelStatus(ModelState.READY, character())
+    outliner.model_changed("b")
+    assert model.entry_of(("b", "bone", "hips")) is not None
+    assert model.entry_of(("a", "material", "1")).note == "no image"
+
+
+def test_clicks_select(outliner):
+    click(outliner, "c")
+    click(outliner, "a", "bone", "hips")
+    click(outliner, "view")
+    assert outliner.log == [("node_selected", "c", None), ("node_selected", "a", "hips"), ("view_selected",)]
+
+
+def test_a_selection_from_outside_is_shown_and_not_sent_back(outliner):
+    outliner.view.collapseAll()
+    for selection in (Selection(node="a", bone="r_hand"), Selection(node="b"), Selection(view=True)):
+        outliner.set_selection(selection)
+        assert outliner.view.selected_entry().selection == selection
+    outliner.set_selection(Selection())
+    assert outliner.view.selected_entry() is None
+    assert outliner.log == []
+
+
+def test_selecting_a_bone_unfolds_its_parents(outliner):
+    outliner.view.collapseAll()
+    outliner.set_selection(Selection(node="a", bone="r_hand"))
+    assert outliner.view.visualRect(proxy_index(outliner, "a", "bone", "r_hand")).isValid()
+
+
+def test_a_material_row_stays_selected_when_its_node_is(outliner):
+    outliner.view.expandAll()
+    click(outliner, "a", "material", "1")
+    assert outliner.log == [("node_selected", "a", None)]
+    outliner.set_selection(Selection(node="a"))
+    assert outliner.view.selected_entry().name == "coat"
+
+
+def test_the_selection_survives_refreshes(outliner, target, statuses):
+    outliner.set_selection(Selection(node="a", bone="l_hand"))
+    target.set_value(ref("c", "node", "name"), "sun")
+    statuses["a"] = ModelStatus(ModelState.READY, character())
+    outliner.model_changed("a")
+    target.replace(msgspec.structs.replace(target.scene, nodes=target.scene.nodes[:1]))
+    assert outliner.view.selected_entry().name == "l_hand"
+    assert outliner.log == []
+
+
+def test_expansion_survives_reloads_and_new_nodes(outliner, target, statuses):
+    view = outliner.view
+    view.expand(proxy_index(outliner, "a", "materials"))
+    view.collapse(proxy_index(outliner, "a", "skeleton"))
+    outliner.model_changed("a")
+    added = Node(id="d", name="crate", model=ModelSettings())
+    target.replace(msgspec.structs.replace(target.scene, nodes=(*target.scene.nodes, added)))
+    assert view.isExpanded(proxy_index(outliner, "a"))
+    assert view.isExpanded(proxy_index(outliner, "a", "materials"))
+    assert not view.isExpanded(proxy_index(outliner, "a", "skeleton"))
+
+
+def test_the_filter_keeps_parents_and_goes_back(outliner):
+    view = outliner.view
+    view.collapse(proxy_index(outliner, "a", "skeleton"))
+    outliner.filter_line.setText("HAND")
+    arms = [("l_arm", [("l_hand", [])]), ("r_arm", [("r_hand", [])])]
+    assert tree_of(outliner.proxy) == [("dude", [("Skeleton", [("hips", [("spine", arms)])])])]
+    assert view.isExpanded(proxy_index(outliner, "a", "skeleton"))
+    outliner.filter_line.setText("r hand")
+    assert [name for name, _ in tree_of(outliner.proxy)] == ["dude"]
+    outliner.filter_line.clear()
+    assert [name for name, _ in tree_of(outliner.proxy)] == ["dude", "cape", "lamp", "View"]
+    assert not view.isExpanded(proxy_index(outliner, "a", "skeleton"))
+    assert outliner.log == []
+
+
+def test_a_filter_that_finds_nothing_says_so(outliner):
+    outliner.filter_line.setText("zzz")
+    assert outliner.nothing_found.isVisible()
+    outliner.filter_line.clear()
+    assert outliner.view.isVisible()
+
+
+def test_a_filter_hides_the_selection_without_losing_it(outliner):
+    outliner.set_selection(Selection(node="c"))
+    outliner.filter_line.setText("hand")
+    assert outliner.view.selected_entry() is None
+    outliner.filter_line.clear()
+    assert outliner.view.selected_entry().name == "lamp"
+    assert outliner.log == []
+
+
+def test_an_eye_asks_for_visibility_and_keeps_the_selection(outliner, target):
+    edge = outliner.view.viewport().width() - 10
+    click(outliner, "c", x=edge)
+    assert outliner.log == [("visibility_requested", "c", False)]
+    target.set_value(ref("c", "node", "visible"), False)
+    click(outliner, "c", x=edge)
+    assert outliner.log[-1] == ("visibility_requested", "c", True)
+    assert outliner.view.selected_entry() is None
+
+
+def test_where_a_row_has_no_eye_a_click_at_the_edge_selects(outliner):
+    click(outliner, "view", x=outliner.view.viewport().width() - 10)
+    assert outliner.log == [("view_selected",)]
+
+
+def test_f2_renames_in_place(outliner, target, qtbot):
+    click(outliner, "c")
+    QTest.keyClick(outliner.view, Qt.Key.Key_F2)
+    line = outliner.view.findChild(QLineEdit)
+    line.selectAll()
+    QTest.keyClicks(line, "sun")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: outliner.log[-1] == ("rename_requested", "c", "sun"))
+    assert proxy_index(outliner, "c").data() == "lamp"
+    target.set_value(ref("c", "node", "name"), "sun")
+    assert proxy_index(outliner, "c").data() == "sun"
+
+
+def test_bones_cannot_be_renamed_and_an_empty_name_is_no_wish(outliner):
+    model = outliner.model
+    bone = model.index_of(model.entry_of(("a", "bone", "hips")))
+    assert not model.flags(bone) & Qt.ItemFlag.ItemIsEditable
+    model.setData(model.index_of(model.entry_of(("c",))), "  ")
+    assert outliner.log == []
+
+
+def test_delete_asks_for_the_node_only(outliner):
+    click(outliner, "a", "bone", "hips")
+    QTest.keyClick(outliner.view, Qt.Key.Key_Delete)
+    click(outliner, "c")
+    QTest.keyClick(outliner.view, Qt.Key.Key_Delete)
+    actions = [entry for entry in outliner.log if entry[0] == "action_requested"]
+    assert actions == [("action_requested", OutlinerAction.DELETE, Selection(node="c"))]
+
+
+def test_menus_by_kind(outliner):
+    def texts(*key):
+        return [action.text() for action in outliner.menu_for(outliner.model.entry_of(key)).actions() if action.text()]
+
+    node_actions = ["Frame in view", "Rename", "Hide", "Duplicate"]
+    assert texts("a") == [*node_actions, "Reload file", "Locate file…", "Delete"]
+    assert texts("c") == [*node_actions, "Delete"]
+    assert texts("a", "bone", "hips") == ["Frame in view", "Copy name"]
+    assert texts("view") == []
+
+
+def test_menu_actions_leave_through_signals(outliner):
+    entry = outliner.model.entry_of(("a", "bone", "hips"))
+    actions = {action.text(): action for action in outliner.menu_for(entry).actions()}
+    actions["Frame in view"].trigger()
+    actions["Copy name"].trigger()
+    assert outliner.log == [("action_requested", OutlinerAction.FRAME, Selection(node="a", bone="hips"))]
+    assert QApplication.clipboard().text() == "hips"
+    entry = outliner.model.entry_of(("a",))
+    {action.text(): action for action in outliner.menu_for(entry).actions()}["Hide"].trigger()
+    assert outliner.log[-1] == ("visibility_requested", "a", False)
+
+
+def test_news_of_the_scene_emits_nothing(outliner, target):
+    target.set_value(ref("a", "node", "name"), "hero")
+    target.set_value(ref("a", "node", "visible"), False)
+    target.set_value(ref("a", "transform", "position"), (1.0, 0.0, 0.0))
+    assert proxy_index(outliner, "a").data() == "hero"
+    assert outliner.log == []
+
+
+def test_the_transform_of_the_selected_bone(outliner, statuses, qtbot):
+    pose, asked = bind_pose(statuses["a"].model), []
+
+    def pose_of(node_id):
+        asked.append(node_id)
+        return pose
+
+    outliner.set_pose(pose_of, lambda node_id: np.diag([2.0, 2.0, 2.0, 1.0]))
+    assert asked == []
+    assert not outliner.readout.isVisible()
+    outliner.set_selection(Selection(node="a", bone="spine"))
+    assert outliner.readout.values["Position"].text() == "0.0000  1.0000  0.0000"
+    outliner.readout.world_button.click()
+    assert outliner.readout.values["Position"].text() == "0.0000  4.0000  0.0000"
+    assert outliner.readout.values["Scale"].text() == "2.0000  2.0000  2.0000"
+    count = len(asked)
+    qtbot.waitUntil(lambda: len(asked) > count)
+    outliner.hide()
+    assert not outliner._pose_timer.isActive()
+
+
+def test_two_thousand_bones_in_one_chain(target, statuses, show):
+    count = 2000
+    names = [f"bone_{index}" for index in range(count)]
+    parents = [-1, *range(count - 1)]
+    outliner = show(Outliner(target, statuses.get))
+    statuses["b"] = ModelStatus(ModelState.READY, character(names, parents))
+    outliner.model_changed("b")
+    outliner.set_selection(Selection(node="b", bone="bone_1500"))
+    assert outliner.view.selected_entry().name == "bone_1500"
+    outliner.filter_line.setText("bone_1999")
+    assert outliner.proxy.rowCount() == 1
+    deepest = proxy_index(outliner, "b", "bone", "bone_1999")
+    assert deepest.isValid()
+    outliner.filter_line.clear()
+    # Rows are painted, not built of widgets.
+    assert len(outliner.view.viewport().children()) < 5
+
+
+def test_thousands_of_refreshes(outliner, target):
+    for count in range(3000):
+        target.set_value(ref("c", "node", "visible"), bool(count % 2))
+        outliner.view.viewport().update()
+    assert outliner.model.entry_of(("c",)).visible is True
+    assert outliner.log == []
