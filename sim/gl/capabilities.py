@@ -17,9 +17,10 @@ class Capabilities:
     Attributes:
         renderer, vendor, version, glsl_version: Driver strings.
         version_number: (major, minor) of the context.
-        max_samples: Samples of a multisampled framebuffer.
+        max_samples, max_integer_samples: Samples of a multisampled framebuffer, and of one with integer attachments.
         max_anisotropy: 1.0 where anisotropic filtering is absent.
         point_size_range: (smallest, largest) point size [pixel].
+        max_line_width: [pixel]; contexts that leave out deprecated features, as on macOS, refuse more than 1.
         max_texture_size: Edge of a 2D texture [texel].
         max_texture_buffer_size: Length of a buffer texture [texel].
         max_uniform_block_size: [byte].
@@ -33,8 +34,10 @@ class Capabilities:
     glsl_version: str
     version_number: tuple[int, int]
     max_samples: int
+    max_integer_samples: int
     max_anisotropy: float
     point_size_range: tuple[float, float]
+    max_line_width: float
     max_texture_size: int
     max_texture_buffer_size: int
     max_uniform_block_size: int
@@ -72,6 +75,11 @@ def _floats(name: int) -> tuple[float, float]:
     return float(value[0]), float(value[1])
 
 
+def _max_line_width() -> float:
+    strict = get_integer(GL.GL_CONTEXT_FLAGS) & GL.GL_CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT
+    return 1.0 if strict else _floats(GL.GL_ALIASED_LINE_WIDTH_RANGE)[1]
+
+
 def _extensions() -> frozenset[str]:
     count = get_integer(GL.GL_NUM_EXTENSIONS)
     return frozenset(GL.glGetStringi(GL.GL_EXTENSIONS, index).decode("ascii", "replace") for index in range(count))
@@ -89,8 +97,10 @@ def query_capabilities() -> Capabilities:
         glsl_version=_text(GL.GL_SHADING_LANGUAGE_VERSION),
         version_number=version,
         max_samples=get_integer(GL.GL_MAX_SAMPLES),
+        max_integer_samples=get_integer(GL.GL_MAX_INTEGER_SAMPLES),
         max_anisotropy=_floats(MAX_TEXTURE_MAX_ANISOTROPY)[0] if anisotropic else 1.0,
         point_size_range=_floats(GL.GL_POINT_SIZE_RANGE),
+        max_line_width=_max_line_width(),
         max_texture_size=get_integer(GL.GL_MAX_TEXTURE_SIZE),
         max_texture_buffer_size=get_integer(GL.GL_MAX_TEXTURE_BUFFER_SIZE),
         max_uniform_block_size=get_integer(GL.GL_MAX_UNIFORM_BLOCK_SIZE),

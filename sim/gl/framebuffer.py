@@ -72,7 +72,7 @@ class Framebuffer:
         self.size = (int(size[0]), int(size[1]))
         self.label = label
         self.formats = tuple(pixel_format(name) for name in colours)
-        self.samples = min(samples, context.capabilities.max_samples) if samples > 1 else 0
+        self.samples = min(samples, self._sample_limit()) if samples > 1 else 0
         self.colours: tuple[Texture2D, ...] = ()
         self.depth: Texture2D | None = None
         self._attachments: list[Texture2D | _Renderbuffer] = []
@@ -187,6 +187,11 @@ class Framebuffer:
         for attachment in self._attachments:
             attachment.release()
 
+    def _sample_limit(self) -> int:
+        known = self.context.capabilities
+        integers = any(pixels.is_integer for pixels in self.formats)
+        return min(known.max_samples, known.max_integer_samples) if integers else known.max_samples
+
     def _create(self, colours: Sequence[str], depth: str | None) -> None:
         if min(self.size) < 1:
             raise GLLimitError(f"framebuffer {self.label!r}: size {self.size[0]} x {self.size[1]}")
@@ -200,6 +205,8 @@ class Framebuffer:
             self.depth = self._attach(GL.GL_DEPTH_STENCIL_ATTACHMENT if stencil else GL.GL_DEPTH_ATTACHMENT, depth)
         self.colours = tuple(texture for texture in textures if texture is not None)
         self._restore_draw_buffers()
+        if not colours:
+            GL.glReadBuffer(GL.GL_NONE)  # macOS calls a read buffer without attachment incomplete
         status = int(GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER))
         if status != GL.GL_FRAMEBUFFER_COMPLETE:
             self.release()

@@ -1,6 +1,8 @@
 """A native OpenGL context without a window, and the small framebuffer it needs."""
 
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from sim.gl.bootstrap import GL
@@ -8,6 +10,9 @@ from sim.gl.errors import GLError
 from sim.gl.objects import new_name
 
 SURFACE_SIZE = (4, 4)
+
+CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
+"""A machine without X11 may have the second only."""
 
 
 def open_native(version: tuple[int, int]) -> Any:
@@ -19,20 +24,28 @@ def open_native(version: tuple[int, int]) -> Any:
     Raises:
         GLError: If no context of this version can be had; the message carries the reason.
     """
+    reasons = []
+    for open_one in _backends(version[0] * 100 + version[1] * 10):
+        try:
+            native = open_one()
+        except Exception as error:  # the backends raise bare Exception with a short text
+            reasons.append(str(error))
+            continue
+        native.__enter__()
+        return native
+    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {'; '.join(dict.fromkeys(reasons))}")
+
+
+def _backends(code: int) -> Iterator[Callable[[], Any]]:
+    """Ways to open a context, most likely first."""
     import glcontext
 
-    code = version[0] * 100 + version[1] * 10
-    try:
-        if sys.platform.startswith("linux"):
-            backend = glcontext.get_backend_by_name("egl")
-            native = backend(mode="standalone", glversion=code, libgl="libGL.so.1", libegl="libEGL.so.1")
-        else:
-            native = glcontext.default_backend()(mode="standalone", glversion=code)
-    except Exception as error:
-        # The backends raise bare Exception with a short text; there is no narrower class to catch.
-        raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {error}") from error
-    native.__enter__()
-    return native
+    if not sys.platform.startswith("linux"):
+        yield lambda: glcontext.default_backend()(mode="standalone", glversion=code)
+        return
+    egl = glcontext.get_backend_by_name("egl")
+    for library in CLIENT_LIBRARIES:
+        yield partial(egl, mode="standalone", glversion=code, libgl=library, libegl="libEGL.so.1")
 
 
 def bind_small_framebuffer() -> tuple[int, int]:

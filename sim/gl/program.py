@@ -5,22 +5,20 @@ Setting an item makes no GL call: values are compared with the last ones and sen
 
 import difflib
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sim.gl.bootstrap import GL
+from sim.gl.context import SCRATCH_UNIT, Context
 from sim.gl.errors import GLLimitError
 from sim.gl.objects import GLObject
 from sim.gl.program_build import ProgramSources, build_program
 from sim.gl.reflection import AttributeInfo, Reflection, UniformInfo, reflect
 from sim.gl.texture import Texture
 
-if TYPE_CHECKING:
-    from sim.gl.context import Context
-
-SAMPLER_UNIT_MAX = 15
-"""Units 0 to 14 belong to programs; unit 15 is for uploads."""
+SAMPLER_UNIT_MAX = SCRATCH_UNIT
+"""Number of units that programs share; the one after them is for uploads."""
 
 
 class _ProgramName(GLObject):
@@ -45,7 +43,7 @@ class Program:
         reflection: Interface of the present generation.
     """
 
-    def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
+    def __init__(self, context: Context, sources: ProgramSources, *, label: str = "") -> None:
         self.context = context
         self.label = label or " + ".join(source.name for source in sources.stages.values())
         self.generation = 0

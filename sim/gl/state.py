@@ -53,7 +53,7 @@ class PipelineState:
         polygon_offset: (factor, units), None for none; applies to whatever `fill` is.
         colour_mask: Channels written, in order RGBA.
         scissor: (x, y, width, height) [pixel] from the lower left corner, or None.
-        line_width: [pixel]; core profiles guarantee 1 only.
+        line_width: [pixel]; limited to what the driver allows, of which only 1 is guaranteed.
         program_point_size: Whether the shader's gl_PointSize counts.
         multisample: Whether samples are used where the target has them.
         srgb_write: Whether writes to sRGB attachments are encoded.
@@ -81,7 +81,7 @@ class PipelineState:
         self._apply_depth()
         self._apply_blend()
         self._apply_polygons()
-        self._apply_rest()
+        self._apply_rest(context.capabilities.max_line_width)
         context.applied_state = self
 
     def _apply_depth(self) -> None:
@@ -110,11 +110,11 @@ class PipelineState:
         if self.polygon_offset is not None:
             GL.glPolygonOffset(*self.polygon_offset)
 
-    def _apply_rest(self) -> None:
+    def _apply_rest(self, max_line_width: float) -> None:
         _switch(GL.GL_SCISSOR_TEST, self.scissor is not None)
         if self.scissor is not None:
             GL.glScissor(*self.scissor)
-        GL.glLineWidth(self.line_width)
+        GL.glLineWidth(min(self.line_width, max_line_width))
         _switch(GL.GL_PROGRAM_POINT_SIZE, self.program_point_size)
         _switch(GL.GL_MULTISAMPLE, self.multisample)
         _switch(GL.GL_FRAMEBUFFER_SRGB, self.srgb_write)

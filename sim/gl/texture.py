@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sim.gl import raw
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.context import SCRATCH_UNIT
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.formats import pixel_format
 from sim.gl.objects import GLObject, new_name
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from sim.gl.context import Context
 
-SCRATCH_UNIT = 15
 TEXTURE_MAX_ANISOTROPY = 0x84FE
 
 Wrap = Literal["repeat", "clamp", "mirror"]
