@@ -11,8 +11,8 @@ from app.cli_failure import CommandError
 from sim.bench.row import Row, row_of
 
 SAMPLE = "projects/humanoid.sinew"
-FIRST_FRAME = "first frame"
-"""Line that the editor prints when it is started with --exit-after-first-frame and has drawn."""
+FIRST_FRAME = "first-frame"
+"""First word of the line that the editor prints when it is started with --exit-after-first-frame and has drawn."""
 
 PATIENCE = 120.0
 """Longest wait for an editor [s]."""
@@ -22,7 +22,7 @@ def launch_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: A
     """One row for the sample project; its size is one window, whatever `sizes` says.
 
     Raises:
-        CommandError: If an editor ends without having drawn, because there is no display for instance.
+        CommandError: If an editor fails or ends without having drawn, because there is no display for instance.
     """
     sample = resources.path(SAMPLE)
     _launch(sample)
@@ -42,7 +42,7 @@ def _launch(project: Path) -> float:
     except subprocess.TimeoutExpired:
         process.kill()
         raise CommandError("launch", "", f"the editor did not end within {PATIENCE:g} s") from None
-    if line.strip() != FIRST_FRAME:
-        last = errors.strip().splitlines()[-1:] or ["it ended silently"]
-        raise CommandError("launch", "", f"the editor drew no frame: {last[0]}")
+    if process.returncode != 0 or not line.startswith(FIRST_FRAME):
+        last = errors.strip().splitlines()[-1:] or ["no message"]
+        raise CommandError("launch", "", f"the editor ended with status {process.returncode}: {last[0]}")
     return elapsed

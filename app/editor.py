@@ -218,8 +218,10 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
     def on_drawn(_drawn: Drawn) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
         if shown or not editor.document.scene.of_kind("model"):
+            editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
-            editor.window.close()
+            # Not from here: closing deletes what the picture being painted still uses.
+            QTimer.singleShot(0, editor.window.close)
             QTimer.singleShot(0, leave)
 
     editor.client.drawn.connect(on_drawn)
