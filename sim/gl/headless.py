@@ -33,7 +33,8 @@ def open_native(version: tuple[int, int]) -> Any:
             continue
         native.__enter__()
         return native
-    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {'; '.join(dict.fromkeys(reasons))}")
+    reason = "; ".join(dict.fromkeys(reasons))
+    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {reason}")
 
 
 def _backends(code: int) -> Iterator[Callable[[], Any]]:

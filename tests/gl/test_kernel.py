@@ -80,6 +80,19 @@ def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tm
     np.testing.assert_array_equal(targets[1].read()["other"][:, 0], -np.arange(count))
 
 
+def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> None:
+    ids = record("Ids", first=(2, "u4"), second="i4", weight="f4")
+    text = HEADER + "void main() { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
+    kernel = Kernel(make_library(context, tmp_path, {"n.vert": text}), "n.vert", ids, inputs=[ids])
+    data = np.array([((4_000_000_000, 1), 2_000_000_000, 0.5), ((2, 3), -7, 1.5)], ids.dtype)
+    target = Buffer(context, data.nbytes, dtype=ids.dtype)
+    kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target)
+    got = target.read()
+    np.testing.assert_array_equal(got["first"], [[4_000_000_001, 2], [3, 4]])
+    np.testing.assert_array_equal(got["second"], [-2_000_000_000, 7])
+    np.testing.assert_array_equal(got["weight"], [0.5, 1.5])
+
+
 def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
     wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
     body = "".join(f"o_f{index} = vec4({index}, gl_VertexID, 0, 1);\n" for index in range(16))
@@ -96,12 +109,9 @@ def test_targets_that_do_not_fit_are_refused(context: Context, tmp_path: Path) -
         kernel.run(source, Buffer(context, 32, label="short"), u_dt=0.0)
     with pytest.raises(GLLimitError, match="2 targets for 1"):
         kernel.run(source, [Buffer(context, 64), Buffer(context, 64)])
+    library = make_library(context, tmp_path, {"i.vert": INTEGRATE})
     with pytest.raises(GLLimitError, match="one field each"):
-        Kernel(kernel_library(context, tmp_path), "i.vert", [PARTICLE, VALUE])
-
-
-def kernel_library(context: Context, root: Path):
-    return make_library(context, root, {"i.vert": INTEGRATE})
+        Kernel(library, "i.vert", [PARTICLE, VALUE])
 
 
 READ = HEADER + "in vec4 a_value;\nin uvec4 a_ids;\nvoid main() { o_value = a_value + 1000.0 * vec4(a_ids); }\n"
