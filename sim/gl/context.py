@@ -30,6 +30,7 @@ class Context:
         default_framebuffer: Framebuffer that stands for the screen: the small one of a headless context, or the
             number Qt gives (`defaultFramebufferObject()`), which the viewport sets before every frame.
         released: Whether `release` was called.
+        debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
         applied_state: The pipeline state set last, or None when something else may have changed it.
     """
 
@@ -44,6 +45,7 @@ class Context:
         self.released = False
         self.applied_state: PipelineState | None = None
         self.default_framebuffer = 0
+        self.debug_callback: Any = None
         self._native = native
         self._small: tuple[int, int] | None = None
         self._block_bindings: dict[str, int] = {}

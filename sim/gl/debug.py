@@ -63,6 +63,8 @@ class DebugLog:
         if synchronous:
             GL.glEnable(GL.GL_DEBUG_OUTPUT_SYNCHRONOUS)
         GL.glDebugMessageCallback(self._callback, None)
+        # The driver keeps a bare pointer: the function must live as long as the context, whatever becomes of the log.
+        context.debug_callback = self._callback
 
     def raise_errors(self) -> None:
         """Raise GLError with everything collected, and forget it."""
