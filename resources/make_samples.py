@@ -1,0 +1,62 @@
+"""Makes the sample models from nothing: run `python -m resources.make_samples` after changing what they look like.
+
+The results are committed; the same sources give the same bytes.  Projects that show them are saved by
+`python -m app.sample_projects`.
+"""
+
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+from resources import ROOT
+from resources.samples.arm_model import build_arm
+from resources.samples.figure_model import build_figure
+from resources.samples.tiny_model import NOTE, build_tiny
+from sim.assets.raw import RawModel
+from sim.assets.writer import ezm_text
+from sim.atomic_file import atomic_file
+
+
+def make_samples(folder: Path) -> list[Path]:
+    """Write all sample models below `folder`, each in a folder of its own; returns the files."""
+    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder)]
+
+
+def make_tiny(folder: Path) -> list[Path]:
+    """The strip to check by hand."""
+    return _written(build_tiny(folder / "tiny" / "tiny.ezm"), {}, NOTE)
+
+
+def make_arm(folder: Path) -> list[Path]:
+    """The arm that twists and bends."""
+    return _written(*build_arm(folder / "arm" / "arm.ezm"))
+
+
+def make_humanoid(folder: Path) -> list[Path]:
+    """The figure that walks, turns and waves."""
+    return _written(*build_figure(folder / "humanoid" / "humanoid.ezm"))
+
+
+def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:
+    """Store a model, with `note` as a comment at its head, and its images beside it."""
+    text = ezm_text(model)
+    if note:
+        declaration, rest = text.split("\n", 1)
+        text = f"{declaration}\n<!--{note}-->\n{rest}"
+    contents = {model.path: text.encode("ascii")}
+    for name, image in images.items():
+        buffer = io.BytesIO()
+        image.save(buffer, "PNG", optimize=True)
+        contents[model.path.parent / name] = buffer.getvalue()
+    for path, data in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(path) as file:
+            file.write(data)
+    return list(contents)
+
+
+if __name__ == "__main__":
+    for made in make_samples(ROOT / "models"):
+        sys.stdout.write(f"{made.relative_to(ROOT.parent)}  {made.stat().st_size / 1e6:.2f} MB\n")

@@ -1,0 +1,165 @@
+"""Puts the sample figure together: parts with weights and texture coordinates become vertex arrays and images."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from resources.samples.bake import coverage, padded
+from resources.samples.charts import Unwrapped, unwrap
+from resources.samples.figure_charts import CHARTS, TEXTURE_SIZE, TEXTURES, chart_labels
+from resources.samples.figure_paint import PAINTERS, shaded
+from resources.samples.figure_parts import Part, openness
+from resources.samples.figure_skeleton import Joint
+from resources.samples.sdf import Points
+from resources.samples.weights import carried_over, diffused_weights
+
+Indices = npt.NDArray[np.int64]
+
+_PADDING = 6
+"""Texels that the charts' colours grow beyond their edge, against seams in smaller mipmaps."""
+
+_TRUNK = ("hips", "spine_1", "spine_2", "spine_3", "chest", "neck")
+_LEGS = tuple(f"{name}_{side}" for side in "lr" for name in ("thigh", "thigh_twist", "shin"))
+_SHOULDERS = tuple(f"{name}_{side}" for side in "lr" for name in ("clavicle", "upper_arm", "upper_arm_twist"))
+_HOSTS = {"collar": "shirt", "hem": "shirt", "sleeve-hem": "shirt", "cuff": "trousers"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Finished part.
+
+    Attributes:
+        material: Section that it belongs to.
+        points, normals: shape (V, 3).
+        texels: Place in the texture, shape (V, 2).
+        weights: Of all joints, shape (V, joints).
+        triangles: shape (T, 3).
+    """
+
+    material: str
+    points: Points
+    normals: Points
+    texels: Points
+    weights: Points
+    triangles: Indices
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Part with its seams and the shade at its vertices."""
+
+    part: Part
+    layout: Unwrapped
+    shade: Points
+
+
+def build_pieces(parts: Sequence[Part], joints: Sequence[Joint]) -> tuple[list[Piece], dict[str, Image.Image]]:
+    """Meshes and textures of all parts; pairs give a piece for each side."""
+    weights = _all_weights(parts, joints)
+    cuts = [_cut(part) for part in parts]
+    pieces = []
+    for cut in cuts:
+        pieces.append(_piece(cut, weights[cut.part.name]))
+        if cut.part.paired:
+            pieces.append(_mirrored(pieces[-1], joints))
+    return pieces, {name: _texture(name, cuts) for name in sorted(set(TEXTURES.values()))}
+
+
+def _allowed(name: str, joints: Sequence[Joint]) -> list[str]:
+    """Joints that may move a part."""
+    if name == "head":
+        return ["chest", "neck", "head"]
+    if name == "hair":
+        return ["head"]
+    if name == "arm":
+        roots = ("clavicle", "upper_arm", "forearm", "hand", "thumb", "index", "middle", "ring", "pinky")
+        return [joint.name for joint in joints if joint.name.startswith(roots) and joint.name.endswith("_l")]
+    if name == "shirt":
+        return [*_TRUNK, *_SHOULDERS, "thigh_l", "thigh_r"]
+    if name == "trousers":
+        return ["hips", "spine_1", *_LEGS]
+    return ["shin_l", "foot_l", "toes_l"] if name == "shoe" else ["foot_l", "toes_l"]
+
+
+def _all_weights(parts: Sequence[Part], joints: Sequence[Joint]) -> dict[str, Points]:
+    by_name = {part.name: part for part in parts}
+    weights = {
+        name: diffused_weights(part.surface, joints, _allowed(name, joints))
+        for name, part in by_name.items()
+        if name not in _HOSTS
+    }
+    for name, host in _HOSTS.items():
+        weights[name] = carried_over(by_name[name].surface.vertices, by_name[host].surface, weights[host])
+    return weights
+
+
+def _cut(part: Part) -> _Cut:
+    surface = part.surface
+    triangles = surface.triangles()
+    labels = chart_labels(part.name, surface.vertices, surface.normals, triangles)
+    layout = unwrap(surface.vertices, triangles, labels, CHARTS[part.name])
+    return _Cut(part, layout, openness(surface.vertices, surface.normals))
+
+
+def _piece(cut: _Cut, weights: Points) -> Piece:
+    source, surface = cut.layout.source, cut.part.surface
+    return Piece(
+        cut.part.material,
+        surface.vertices[source],
+        surface.normals[source],
+        cut.layout.texels,
+        weights[source],
+        cut.layout.triangles,
+    )
+
+
+def _mirrored(piece: Piece, joints: Sequence[Joint]) -> Piece:
+    """The right one of a pair; it shares the texels of the left one."""
+    names = [joint.name for joint in joints]
+    other = [names.index(name[:-2] + "_r" if name.endswith("_l") else name.removesuffix("_r") + "_l")
+             if name.endswith(("_l", "_r")) else i for i, name in enumerate(names)]  # fmt: skip
+    flip = np.array([-1.0, 1.0, 1.0])
+    return Piece(
+        piece.material,
+        piece.points * flip,
+        piece.normals * flip,
+        piece.texels,
+        piece.weights[:, other],
+        piece.triangles[:, ::-1],
+    )
+
+
+def _texture(name: str, cuts: Sequence[_Cut]) -> Image.Image:
+    """Image of all parts that use the texture `name`."""
+    image = np.full((TEXTURE_SIZE * TEXTURE_SIZE, 3), 0.5)
+    painted = np.zeros(TEXTURE_SIZE * TEXTURE_SIZE, dtype=bool)
+    for cut in cuts:
+        if TEXTURES[cut.part.material] != name:
+            continue
+        texels, colour = _painted(cut)
+        image[texels], painted[texels] = colour, True
+    shape = (TEXTURE_SIZE, TEXTURE_SIZE)
+    filled = padded(image.reshape(*shape, 3), painted.reshape(shape), _PADDING)
+    return Image.fromarray(np.round(filled * 255.0).astype(np.uint8), "RGB")
+
+
+def _painted(cut: _Cut) -> tuple[Indices, Points]:
+    """Texels of a part and their colours; where it overlaps itself the more open surface is seen."""
+    layout, surface = cut.layout, cut.part.surface
+    order = np.argsort(cut.shade[layout.source[layout.triangles]].mean(axis=1), kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    cover = coverage(layout.texels[layout.triangles], rank, TEXTURE_SIZE)
+    corners = layout.source[layout.triangles[cover.triangles]]
+
+    def blended(values: Points) -> Points:
+        mixed: Points = (values[corners] * cover.shares[..., None]).sum(axis=1)
+        return mixed
+
+    points, normals = blended(surface.vertices), blended(surface.normals)
+    normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
+    colour = PAINTERS[cut.part.name](points, normals)
+    return cover.texels, shaded(cut.part.name, colour, blended(cut.shade[:, None])[:, 0])

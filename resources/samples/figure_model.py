@@ -1,0 +1,84 @@
+"""The sample figure as a model file's content: mesh, skeleton, motion, materials, and its textures."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from resources.samples.figure_charts import TEXTURE_SIZE, TEXTURES
+from resources.samples.figure_mesh import Piece, build_pieces
+from resources.samples.figure_parts import build_parts
+from resources.samples.figure_skeleton import Joint, build_skeleton
+from resources.samples.greeting import build_wave
+from resources.samples.motion import local_bind
+from resources.samples.turn_around import build_turn
+from resources.samples.walk import build_walk
+from resources.samples.weights import strongest
+from sim.assets.raw import (
+    Float64,
+    RawBone,
+    RawMaterial,
+    RawMesh,
+    RawModel,
+    RawSection,
+    RawSkeleton,
+    RawVertices,
+)
+
+_LOOKS = {
+    "skin": "Ns=24,Ks=(0.10,0.09,0.08)",
+    "hair": "Ns=40,Ks=(0.14,0.12,0.10)",
+    "shirt": "Ns=8,Ks=(0.02,0.02,0.02)",
+    "trousers": "Ns=8,Ks=(0.02,0.02,0.02)",
+    "shoes": "Ns=30,Ks=(0.08,0.08,0.08)",
+}
+"""Gloss of each material, in the order of the sections."""
+
+
+def build_figure(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
+    """The figure, to be stored at `path`, and its textures by file name."""
+    joints = build_skeleton()
+    pieces, textures = build_pieces(build_parts(), joints)
+    model = RawModel(path, "ezm", "MeshSystem", asset_name="humanoid", asset_info="metres, y up, faces +z")
+    model.skeletons.append(RawSkeleton("humanoid", bones_of(joints)))
+    model.clips += [build_walk(joints), build_turn(joints), build_wave(joints)]
+    model.materials += [RawMaterial(name, f"diffuse={TEXTURES[name]},{look}") for name, look in _LOOKS.items()]
+    model.meshes.append(_mesh(pieces))
+    return model, textures
+
+
+def bones_of(joints: Sequence[Joint]) -> list[RawBone]:
+    """Joints with their transform relative to their parent."""
+    by_name = {joint.name: joint for joint in joints}
+    numbers = {joint.name: i for i, joint in enumerate(joints)}
+    bones = []
+    for joint in joints:
+        position, orientation = local_bind(joint, by_name)
+        parent = -1 if joint.parent is None else numbers[joint.parent]
+        bones.append(RawBone(joint.name, parent, np.round(position, 6), np.round(orientation, 7), np.ones(3)))
+    return bones
+
+
+def _mesh(pieces: Sequence[Piece]) -> RawMesh:
+    """One vertex buffer with a section for each material."""
+    ordered = [piece for material in _LOOKS for piece in pieces if piece.material == material]
+    first = np.cumsum([0, *(len(piece.points) for piece in ordered)])
+    joints, weights = strongest(np.concatenate([piece.weights for piece in ordered]))
+    attributes = {
+        "position": _rounded([piece.points for piece in ordered], 5),
+        "normal": _rounded([piece.normals for piece in ordered], 4),
+        "texcoord1": _rounded([piece.texels / TEXTURE_SIZE for piece in ordered], 5),
+        "blendweights": weights.astype(np.float32),
+        "blendindices": joints.astype(np.uint16),
+    }
+    sections = []
+    for material in _LOOKS:
+        rows = [p.triangles + start for p, start in zip(ordered, first, strict=False) if p.material == material]
+        sections.append(RawSection(material, "", 0, np.concatenate(rows).astype(np.uint32)))
+    return RawMesh("humanoid", "humanoid", [RawVertices(int(first[-1]), dict(attributes))], sections)
+
+
+def _rounded(arrays: Sequence[Float64], digits: int) -> np.ndarray:
+    """Joined arrays with few decimals, which keeps the file short and equal on every machine."""
+    return (np.round(np.concatenate(arrays), digits) + 0.0).astype(np.float32)

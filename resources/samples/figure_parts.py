@@ -1,0 +1,100 @@
+"""The surfaces of the sample figure: each part a closed mesh with its distance function and the rules to finish it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from resources.samples import figure_clothes as clothes
+from resources.samples.figure_body import arm, arm_local, head
+from resources.samples.figure_hair import hair
+from resources.samples.figure_rig import MODEL_FROM_ARM, model_from_arm
+from resources.samples.hems import band, slab
+from resources.samples.sdf import Distances, Field, Points, mirrored
+from resources.samples.surface import Surface, polygonise
+from resources.samples.taper import Taper
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One closed surface of the figure.
+
+    Attributes:
+        name: What it is; charts, colours and weights go by it.
+        material: Section that it belongs to.
+        surface: The mesh, on the figure's left where it comes in pairs.
+        paired: Whether its mirror image belongs to the figure too.
+    """
+
+    name: str
+    material: str
+    surface: Surface
+    paired: bool = False
+
+
+def _head() -> Surface:
+    taper = Taper(2, (-0.05, 0.055), (1.45, 0.72), (0.0, 1.60, 0.0))
+    lo, hi = taper.grid_box((-0.12, 1.33, -0.14), (0.12, 1.82, 0.15))
+    return polygonise(head, lo, hi, 0.0093, warp=taper)
+
+
+def _arm() -> Surface:
+    taper = Taper(0, (0.36, 0.53), (1.0, 0.46))
+    lo, hi = taper.grid_box((0.04, -0.10, -0.09), (0.74, 0.06, 0.11))
+    local = polygonise(arm_local, lo, hi, 0.0142, warp=taper)
+    normals = (local.normals[:, None, :] * MODEL_FROM_ARM).sum(axis=2)
+    return Surface(model_from_arm(local.vertices), normals, local.quads)
+
+
+def _collar_outline(points: Points) -> Distances:
+    offset = points - clothes.COLLAR
+    outline: Distances = np.hypot(offset[:, 0], offset[:, 2] * 0.97) - 0.0630
+    return outline
+
+
+def _sole() -> Surface:
+    layers = ((0.008, 0.0), (0.001, 0.003), (0.000, 0.020), (0.002, 0.026), (0.006, 0.027))
+    flat = slab(clothes.sole_outline, (0.104, 0.0, 0.050), layers, 56)
+    rise = np.clip((flat.vertices[:, 2] - 0.125) / 0.08, 0.0, 1.0) ** 2 * 0.010
+    return Surface(flat.vertices + rise[:, None] * np.array([0.0, 1.0, 0.0]), flat.normals, flat.quads)
+
+
+_BUILDERS: dict[str, tuple[str, bool, Callable[[], Surface]]] = {
+    "head": ("skin", False, _head),
+    "arm": ("skin", True, _arm),
+    "hair": ("hair", False, lambda: polygonise(hair, (-0.13, 1.5, -0.16), (0.13, 1.88, 0.16), 0.0110)),
+    "shirt": ("shirt", False, lambda: polygonise(clothes.shirt, (-0.40, 0.84, -0.2), (0.40, 1.56, 0.2), 0.0175)),
+    "collar": ("shirt", False, lambda: band(_collar_outline, clothes.COLLAR, clothes.COLLAR_UP,
+                                            height=0.020, thickness=0.0055, count=48)),
+    "hem": ("shirt", False, lambda: band(clothes.endless_shirt, clothes.SHIRT_HEM, (0.0, 1.0, 0.0),
+                                         height=0.024, thickness=0.0042, count=72)),
+    "sleeve-hem": ("shirt", True, lambda: band(clothes.endless_shirt, clothes.SLEEVE_HEM, clothes.SLEEVE_OUT,
+                                               height=0.022, thickness=0.0042, count=40, reach=0.1)),
+    "trousers": ("trousers", False, lambda: polygonise(clothes.trousers, (-0.25, 0.02, -0.2), (0.25, 1.06, 0.2),
+                                                       0.0190)),
+    "cuff": ("trousers", True, lambda: band(clothes.endless_trousers, clothes.CUFF, (0.0, 1.0, -0.12),
+                                            height=0.026, thickness=0.0040, count=36, reach=0.09)),
+    "shoe": ("shoes", True, lambda: polygonise(clothes.shoe, (0.0, -0.03, -0.13), (0.2, 0.2, 0.23), 0.0112)),
+    "sole": ("shoes", True, _sole),
+}  # fmt: skip
+
+SOLIDS: tuple[Field, ...] = (head, arm, hair, clothes.shirt, clothes.trousers, clothes.shoe)
+"""Distance functions of everything that throws soft shade; those of pairs are the left ones."""
+
+
+def build_parts() -> list[Part]:
+    """All parts, in drawing order."""
+    return [Part(name, material, build(), paired) for name, (material, paired, build) in _BUILDERS.items()]
+
+
+def openness(points: Points, normals: Points) -> Distances:
+    """How much of the surroundings a surface point sees, 0 to 1, from the distances along its normal.
+
+    Source: Evans 2006, "Fast approximations for global illumination on dynamic scenes".
+    """
+    shade = np.zeros(len(points))
+    for reach, weight in ((0.010, 0.22), (0.025, 0.28), (0.060, 0.30), (0.120, 0.30)):
+        probe = mirrored(points + reach * normals)
+        nearest = np.min([solid(probe) for solid in SOLIDS], axis=0)
+        shade += weight * np.clip(1.0 - nearest / reach, 0.0, 1.0)
+    return np.clip(1.0 - shade, 0.0, 1.0)

@@ -1,0 +1,107 @@
+"""Motion of a skeleton as turns in model axes, and its translation into the local keys that files store.
+
+A joint's turn is written as if every joint's bind axes were those of the model: x to the figure's left, y up,
+z to the front.  All frames are computed at once; arrays have the frame as their first axis.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from resources.samples.figure_skeleton import Joint
+from sim.assets.raw import RawClip, RawTrack
+from sim.maths import quaternion
+
+Float64 = npt.NDArray[np.float64]
+
+_DIGITS = 6
+"""Decimals of the keys."""
+
+
+def turn(axis: Sequence[float] | Float64, degrees: npt.ArrayLike) -> Float64:
+    """Turns about an axis, shape (F, 4) for angles of shape (F,)."""
+    return quaternion.from_axis_angle(axis, np.radians(np.asarray(degrees, dtype=np.float64)))
+
+
+def chain(*turns: Float64) -> Float64:
+    """Product of turns; the last one acts first."""
+    result = turns[0]
+    for other in turns[1:]:
+        result = quaternion.multiply(result, other)
+    return result
+
+
+def mirrored(turns: Float64) -> Float64:
+    """The same turns on the other side of the body."""
+    return turns * np.array([1.0, -1.0, -1.0, 1.0])
+
+
+class Motion:
+    """Turns of all joints over a number of frames, relative to their parents, and the travel of the hips."""
+
+    def __init__(self, joints: Sequence[Joint], frame_count: int) -> None:
+        self.frame_count = frame_count
+        self.travel = np.zeros((frame_count, 3))
+        self._joints = list(joints)
+        self._index = {joint.name: joint for joint in joints}
+        self._turns: dict[str, Float64] = {}
+
+    def set_turn(self, name: str, turns: Float64) -> None:
+        """Turns of a joint relative to its parent, shape (F, 4) or (4,)."""
+        self._turns[name] = np.broadcast_to(turns, (self.frame_count, 4))
+
+    def set_world_turn(self, name: str, turns: Float64) -> None:
+        """Turns of a joint away from the bind pose, whatever its parents do."""
+        parent = self._index[name].parent
+        assert parent is not None
+        self.set_turn(name, quaternion.multiply(quaternion.conjugate(self.world_turn(parent)), turns))
+
+    def turns(self, name: str) -> Float64:
+        """Turns relative to the parent, shape (F, 4)."""
+        return self._turns.get(name, np.broadcast_to(quaternion.IDENTITY, (self.frame_count, 4)))
+
+    def world_turn(self, name: str) -> Float64:
+        """Turns away from the bind pose, shape (F, 4)."""
+        parent = self._index[name].parent
+        own = self.turns(name)
+        return own if parent is None else quaternion.multiply(self.world_turn(parent), own)
+
+    def position(self, name: str) -> Float64:
+        """Places of a joint in the model [m], shape (F, 3)."""
+        joint = self._index[name]
+        if joint.parent is None:
+            return np.broadcast_to(joint.position, (self.frame_count, 3))
+        offset = joint.position - self._index[joint.parent].position
+        place = self.position(joint.parent) + quaternion.rotate(self.world_turn(joint.parent), offset)
+        return place + self.travel if name == "hips" else place
+
+    def clip(self, name: str, frame_step: float) -> RawClip:
+        """The motion as an animation with keys every `frame_step` seconds."""
+        duration = round((self.frame_count - 1) * frame_step, 9)
+        return RawClip(name, self.frame_count, duration, frame_step, [self._track(joint) for joint in self._joints])
+
+    def _track(self, joint: Joint) -> RawTrack:
+        position, bind = local_bind(joint, self._index)
+        parent_axes = quaternion.IDENTITY if joint.parent is None else _axes(self._index[joint.parent])
+        own = chain(quaternion.conjugate(parent_axes), self.turns(joint.name), _axes(joint))
+        for frame in range(1, self.frame_count):
+            own[frame] = quaternion.aligned(own[frame], own[frame - 1])
+        own = own if (own[0] * bind).sum() >= 0.0 else -own
+        places = np.broadcast_to(position, (self.frame_count, 3))
+        if joint.name == "hips":
+            places = places + self.travel
+        return RawTrack(joint.name, np.round(places, _DIGITS), np.round(own, _DIGITS), None)
+
+
+def _axes(joint: Joint) -> Float64:
+    return quaternion.from_matrix(joint.axes)
+
+
+def local_bind(joint: Joint, joints: dict[str, Joint]) -> tuple[Float64, Float64]:
+    """Place (3,) and orientation (4,) of a joint relative to its parent in the bind pose."""
+    if joint.parent is None:
+        return joint.position, _axes(joint)
+    parent = joints[joint.parent]
+    place = quaternion.rotate(quaternion.conjugate(_axes(parent)), joint.position - parent.position)
+    return place, chain(quaternion.conjugate(_axes(parent)), _axes(joint))
