@@ -102,6 +102,7 @@ class Editor:
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         self.client.drawn.connect(self._on_drawn)
+        self.client.settled.connect(self.viewport.update)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
         self.tools.hint.connect(self.window.show_hint)
         self.viewport.files_dropped.connect(self._on_dropped)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from sim.assets.writer import write_ezm
 from sim.assets.load import read_raw
 from sim.assets.raw import ModelError
+from sim.assets.writer import write_ezm
 
 Report = Callable[[str, str], None]
 

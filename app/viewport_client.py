@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
 from app.model_loader import LoadedModel
@@ -21,6 +21,10 @@ from sim.render.picture import Overlay
 from sim.scene import NodeId
 from sim.systems.comparison import ComparisonStatistics
 from sim.view_state import Selection
+
+# A picture that takes longer [s] is left unsmoothed while others follow; a pause this long [s] ends the sequence.
+SLOW_PICTURE = 0.04
+SETTLE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class ViewportClient(QObject):
     Signals:
         drawn: A picture was drawn; carries `Drawn`.
         gl_failed: One line about an OpenGL error.
+        settled: The last picture was a draft and no other has followed; draw it in full.
 
     Attributes:
         engine: None before the context exists and after it is gone.
@@ -51,6 +56,7 @@ class ViewportClient(QObject):
 
     drawn = Signal(object)
     gl_failed = Signal(str)
+    settled = Signal()
 
     def __init__(self, document: Document, store: ModelStore, playback: Playback, *, debug: bool = False) -> None:
         super().__init__()
@@ -60,6 +66,9 @@ class ViewportClient(QObject):
         self._uploaded: dict[NodeId, LoadedModel] = {}
         self._overlay = Overlay(lights=True)
         self._scale = 0.0
+        self._last, self._cost = 0.0, 0.0
+        self._settled = QTimer(self, singleShot=True, interval=round(SETTLE * 1000.0))
+        self._settled.timeout.connect(self.settled)
 
     # --- what the viewport calls ----------------------------------------------------------------------
 
@@ -71,18 +80,27 @@ class ViewportClient(QObject):
         self.engine = Engine(context)
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
-        """Draws the scene at the playhead; the same call gives the same picture."""
+        """Draws the scene at the playhead.
+
+        While pictures follow one another and take long, they are drafts; the last one is drawn in full.
+        """
+        begun = time.monotonic()
         engine = self.engine
         if engine is None:
             return
         self._prepare(engine)
         comparison = self._compare(engine)
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
-        engine.draw(output, self._document.view_state.camera, self._current_overlay())
+        draft = self._takes_draft()
+        engine.draw(output, self._document.view_state.camera, self._current_overlay(), draft=draft)
         engine.collect()
         self._report_errors()
-        rate = self._playback.meter.drawn(time.monotonic())
+        now = time.monotonic()
+        self._cost, self._last = now - begun, now
+        rate = self._playback.meter.drawn(now)
         self.drawn.emit(Drawn(rate, comparison, self._scale))
+        if draft:
+            self._settled.start()
 
     def gl_release(self) -> None:
         """Deletes everything; may be called twice."""
@@ -131,6 +149,10 @@ class ViewportClient(QObject):
     def _current_overlay(self) -> Overlay:
         selected = self.joint_of(self._document.selection)
         return replace(self._overlay, selected=selected, difference_scale=self._scale or None)
+
+    def _takes_draft(self) -> bool:
+        """Whether this picture is one of a slow sequence."""
+        return self._cost > SLOW_PICTURE and time.monotonic() - self._last < SETTLE
 
     # --- steps of a picture ---------------------------------------------------------------------------
 

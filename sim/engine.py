@@ -172,10 +172,17 @@ class Engine:
 
     # --- pictures -------------------------------------------------------------------------------------
 
-    def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None) -> None:
-        """Draws the moment of the last `advance` into a framebuffer, overlays included."""
+    def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False) -> None:
+        """Draws the moment of the last `advance` into a framebuffer, overlays included.
+
+        Args:
+            output: Where the picture goes.
+            camera: Where it is seen from.
+            overlay: What the editor marks; nothing for None.
+            draft: Leave out the antialiasing, for pictures that another one follows at once.
+        """
         self.context.invalidate()
-        self._picture.draw(output, self._shot(camera), overlay or Overlay())
+        self._picture.draw(output, self._shot(camera), overlay or Overlay(), draft)
 
     def _shot(self, camera: Camera) -> Shot:
         return Shot(

@@ -243,6 +243,13 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
         True
     )
+    samples: Annotated[
+        int,
+        param(
+            "Samples per pixel that smooth edges; 0 draws without.",
+            lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW,
+        ),
+    ] = 4  # fmt: skip
     ambient: Annotated[
         float, param("Brightness of the sky and ground light.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05,
                      group="Light", effect=Effect.VIEW)

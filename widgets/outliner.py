@@ -12,8 +12,8 @@ from PySide6.QtCore import QItemSelection, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from sim.change import Change
-from sim.scene import NodeId
+from sim.change import Change, ChangeKind
+from sim.scene import NodeId, ParamRef
 from sim.view_state import Selection
 from widgets.empty_state import EmptyState
 from widgets.joint_readout import JointReadout
@@ -119,6 +119,12 @@ class Outliner(QWidget):
             self._selection = selection
             self._show_selection()
 
+    def rename_selected(self) -> None:
+        """Opens the name of the selected node for editing; bones keep the names of their file."""
+        entry = self.view.selected_entry()
+        if entry is not None and self._selection.node is not None and self._selection.bone is None:
+            self.view.rename(entry)
+
     def model_changed(self, node_id: NodeId) -> None:
         """The model behind a node was loaded, failed, or got further."""
         status = self._model_of(node_id)
@@ -211,8 +217,10 @@ class Outliner(QWidget):
 
     # State
 
-    def _changed(self, _change: Change) -> None:
-        self.model.set_scene(self._target.scene)
+    def _changed(self, change: Change) -> None:
+        # Most edits, and all that come in dozens a second, are of values that no row shows.
+        if change.kind is not ChangeKind.VALUE or change.ref is None or _is_shown(change.ref):
+            self.model.set_scene(self._target.scene)
 
     def _filter(self, text: str) -> None:
         self._is_syncing = True
@@ -255,6 +263,10 @@ class Outliner(QWidget):
         """Rests while hidden."""
         super().hideEvent(event)
         self._run_timer()
+
+
+def _is_shown(ref: ParamRef) -> bool:
+    return ref.part == "node" or (ref.part, ref.name) == ("model", "path")
 
 
 def _key_of(selection: Selection) -> Key:

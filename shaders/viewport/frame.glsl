@@ -11,7 +11,7 @@ layout(std140) uniform Frame {
     vec4 light_position[4];   // xyz [m]; w reach [m]: distance of nominal intensity
     vec4 light_colour[4];     // rgb times intensity; w is 1 for the light that casts the shadow (the first, or none)
     vec4 sky;                 // rgb ambient from above; w size of one shadow texel in texture space
-    vec4 ground;              // rgb ambient from below; w number of lights
+    vec4 ground;              // rgb ambient from below
     vec4 background_top;      // rgb
     vec4 background_bottom;   // rgb
     vec4 viewport;            // width, height [px], 1 / width, 1 / height

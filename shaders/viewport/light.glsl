@@ -6,7 +6,16 @@
 
 uniform sampler2DShadow u_shadow_map;
 
-// Fraction of the first light that reaches `position`, from sixteen filtered samples of the shadow map.
+// SHADOW_TAPS, at least 1, is the edge of the square of filtered shadow samples; LIGHT_COUNT is the number of lamps.
+// Both are compile-time: indexing the block by a variable costs software renderers a third of the picture.
+#ifndef SHADOW_TAPS
+#define SHADOW_TAPS 4
+#endif
+#ifndef LIGHT_COUNT
+#define LIGHT_COUNT 0
+#endif
+
+// Fraction of the first light that reaches `position`, from filtered samples of the shadow map.
 // The look-up moves along the normal by about two texels, which avoids acne without a large depth bias.
 float shadow_visibility(vec3 position, vec3 normal) {
     if (frame.light_colour[0].w < 0.5) return 1.0;
@@ -19,10 +28,11 @@ float shadow_visibility(vec3 position, vec3 normal) {
     // The map ends behind the subject, the shadow on the ground does not.
     coordinate.z = min(coordinate.z, 1.0) - 0.0004;
     float sum = 0.0;
-    for (int y = 0; y < 4; ++y)
-        for (int x = 0; x < 4; ++x)
-            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - 1.5) * texel * 1.7, coordinate.z));
-    return sum / 16.0;
+    const float middle = 0.5 * float(SHADOW_TAPS - 1);
+    for (int y = 0; y < SHADOW_TAPS; ++y)
+        for (int x = 0; x < SHADOW_TAPS; ++x)
+            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - middle) * texel * 1.7, coordinate.z));
+    return sum / float(SHADOW_TAPS * SHADOW_TAPS);
 }
 
 // Intensity of a point light at an offset [m]: 1 at its reach, inverse square, bounded close to the light.
@@ -44,27 +54,38 @@ vec3 direction_to_eye(vec3 position) {
     return frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : -frame.view_direction.xyz;
 }
 
-// Light of lamp `index` that leaves the surface towards the camera; see `shaded`.
-vec3 lamp_light(int index, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo, vec3 specular, float roughness) {
-    vec3 offset = frame.light_position[index].xyz - position;
+// Light of one lamp that leaves the surface towards the camera; see `shaded`.
+// place: xyz [m] and reach [m]; colour: rgb times intensity; visible: fraction that is not in the shadow.
+vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo,
+                vec3 specular, float roughness) {
+    vec3 offset = place.xyz - position;
     vec3 to_light = normalize(offset);
-    float facing = dot(normal, to_light);
-    if (facing <= 0.0) return vec3(0.0);
-    float visible = index == 0 ? shadow_visibility(position, normal) : 1.0;
-    float falloff = attenuation(offset, frame.light_position[index].w);
-    vec3 direct = frame.light_colour[index].rgb * (falloff * facing * visible);
+    vec3 direct = colour * (attenuation(offset, place.w) * max(dot(normal, to_light), 0.0) * visible);
     return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
 }
+
+#define LAMP(index, visible) lamp_light(frame.light_position[index], frame.light_colour[index].rgb, visible, \
+                                        position, normal, to_eye, albedo, specular, roughness)
 
 // Light that leaves the surface towards the camera.
 // albedo: diffuse reflectance; specular: reflectance at normal incidence; roughness: 0 to 1.
 vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness) {
     vec3 to_eye = direction_to_eye(position);
     vec3 ambient = mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
-    float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 4.0);
+    float grazing = 1.0 - max(dot(normal, to_eye), 0.0);
+    float rim = grazing * grazing * grazing * grazing;
     vec3 light = ambient * (albedo + (specular + 0.06) * rim);
-    int count = int(frame.ground.w + 0.5);
-    for (int index = 0; index < count; ++index)
-        light += lamp_light(index, position, normal, to_eye, albedo, specular, roughness);
+#if LIGHT_COUNT > 0
+    light += LAMP(0, shadow_visibility(position, normal));
+#endif
+#if LIGHT_COUNT > 1
+    light += LAMP(1, 1.0);
+#endif
+#if LIGHT_COUNT > 2
+    light += LAMP(2, 1.0);
+#endif
+#if LIGHT_COUNT > 3
+    light += LAMP(3, 1.0);
+#endif
     return light;
 }

@@ -107,7 +107,7 @@ class Frame:
             "light_position": positions,
             "light_colour": colours,
             "sky": (*(_SKY * self.view.ambient), 1.0 / SHADOW_SIZE),
-            "ground": (*(_GROUND * self.view.ambient), len(self.lights)),
+            "ground": (*(_GROUND * self.view.ambient), 0.0),
             "background_top": (*_linear(self.view.background_top), 1.0),
             "background_bottom": (*_linear(self.view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),

@@ -14,6 +14,8 @@ from sim.ramps import Ramp, ramp_colours
 from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays
 from sim.scene import DisplayMode
 
+SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
+
 
 class Scalar(enum.Enum):
     """Number per vertex that the surface shows, by the macro of its shader variant."""
@@ -60,12 +62,13 @@ class MeshPass:
         surface: Surface,
         display: DisplayMode,
         textured: bool,
+        light_count: int,
         shadow_map: Texture2D,
         scissor: tuple[int, int, int, int] | None,
     ) -> None:
         """Draws one surface into the bound framebuffer."""
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, textured, shadow_map, scissor)
+            self._draw_faces(surface, display, textured, light_count, shadow_map, scissor)
         if display is DisplayMode.WIREFRAME:
             self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), scissor)
         elif display is DisplayMode.SHADED_WIRE:
@@ -80,11 +83,14 @@ class MeshPass:
         surface: Surface,
         display: DisplayMode,
         textured: bool,
+        light_count: int,
         shadow_map: Texture2D,
         scissor: tuple[int, int, int, int] | None,
     ) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
-        defines = {"SHOW_NORMALS": normals} | ({surface.scalar.value: True} if surface.scalar.value else {})
+        defines = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS} | (
+            {surface.scalar.value: True} if surface.scalar.value else {}
+        )
         program = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
         PipelineState(cull="none" if surface.double_sided else "back", scissor=scissor).apply(self._context)
         linear = surface.world_from_model[:3, :3]

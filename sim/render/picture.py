@@ -22,6 +22,8 @@ from sim.scene import Comparison, DisplayMode, Node, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
 
+DRAFT_SAMPLES = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
@@ -77,13 +79,13 @@ class Picture:
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
-    def draw(self, output: Framebuffer, shot: Shot, overlay: Overlay) -> None:
-        """Draws everything and copies it to `output`."""
+    def draw(self, output: Framebuffer, shot: Shot, overlay: Overlay, draft: bool = False) -> None:
+        """Draws everything and copies it to `output`; a draft leaves out the antialiasing."""
         frame = shot.frame(*output.size)
         for member, value in frame.members().items():
             self._block[member] = value
         self._block.bind()
-        target = self._target.begin(*output.size)
+        target = self._target.begin(*output.size, DRAFT_SAMPLES if draft else shot.view.samples)
         self._background.draw()
         for region in _regions(shot.view, output.size):
             self._draw_region(target, frame, shot, region, overlay)
@@ -104,7 +106,9 @@ class Picture:
         settings = shot.view
         for node, view in shot.views:
             surface = _surface(node, view, settings, region, overlay)
-            self._mesh.draw(surface, settings.display, settings.textures, self._shadow.map, region.scissor)
+            self._mesh.draw(
+                surface, settings.display, settings.textures, len(shot.lights), self._shadow.map, region.scissor
+            )
         self._ground.draw(frame, self._shadow.map, region.scissor)
 
     def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:

@@ -57,9 +57,11 @@ class Materials:
 
     def __init__(self, context: Context, model: CharacterModel, images: Images) -> None:
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
+        # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
+        ratio = 1.0 if context.capabilities.is_software else 8.0
         self._textures = {
             path: Texture2D.from_array(
-                context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=8.0, label=path.name
+                context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=ratio, label=path.name
             )
             for path, image in images.items()
         }
