@@ -51,7 +51,7 @@ missing_packages() {
     [ -n "$(find /usr/share/fonts /usr/local/share/fonts "$HOME/.fonts" "$HOME/.local/share/fonts" \
         -name '*.[to]tf' -print -quit 2>/dev/null)" ] || echo fonts-dejavu-core
     [ "$purpose" != tests ] || command -v Xvfb >/dev/null || echo xvfb
-    [ -e "$stamp" ] || [ -n "$(find_python)" ] || echo python3-venv
+    [ -e "$stamp" ] || [ -n "${PYTHON:-}" ] || [ -n "$(find_python)" ] || echo python3-venv
 }
 
 # The first interpreter that is new enough and able to make environments.
@@ -94,7 +94,7 @@ install_packages() {
 make_environment() {
     local python
     python=$(find_python)
-    [ -n "$python" ] || fail "no Python 3.11 or newer with venv found; install one or set PYTHON to its path"
+    [ -n "$python" ] || fail "need Python 3.11 or newer with venv, found none${PYTHON:+ at $PYTHON}; set PYTHON to its path"
     say "setting up $venv with $("$python" --version) (once, about a minute)"
     if [ -e "$building" ] || ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         rm -rf "$venv"
@@ -103,7 +103,7 @@ make_environment() {
     rm -f "$stamp"
     touch "$building"
     "$python" -m venv "$venv"
-    install_packages >"$log" 2>&1 || { cat "$log" >&2; fail "the packages could not be installed"; }
+    install_packages >"$log" 2>&1 || { tail -n 20 "$log" >&2; fail "installing packages failed ($log)"; }
     fingerprint >"$stamp"
     rm -f "$building"
 }
