@@ -138,7 +138,7 @@ def _ring_normals(rings: Float64) -> Float64:
     """Normals from the neighbouring points; those of a pole point along the tube."""
     around = np.roll(rings, -1, axis=1) - np.roll(rings, 1, axis=1)
     along = np.gradient(rings, axis=0)
-    normals = np.cross(along, around)
+    normals = np.cross(around, along)
     for pole, inner in ((0, 1), (-1, -2)):
         normals[pole] = rings[pole] - rings[inner].mean(axis=0)
     unit: Float64 = normals / np.linalg.norm(normals, axis=2, keepdims=True)
@@ -149,7 +149,7 @@ def _ring_triangles(rows: int, around: int) -> Indices:
     """Two triangles for each cell of the grid, one where it touches a pole."""
     number = np.arange(rows * (around + 1)).reshape(rows, around + 1)
     a, b, c, d = number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]
-    first, second = np.stack([a, d, c], axis=-1), np.stack([a, c, b], axis=-1)
+    first, second = np.stack([a, c, d], axis=-1), np.stack([a, b, c], axis=-1)
     return np.concatenate([first[:-1].reshape(-1, 3), second[1:].reshape(-1, 3)])
 
 

@@ -84,7 +84,7 @@ def _with_sleeve(p: Points, sleeve: Distances) -> Distances:
     chest = ellipsoid(p, (0.066, 1.325, 0.055), (0.092, 0.080, 0.055))
     blade = ellipsoid(p, (0.075, 1.330, -0.075), (0.070, 0.085, 0.045))
     body = smooth_union(smooth_union(body, chest, 0.045), blade, 0.045)
-    trapezius = capsule(p, (0.030, 1.442, -0.026), (0.150, 1.415, -0.016), 0.038, 0.048)
+    trapezius = capsule(p, (0.030, 1.444, -0.026), (0.150, 1.404, -0.016), 0.038, 0.045)
     shape = smooth_union(smooth_union(body, trapezius, 0.05), sleeve, 0.055)
     fold = 0.0022 * np.sin(52.0 * p[:, 1] + 9.0 * p[:, 0] + 1.5 * np.sin(14.0 * p[:, 2] + 3.0 * p[:, 0]))
     result: Distances = shape + fold * np.exp(-(((p[:, 1] - 1.05) / 0.09) ** 2))
@@ -93,7 +93,7 @@ def _with_sleeve(p: Points, sleeve: Distances) -> Distances:
 
 def _sleeve(p: Points) -> Distances:
     q = arm_from_model(p)
-    tube = capsule(q, (-0.010, -0.004, 0.000), (0.230, -0.004, 0.000), 0.0665, 0.0590)
+    tube = capsule(q, (-0.010, -0.010, 0.000), (0.230, -0.004, 0.000), 0.0610, 0.0590)
     flare: Distances = tube - 0.005 * np.clip((q[:, 0] - 0.10) / 0.08, 0.0, 1.0)
     return flare
 

@@ -63,7 +63,7 @@ _BUILDERS: dict[str, tuple[str, bool, Callable[[], Surface]]] = {
     "head": ("skin", False, _head),
     "arm": ("skin", True, _arm),
     "hair": ("hair", False, lambda: polygonise(hair, (-0.13, 1.5, -0.16), (0.13, 1.88, 0.16), 0.0110)),
-    "shirt": ("shirt", False, lambda: polygonise(clothes.shirt, (-0.40, 0.84, -0.2), (0.40, 1.56, 0.2), 0.0175)),
+    "shirt": ("shirt", False, lambda: polygonise(clothes.shirt, (-0.40, 0.84, -0.2), (0.40, 1.56, 0.2), 0.0180)),
     "collar": ("shirt", False, lambda: band(_collar_outline, clothes.COLLAR, clothes.COLLAR_UP,
                                             height=0.020, thickness=0.0055, count=48)),
     "hem": ("shirt", False, lambda: band(clothes.endless_shirt, clothes.SHIRT_HEM, (0.0, 1.0, 0.0),

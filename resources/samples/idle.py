@@ -8,7 +8,7 @@ from resources.samples.motion import Motion, chain, turn
 
 Float64 = npt.NDArray[np.float64]
 
-STANCE_DROP = -0.012
+STANCE_DROP = -0.005
 """How far the hips sink, so that the knees are not locked [m]."""
 
 RELAXED = chain(turn((0, 1, 0), -3.0), turn((1, 0, 0), -2.0), turn((0, 0, 1), -37.0))
