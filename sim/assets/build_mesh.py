@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, quoted
+from sim.assets.faults import quoted
+from sim.assets.limits import check_magnitude
 from sim.assets.materials import base_name
 from sim.assets.model import Bounds, Mesh, Section
 from sim.assets.normals import vertex_normals
@@ -13,8 +14,6 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
-MAX_MAGNITUDE = 1e12
-
 
 def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings: list[str]) -> Mesh:
     """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format.
@@ -23,9 +22,9 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
         ElementFault: For positions that are not finite.
     """
     buffers = [buffer for mesh in raw.meshes for buffer in mesh.buffers]
+    _check_positions(raw)
     triangles, sections = _triangles(raw, material_of)
     positions = _joined(buffers, "position", np.zeros(3, np.float32))
-    _check_positions(raw, positions)
     if not len(triangles):
         warnings.append("The model has no triangles.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
@@ -75,19 +74,12 @@ def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.f
     return np.concatenate(parts)
 
 
-def _check_positions(raw: RawModel, positions: Float32) -> None:
-    usable = np.abs(positions) <= MAX_MAGNITUDE
-    if usable.all():
-        return
-    vertex = int(np.argmin(usable.all(axis=1)))
-    value = positions[vertex][~usable[vertex]][0]
-    start = 0
+def _check_positions(raw: RawModel) -> None:
     for number, mesh in enumerate(raw.meshes, start=1):
-        count = sum(buffer.count for buffer in mesh.buffers)
-        if vertex < start + count:
-            place = f"vertexbuffer of mesh {quoted(mesh.name)} (mesh {number})"
-            raise ElementFault(place, f"the position of vertex {vertex - start} has the unusable value {value:.9g}")
-        start += count
+        for buffer in mesh.buffers:
+            place = f"vertices of mesh {quoted(mesh.name)} (mesh {number})"
+            if buffer.count:
+                check_magnitude(place, "position", np.asarray(buffer.attributes["position"], np.float32))
 
 
 def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) -> Float32:

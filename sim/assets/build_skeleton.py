@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.limits import MAX_JOINTS
 from sim.assets.model import Skeleton
 from sim.assets.raw import RawBone, RawSkeleton
 from sim.assets.skeleton import build_skeleton
 
 Float64 = npt.NDArray[np.float64]
 
-MAX_JOINTS = 16384
 SMALLEST_SCALE = 1e-9
 
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.ezm_motion import MAX_JOINTS, check_transforms
 from sim.assets.ezm_reader import check_indices
 from sim.assets.faults import ElementFault, quoted
 from sim.assets.hierarchy import parents_by_index
+from sim.assets.limits import MAX_JOINTS, MAX_PARTS, check_magnitude
 from sim.assets.load_watch import LoadWatch
 from sim.assets.quaternions import unit_quaternions
 from sim.assets.raw import (
@@ -134,6 +134,8 @@ class _Cursor:
     def items(self, what: str, smallest: int, read: Callable[[], Item]) -> list[Item]:
         """A counted list whose items take at least `smallest` bytes."""
         count = self.integer(f"{what} count")
+        if count > MAX_PARTS:
+            raise ElementFault(self.place(f"{what} count"), f"{count} is more than {MAX_PARTS}")
         if count * smallest > self.remaining:
             raise ElementFault(self.place(f"{what} count"), f"{count} do not fit into {self.remaining} bytes")
         result = []
@@ -178,7 +180,7 @@ def _read_skeleton(cursor: _Cursor, warnings: list[str]) -> RawSkeleton:
     warnings.extend(notes)
     bones = []
     for (name, _, values), parent in zip(stored, parents, strict=True):
-        check_transforms(f"Bone {quoted(name)}", "the transform", values)
+        check_magnitude(f"Bone {quoted(name)}", "transform", values)
         bones.append(RawBone(name, parent, values[:3], unit_quaternions(values[3:7]), values[7:]))
     return RawSkeleton(skeleton, bones)
 
@@ -203,7 +205,7 @@ def _read_track(cursor: _Cursor) -> RawTrack:
             cursor.place(f"track {quoted(name)}"), f"{count} poses do not fit into {cursor.remaining} bytes"
         )
     poses = cursor.floats(10 * count, "poses").reshape(count, 10)
-    check_transforms(f"track {quoted(name)}", "a pose", poses)
+    check_magnitude(f"track {quoted(name)}", "pose", poses)
     return RawTrack(name, poses[:, :3], unit_quaternions(poses[:, 3:7]), poses[:, 7:])
 
 
@@ -212,6 +214,9 @@ def _read_mesh(cursor: _Cursor, warnings: list[str]) -> RawMesh:
     cursor.take(24, "box")
     sections = cursor.items("section", 36, lambda: _read_section(cursor))
     vertices = _read_vertices(cursor)
+    if vertices.count:
+        positions = np.asarray(vertices.attributes["position"], np.float32)
+        check_magnitude(f"vertices of mesh {quoted(name)}", "position", positions)
     if _use_second_texcoords(vertices):
         warnings.append(f"Mesh {quoted(name)}: texcoord1 repeats u in v; texcoord2 is used instead.")
     return RawMesh(name, skeleton, [vertices], sections)

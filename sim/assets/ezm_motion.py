@@ -1,6 +1,7 @@
 """Skeletons and animations of EZMesh text."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -9,16 +10,13 @@ from sim.assets.ezm_vertices import checked_count, parse_count
 from sim.assets.ezm_xml import Element, attributes, children, payload
 from sim.assets.faults import ElementFault, quoted
 from sim.assets.hierarchy import parents_by_name
+from sim.assets.limits import MAX_JOINTS, MAX_MAGNITUDE, MAX_TRACKS, PartCounter, check_magnitude
 from sim.assets.load_watch import LoadWatch
-from sim.assets.number_text import NumberFault, parse_numbers, parse_tokens, split_tokens
+from sim.assets.number_text import NumberFault, parse_numbers, split_tokens, token_values
 from sim.assets.quaternions import unit_quaternions
 from sim.assets.raw import RawBone, RawClip, RawSkeleton, RawTrack
 
 Float64 = npt.NDArray[np.float64]
-
-MAX_JOINTS = 16384
-# Values beyond this are no coordinates; products along a chain of joints must stay finite.
-MAX_MAGNITUDE = 1e12
 
 _TRUE = ("true", "1", "yes")
 
@@ -29,24 +27,25 @@ def read_skeleton(element: Element, warnings: list[str]) -> RawSkeleton:
     Raises:
         ElementFault: For transforms that are not numbers or not usable, or too many joints.
     """
-    name = attributes(element).get("name", "")
+    skeleton = attributes(element).get("name", "")
     described = [attributes(child) for child in children(element, "bone")]
     if len(described) > MAX_JOINTS:
-        raise ElementFault(f"Skeleton {quoted(name)}", f"has {len(described)} bones, more than {MAX_JOINTS}")
+        raise ElementFault(f"Skeleton {quoted(skeleton)}", f"has {len(described)} bones, more than {MAX_JOINTS}")
     names = [bone.get("name", "") for bone in described]
     parents, notes = parents_by_name(names, [bone.get("parent") for bone in described])
     warnings.extend(notes)
-    bones = []
-    for index, bone in enumerate(described):
-        title = f"Bone {quoted(names[index])}"
-        position = _vector(title, "position", bone, (0.0, 0.0, 0.0), warnings)
-        orientation = _vector(title, "orientation", bone, (0.0, 0.0, 0.0, 1.0), warnings)
-        scale = _vector(title, "scale", bone, (1.0, 1.0, 1.0), warnings)
-        bones.append(RawBone(names[index], parents[index], position, unit_quaternions(orientation), scale))
-    return RawSkeleton(name, bones)
+    values = np.array([_transform(bone, warnings) for bone in described]).reshape(-1, 10)
+    for joint in np.flatnonzero(~(np.abs(values) <= MAX_MAGNITUDE).all(axis=1)).tolist():
+        check_magnitude(f"Bone {quoted(names[joint])}", "its transform", values[joint])
+    orientations = unit_quaternions(values[:, 3:7])
+    bones = [
+        RawBone(name, parent, transform[:3], orientation, transform[7:])
+        for name, parent, transform, orientation in zip(names, parents, values, orientations, strict=True)
+    ]
+    return RawSkeleton(skeleton, bones)
 
 
-def read_clip(element: Element, watch: LoadWatch, warnings: list[str]) -> RawClip:
+def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: list[str]) -> RawClip:
     """The tracks of an `Animation` element.
 
     Raises:
@@ -54,51 +53,51 @@ def read_clip(element: Element, watch: LoadWatch, warnings: list[str]) -> RawCli
     """
     attribute = attributes(element)
     name = attribute.get("name", "")
-    tracks = [_read_track(child, name, watch, warnings) for child in children(element, "animtrack")]
-    title = f"Animation {quoted(name)}"
+    title = f"animation {quoted(name)}"
+    stored = []
+    for child in children(element, "animtrack"):
+        parts.add("AnimTrack", MAX_TRACKS)
+        stored.append(_read_poses(child, title, watch, warnings))
+    tracks = _tracks(stored, title)
     frames = max((len(track.positions) for track in tracks), default=0)
     try:
         frames = frames or parse_count(title, "framecount", attribute) or 0
     except ElementFault:
-        warnings.append(f"{title}: framecount {quoted(attribute['framecount'])} is not a number.")
+        warnings.append(f"The framecount of {title} is not a number.")
     return RawClip(name, frames, _seconds(attribute, "duration"), _seconds(attribute, "dtime"), tracks)
 
 
-def check_transforms(element: str, what: str, values: Float64) -> None:
-    """Refuse values that cannot be coordinates.
-
-    Raises:
-        ElementFault: If a value is not finite or far too large.
-    """
-    magnitude = np.abs(values)
-    if not (magnitude <= MAX_MAGNITUDE).all():
-        value = values[~(magnitude <= MAX_MAGNITUDE)][0]
-        raise ElementFault(element, f"{what} has the unusable value {value:.9g}")
+def _transform(bone: dict[str, str], warnings: list[str]) -> list[float]:
+    """Position, orientation and scale of a bone in ten numbers, as stored; what is absent does not move."""
+    title = f"Bone {quoted(bone.get('name', ''))}"
+    values: list[float] = []
+    for what, default in (("position", (0.0,) * 3), ("orientation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0,) * 3)):
+        values.extend(_vector(title, what, bone, default, warnings))
+    return values
 
 
 def _vector(
     element: str, what: str, attribute: dict[str, str], default: tuple[float, ...], warnings: list[str]
-) -> Float64:
+) -> Sequence[float]:
     text = attribute.get(what)
     if text is None:
-        return np.array(default)
+        return default
     try:
-        values = parse_tokens(split_tokens(text))
+        values = token_values(split_tokens(text))
     except NumberFault as fault:
         raise ElementFault(element, f"{what}: {fault}") from None
     if len(values) < len(default):
         raise ElementFault(element, f"{what} has {len(values)} numbers, needs {len(default)}")
     if len(values) > len(default):
         warnings.append(f"{element}: surplus numbers in {what} are ignored.")
-    values = values[: len(default)]
-    check_transforms(element, what, values)
-    return values
+    return values[: len(default)]
 
 
-def _read_track(element: Element, clip: str, watch: LoadWatch, warnings: list[str]) -> RawTrack:
+def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[str]) -> tuple[str, Float64]:
+    """Name and poses of a track, shape (count, 7) or, with scales, (count, 10)."""
     attribute = attributes(element)
     name = attribute.get("name", "")
-    title = f"AnimTrack {quoted(name)} of animation {quoted(clip)}"
+    title = f"AnimTrack {quoted(name)} of {clip}"
     try:
         values = parse_numbers(payload(element), watch)
     except NumberFault as fault:
@@ -110,16 +109,31 @@ def _read_track(element: Element, clip: str, watch: LoadWatch, warnings: list[st
     elif len(values) != count * stride and len(values) == count * (17 - stride):
         stride = 17 - stride
     count = checked_count(title, len(values), count, stride, "pose", warnings)
-    poses = values[: count * stride].reshape(count, stride)
-    check_transforms(title, "a pose", poses)
-    scales = poses[:, 7:].copy() if stride == 10 else None
-    return RawTrack(name, poses[:, :3].copy(), unit_quaternions(poses[:, 3:7]), scales)
+    return name, values[: count * stride].reshape(count, stride)
+
+
+def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
+    """Tracks in order; all poses are checked and brought to unit quaternions together, which is much faster."""
+    orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
+    rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
+    if not (np.abs(rest) <= MAX_MAGNITUDE).all():
+        for name, poses in stored:
+            check_magnitude(f"AnimTrack {quoted(name)} of {clip}", "pose", poses)
+    orientations = unit_quaternions(orientations)
+    tracks = []
+    start = 0
+    for name, poses in stored:
+        end = start + len(poses)
+        scales = poses[:, 7:] if poses.shape[1] == 10 else None
+        tracks.append(RawTrack(name, poses[:, :3], orientations[start:end], scales))
+        start = end
+    return tracks
 
 
 def _seconds(attribute: dict[str, str], name: str) -> float:
     """A duration as stored, or 0 where it is absent or no number; the timing rule judges it later."""
     try:
-        values = parse_tokens(split_tokens(attribute.get(name, "")))
+        values = token_values(split_tokens(attribute.get(name, "")))
     except NumberFault:
         return 0.0
-    return float(values[0]) if len(values) and math.isfinite(values[0]) else 0.0
+    return values[0] if values and math.isfinite(values[0]) else 0.0

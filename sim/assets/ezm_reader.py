@@ -7,10 +7,12 @@ from sim.assets.ezm_motion import read_clip, read_skeleton
 from sim.assets.ezm_vertices import read_triangles, read_vertices
 from sim.assets.ezm_xml import Element, attributes, local_name, parse_xml, payload
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.limits import PartCounter
 from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, RawVertices, UInt32
+from sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, UInt32
 
 ROOTS = ("meshsystem", "mesh", "scenegraph")
+_COUNTED = ("mesh", "skeleton", "animation", "material")
 # Content that is not drawn: collision shapes hold vertex buffers of their own.
 _SKIPPED = {
     "meshcollisionrepresentations", "meshcollisionrepresentation", "meshcollision", "meshcollisionconvex",
@@ -49,6 +51,7 @@ class _OpenMesh:
     mesh: RawMesh
     number: int
     elements: list[str] = field(default_factory=list)
+    sections: list[RawSection] = field(default_factory=list)
     waiting: list[RawSection] = field(default_factory=list)
 
 
@@ -58,7 +61,8 @@ class _Walk:
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:
         self._model = model
         self._watch = watch
-        self._latest: RawVertices | None = None
+        self._latest: RawMesh | None = None
+        self._parts = PartCounter()
 
     def container(self, root: Element) -> None:
         """Everything below `root`: known elements are read, unknown ones are looked into."""
@@ -66,12 +70,14 @@ class _Walk:
         while pending:
             element = pending.pop()
             name = local_name(element)
+            if name in _COUNTED:
+                self._parts.add(name)
             if name == "mesh":
                 self._read_mesh(element, pending)
             elif name == "skeleton":
                 self._model.skeletons.append(read_skeleton(element, self._model.warnings))
             elif name == "animation":
-                self._model.clips.append(read_clip(element, self._watch, self._model.warnings))
+                self._model.clips.append(read_clip(element, self._watch, self._parts, self._model.warnings))
             elif name == "material":
                 attribute = attributes(element)
                 self._model.materials.append(RawMaterial(attribute.get("name", ""), attribute.get("meta_data", "")))
@@ -120,35 +126,41 @@ class _Walk:
             self._model.warnings.append(f"MeshSection {place} has no indexbuffer.")
 
     def _read_buffer(self, opened: _OpenMesh, element: Element, place: str) -> None:
+        self._parts.add("vertexbuffer")
         title = f"vertexbuffer of {place}"
         text = payload(element)
-        self._latest = read_vertices(title, attributes(element), text, self._watch, self._model.warnings)
-        opened.mesh.buffers.append(self._latest)
+        vertices = read_vertices(title, attributes(element), text, self._watch, self._model.warnings)
+        opened.mesh.buffers.append(vertices)
+        self._latest = opened.mesh
 
     def _read_section(
         self, opened: _OpenMesh, element: Element, attribute: dict[str, str], place: str, buffer: int | None = None
     ) -> None:
+        self._parts.add("indexbuffer")
         title = f"indexbuffer of {place}"
         triangles = read_triangles(title, attributes(element), payload(element), self._watch, self._model.warnings)
         latest = len(opened.mesh.buffers) - 1 if buffer is None else buffer
         section = RawSection(attribute.get("material", ""), attribute.get("info", ""), latest, triangles)
         opened.mesh.sections.append(section)
+        opened.sections.append(section)
         opened.elements.append(title)
         if latest < 0:
             opened.waiting.append(section)
 
     def _close(self, opened: _OpenMesh, place: str) -> None:
         """Give sections that came before any buffer theirs, then check all indices."""
-        mesh = opened.mesh
-        if opened.waiting and not mesh.buffers:
+        owner = opened.mesh
+        if opened.waiting and not owner.buffers:
             if self._latest is None:
                 raise ElementFault(opened.elements[0], "there is no vertexbuffer to refer to")
-            self._model.warnings.append(f"The indices of {place} refer to the vertexbuffer of an earlier mesh.")
-            mesh.buffers.append(self._latest)
+            self._model.warnings.append(f"The sections of {place} belong to the vertexbuffer of an earlier mesh.")
+            owner = self._latest
+            owner.sections.extend(opened.mesh.sections)
+            opened.mesh.sections = []
         for section in opened.waiting:
-            section.buffer = 0
-        for title, section in zip(opened.elements, mesh.sections, strict=True):
-            check_indices(title, section.triangles, mesh.buffers[section.buffer].count)
+            section.buffer = 0 if owner is opened.mesh else len(owner.buffers) - 1
+        for title, section in zip(opened.elements, opened.sections, strict=True):
+            check_indices(title, section.triangles, owner.buffers[section.buffer].count)
 
 
 def check_indices(element: str, triangles: UInt32, vertex_count: int) -> None:

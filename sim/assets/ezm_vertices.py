@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.limits import check_magnitude
 from sim.assets.load_watch import LoadWatch
-from sim.assets.number_text import NumberFault, parse_hex, parse_numbers, parse_tokens, split_tokens
+from sim.assets.number_text import NumberFault, parse_hex, parse_numbers, split_tokens, token_values
 from sim.assets.raw import RawVertices, UInt32
 
 Float64 = npt.NDArray[np.float64]
 
 OUTSIDE_JOINT = 65535
 MAX_TEXCOORD_SETS = 4
+MAX_LAYOUT = 2048
 MAX_COUNT = 2**32 - 1
 
 _LETTER = re.compile(r"x[124]?|[fdhbcp]")
@@ -73,8 +75,10 @@ def read_vertices(
             warnings.append(f"{element}: the second {field.semantic} is ignored.")
         elif "p" not in field.letters and "c" not in field.letters:
             found[field.semantic] = _stored(field, columns[:, field.first : field.first + len(field.letters)])
-    if "position" not in found and count:
-        raise ElementFault(element, "the semantic has no position")
+    if count:
+        if "position" not in found:
+            raise ElementFault(element, "the semantic has no position")
+        check_magnitude(element, "position", np.asarray(found["position"], np.float32))
     return RawVertices(count, found)
 
 
@@ -103,6 +107,8 @@ def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
     Raises:
         ElementFault: For unknown storage letters, lists of unequal length or sizes that do not fit a meaning.
     """
+    if max(len(ctype), len(semantic)) > MAX_LAYOUT:
+        raise ElementFault(element, f"ctype or semantic has more than {MAX_LAYOUT} characters")
     storage, meanings = ctype.replace(",", " ").split(), semantic.replace(",", " ").lower().split()
     if len(storage) != len(meanings):
         reason = f"ctype has {len(storage)} entries, semantic has {len(meanings)}"
@@ -204,7 +210,7 @@ def _mixed_values(element: str, fields: list[Field], stride: int, tokens: list[s
                 if letter[0] == "x":
                     values[:, column] = parse_hex(own, _HEX_DIGITS[letter])
                 elif letter not in "cp":
-                    values[:, column] = parse_tokens(own)
+                    values[:, column] = token_values(own)
     except NumberFault as fault:
         raise ElementFault(element, str(fault)) from None
     return values

@@ -9,7 +9,8 @@ from sim.assets.faults import ElementFault
 
 Element = etree._Element
 
-MAX_DEPTH = 256
+MAX_ATTRIBUTES = 500
+
 _UTF8_MARK = b"\xef\xbb\xbf"
 # What may precede the root element or a document type: blanks, processing instructions, comments.
 _PROLOG = re.compile(rb"(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
@@ -29,11 +30,12 @@ def parse_xml(data: bytes) -> tuple[Element, list[str]]:
     start = prolog.end() if prolog else 0
     if data[start : start + 9].upper() == b"<!DOCTYPE":
         raise ElementFault("DOCTYPE", "document type declarations are not accepted")
+    _check_tags(data)
     try:
         # Blanks before the XML declaration are common in hand-made files and would be an error.
         root = etree.fromstring(data.lstrip(), _parser(len(data)))
-    except (etree.XMLSyntaxError, ValueError) as error:
-        raise ElementFault("XML", _one_line(str(error))) from None
+    except etree.XMLSyntaxError as error:
+        raise ElementFault("XML", _reason(error)) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise ElementFault("DOCTYPE", "document type declarations are not accepted")
     return root, warnings
@@ -66,6 +68,13 @@ def children(element: Element, name: str) -> Iterator[Element]:
     return (child for child in element if local_name(child) == name)
 
 
+def _check_tags(data: bytes) -> None:
+    """Refuse elements with so many attributes that the parser, which lists them one by one, would take minutes."""
+    for part in data.split(b"<"):
+        if len(part) > MAX_ATTRIBUTES and part.count(b"=") > MAX_ATTRIBUTES and not part.startswith(b"!"):
+            raise ElementFault("XML", f"an element has more than {MAX_ATTRIBUTES} attributes")
+
+
 def _parser(size: int) -> etree.XMLParser:
     return etree.XMLParser(
         resolve_entities=False,
@@ -90,6 +99,9 @@ def _decodable(data: bytes) -> tuple[bytes, list[str]]:
     return data, []
 
 
-def _one_line(message: str, limit: int = 200) -> str:
-    line = " ".join(message.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def _reason(error: etree.XMLSyntaxError, limit: int = 200) -> str:
+    """What the parser says, on one line of reasonable length."""
+    message = " ".join(str(error.msg).split())
+    if "depth" in message:
+        return "elements nest too deeply"
+    return message if len(message) <= limit else message[: limit - 1] + "…"

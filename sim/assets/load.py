@@ -11,11 +11,10 @@ from sim.assets.build import build_model
 from sim.assets.ezb_reader import EZB_MAGIC, read_ezb
 from sim.assets.ezm_reader import read_ezm
 from sim.assets.faults import ElementFault
+from sim.assets.limits import MAX_FILE_BYTES
 from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
 from sim.assets.raw import ModelError, RawModel
-
-MAX_FILE_BYTES = 1 << 29
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _OTHER_FORMATS = (

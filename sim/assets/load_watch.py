@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from sim.assets.raw import LoadCancelled
 
+SMALLEST_STEP = 0.005
+
 
 class LoadWatch:
     """Counts finished work and checks for cancellation; passed to everything that may take long.
@@ -17,6 +19,7 @@ class LoadWatch:
     ) -> None:
         self.total = 0
         self._done = 0
+        self._reported = -1.0
         self._progress = progress
         self._cancelled = cancelled
 
@@ -29,5 +32,9 @@ class LoadWatch:
         if self._cancelled is not None and self._cancelled():
             raise LoadCancelled
         self._done += work
-        if self._progress is not None and self.total > 0:
-            self._progress(min(1.0, self._done / self.total))
+        if self._progress is None or self.total <= 0:
+            return
+        fraction = min(1.0, self._done / self.total)
+        if fraction - self._reported >= SMALLEST_STEP:
+            self._reported = fraction
+            self._progress(fraction)

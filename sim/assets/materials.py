@@ -12,7 +12,8 @@ IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp")
 
 _FOLDER = re.compile(r"[\\/]")
 # `%20` is what one writer puts where it means a double quote; it is not a URL escape.
-_WRAPPING = re.compile(r"\A(?:%20|[\s\"'])+|(?:%20|[\s\"'])+\Z")
+_LEADING = re.compile(r"(?:%20|[\s\"'])*+")
+_TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
@@ -51,7 +52,9 @@ def base_name(recorded: str) -> str:
 
 def unwrapped(value: str) -> str:
     """`value` without blanks, quotes and `%20` at its ends."""
-    return _WRAPPING.sub("", value)
+    rest = _LEADING.sub("", value, count=1)
+    # Matched from the end: a search for the end of a long row of blanks takes quadratic time.
+    return _TRAILING_REVERSED.sub("", rest[::-1], count=1)[::-1]
 
 
 def parse_meta_data(text: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sim.assets.load_watch import LoadWatch
 Float64 = npt.NDArray[np.float64]
 
 CHUNK_BYTES = 1 << 20
+SMALL_BYTES = 256
 
 _COMMA, _SPACE, _OPEN, _CLOSE = (ord(character) for character in ", []")
 _SEPARATOR = re.compile(rb"[\s,]")
@@ -61,13 +62,13 @@ def split_tokens(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def parse_tokens(tokens: list[str]) -> Float64:
-    """Numbers of `tokens`, shape (n,), accepting `$hex` bits and the words of the format.
+def token_values(tokens: list[str]) -> list[float]:
+    """Numbers of `tokens`, accepting `$hex` bits and the words of the format.
 
     Raises:
         NumberFault: Naming the first token that is not a number.
     """
-    return np.array([_token_value(token) for token in tokens], dtype=np.float64)
+    return [_token_value(token) for token in tokens]
 
 
 def parse_hex(tokens: list[str], digits: int) -> npt.NDArray[np.uint32]:
@@ -93,10 +94,15 @@ def _chunk_end(data: bytes, start: int) -> int:
 
 def _parse_chunk(chunk: bytes) -> Float64:
     try:
-        values = _DECODE(_json_list(chunk))
+        # For a few numbers the preparation costs more than it saves.
+        values = _DECODE(_json_list(chunk)) if len(chunk) > SMALL_BYTES else _slow_values(chunk)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return parse_tokens(split_tokens(chunk.decode("utf-8", "replace")))
+        values = _slow_values(chunk)
     return np.fromiter(values, np.float64, len(values))
+
+
+def _slow_values(chunk: bytes) -> list[float]:
+    return token_values(split_tokens(chunk.decode("utf-8", "replace")))
 
 
 def _json_list(chunk: bytes) -> memoryview:

@@ -19,7 +19,8 @@ class ModelError(ValueError):
     """A model file that cannot be used: one line naming file, element and reason."""
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
-        super().__init__(f"{path}: {element}: {reason}" if element else f"{path}: {reason}")
+        message = f"{path}: {element}: {reason}" if element else f"{path}: {reason}"
+        super().__init__(" ".join(message.splitlines()))
         self.path = Path(path)
         self.element = element
         self.reason = reason

@@ -1,0 +1,65 @@
+"""The files that get damaged: hand-made ones, and the real ones where they are at hand, big ones made small."""
+
+from pathlib import Path
+
+from sim.assets.load import read_raw
+from sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
+from sim.assets.writer import ezm_text
+from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes
+
+SMALL_BYTES = 100_000
+_VERTICES, _FRAMES = 60, 4
+
+
+def corpus(assets: Path | None) -> dict[str, bytes]:
+    """Contents by name, each small enough to be read in milliseconds."""
+    found = {"mesh-system.ezm": MESH_SYSTEM.encode(), "legacy.ezm": LEGACY.encode()}
+    for path in sorted((assets / "ezm").glob("*/*.ez[mb]")) if assets else []:
+        data = path.read_bytes()
+        if len(data) <= SMALL_BYTES:
+            found[path.name] = data
+        else:
+            small = shrunk(read_raw(path))
+            found[path.name] = ezb_bytes(small) if path.suffix == ".ezb" else ezm_text(small).encode()
+            if small.dialect == "legacy":
+                found[path.name] = _first_sections(data)
+    if "dude.ezm" in found:
+        found["dude.ezb"] = ezb_bytes(shrunk(read_raw(assets / "ezm" / "dude" / "dude.ezm")))
+    return found
+
+
+def shrunk(raw: RawModel) -> RawModel:
+    """`raw` with the first vertices, the triangles between them and the first poses only."""
+    for clip in raw.clips:
+        clip.frame_count = min(clip.frame_count, _FRAMES)
+        clip.tracks = [_shrunk_track(track) for track in clip.tracks]
+    raw.meshes = [_shrunk_mesh(mesh) for mesh in raw.meshes]
+    return raw
+
+
+def _shrunk_track(track: RawTrack) -> RawTrack:
+    scales = None if track.scales is None else track.scales[:_FRAMES]
+    return RawTrack(track.name, track.positions[:_FRAMES], track.orientations[:_FRAMES], scales)
+
+
+def _shrunk_mesh(mesh: RawMesh) -> RawMesh:
+    buffers = [
+        RawVertices(
+            min(buffer.count, _VERTICES), {key: values[:_VERTICES] for key, values in buffer.attributes.items()}
+        )
+        for buffer in mesh.buffers
+    ]
+    sections = []
+    for section in mesh.sections:
+        inside = (section.triangles < buffers[section.buffer].count).all(axis=1)
+        sections.append(RawSection(section.material, section.info, section.buffer, section.triangles[inside]))
+    return RawMesh(mesh.name, mesh.skeleton, buffers, sections)
+
+
+def _first_sections(data: bytes) -> bytes:
+    """A legacy file up to its second section, since rewriting it would change the dialect."""
+    end = b"</MeshSection>"
+    if len(data.split(end)[0]) > SMALL_BYTES:
+        return data
+    tail = b"</Mesh></SceneGraph>" if b"<SceneGraph" in data else b"</Mesh>"
+    return end.join(data.split(end)[:2]) + end + tail
