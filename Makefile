@@ -23,8 +23,9 @@ check: setup-tests ## style, formatting and types
 bench: setup-tests ## measure on this machine and print a table
 	@.ci/with-display.sh $(PYTHON_IN) -m app bench
 
-samples: setup ## make the shipped sample model and projects anew
+samples: setup ## make the shipped sample models and projects anew
 	@$(PYTHON_IN) -m resources.make_samples
+	@$(PYTHON_IN) -m app.sample_projects
 
 clean: ## remove the environment and everything that was generated
 	@rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual

@@ -74,9 +74,9 @@ install_system_packages() {
     elif [ "$(id -u)" -eq 0 ]; then
         say "installing $packages"
         export DEBIAN_FRONTEND=noninteractive
-        apt-get update -qq
         # shellcheck disable=SC2086  # one word per package
-        apt-get install -y -qq --no-install-recommends $packages >/dev/null
+        { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages >/dev/null; } ||
+            say "going on without them" >&2
     else
         say "needed once, as administrator: sudo apt-get install --no-install-recommends $packages" >&2
     fi

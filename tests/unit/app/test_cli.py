@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from app import cli
+from app import cli, cli_pose
 from app.cli import main
 from app.cli_failure import CommandError, failure_text
 from app.cli_progress import Progress
@@ -127,6 +128,30 @@ def test_interruption_has_its_own_status(monkeypatch: pytest.MonkeyPatch, capsys
 
     monkeypatch.setattr(cli, "_run", interrupted)
     assert run_failing(["info", "a.ezm"], capsys) == (130, "sinew: interrupted")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_being_ended_while_writing_leaves_no_file(
+    ending: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "a.ezm"
+    model.write_text(
+        '<MeshSystem><Meshes><Mesh><vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 1 0'
+        '</vertexbuffer><MeshSection><indexbuffer triangle_count="1">0 1 2</indexbuffer></MeshSection></Mesh></Meshes>'
+        "</MeshSystem>",
+        encoding="utf-8",
+    )
+
+    def ended(_arrays: object, file: BinaryIO) -> None:
+        file.write(b"half of it")
+        assert len(list(tmp_path.iterdir())) == 2
+        signal.raise_signal(ending)
+
+    monkeypatch.setattr(cli_pose, "write_npz", ended)
+    arguments = ["pose", str(model), "--backend", "reference", "--output", str(tmp_path / "a.npz")]
+    assert main(arguments) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "sinew: interrupted"
+    assert list(tmp_path.iterdir()) == [model]
 
 
 def test_the_reaction_to_being_ended_is_put_back() -> None:
