@@ -14,6 +14,7 @@ from app.actions import shortcut_entries
 from app.export import export_model
 from sim.scene import Comparison, DisplayMode, SkinningMethod
 from widgets.cheat_sheet import CheatSheet
+from widgets.theme import ThemeMode
 
 if TYPE_CHECKING:
     from app.editor import Editor
@@ -95,6 +96,7 @@ def _view_slots(editor: Editor) -> Slots:
     slots |= {f"display.{mode.value}": _call(edits.show, mode) for mode in DisplayMode}
     slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in Comparison}
     slots |= {f"skin.{method.value}": _call(edits.skin_by, method) for method in SkinningMethod}
+    slots |= {f"theme.{mode.value}": _call(editor.set_theme, mode) for mode in ThemeMode}
     for name in ("bones", "grid", "axes", "statistics", "textures"):
         slots[f"overlay.{name}"] = _set_view(editor, name)
     return slots

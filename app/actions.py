@@ -26,6 +26,7 @@ class ActionSpec:
         icon: Icon name, or "".
         checkable: Whether it is a switch.
         group: Name of an exclusive group of switches, or "".
+        short: Text of the tool button where there is no icon.
     """
 
     id: str
@@ -35,10 +36,13 @@ class ActionSpec:
     icon: str = ""
     checkable: bool = False
     group: str = ""
+    short: str = ""
 
 
-def _spec(id: str, text: str, tip: str, *keys: str, icon: str = "", group: str = "", check: bool = False) -> ActionSpec:
-    return ActionSpec(id, text, tip, keys, icon, check or bool(group), group)
+def _spec(
+    id: str, text: str, tip: str, *keys: str, icon: str = "", group: str = "", check: bool = False, short: str = ""
+) -> ActionSpec:
+    return ActionSpec(id, text, tip, keys, icon, check or bool(group), group, short)
 
 
 SPECS: tuple[ActionSpec, ...] = (
@@ -81,15 +85,41 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("view.left", "&Left", "Look from the left.", "Ctrl+3"),
     _spec("view.bottom", "Botto&m", "Look from below.", "Ctrl+7"),
     _spec("view.orthographic", "&Orthographic", "Draw without perspective.", "5", check=True),
-    _spec("display.shaded", "&Shaded", "Textured and lit.", "Alt+1", group="display"),
-    _spec("display.shaded-wireframe", "Shaded + &Wireframe", "Textured and lit, with edges.", "Alt+2", group="display"),
-    _spec("display.wireframe", "W&ireframe", "Edges only.", "Alt+3", group="display"),
-    _spec("display.normals", "&Normals", "Normals of the surface as colours.", "Alt+4", group="display"),
-    _spec("display.weights", "Weight &Heat Map", "Weight of the selected bone.", "Alt+5", group="display"),
+    _spec("display.shaded", "&Shaded", "Textured and lit.", "Alt+1", group="display", icon="mdi6.circle"),
+    _spec(
+        "display.shaded-wireframe",
+        "Shaded + &Wireframe",
+        "Textured and lit, with edges.",
+        "Alt+2",
+        group="display",
+        icon="mdi6.web",
+    ),
+    _spec("display.wireframe", "W&ireframe", "Edges only.", "Alt+3", group="display", icon="mdi6.vector-polygon"),
+    _spec(
+        "display.normals",
+        "&Normals",
+        "Normals of the surface as colours.",
+        "Alt+4",
+        group="display",
+        icon="mdi6.axis-arrow",
+    ),
+    _spec(
+        "display.weights",
+        "Weight &Heat Map",
+        "Weight of the selected bone.",
+        "Alt+5",
+        group="display",
+        icon="mdi6.fire",
+    ),
     _spec("display.toggle_wire", "Toggle Wire&frame", "Edges over the shaded surface.", "W"),
     _spec("compare.off", "Si&ngle View", "Show the skinning method of each model.", "Ctrl+Alt+1", group="compare"),
     _spec(
-        "compare.split", "LBS | DQS S&plit", "Linear blend left, dual quaternions right.", "Ctrl+Alt+2", group="compare"
+        "compare.split",
+        "LBS | DQS S&plit",
+        "Linear blend left, dual quaternions right.",
+        "Ctrl+Alt+2",
+        group="compare",
+        short="Split",
     ),
     _spec(
         "compare.difference",
@@ -98,8 +128,8 @@ SPECS: tuple[ActionSpec, ...] = (
         "Ctrl+Alt+3",
         group="compare",
     ),
-    _spec("skin.lbs", "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", group="skin"),
-    _spec("skin.dqs", "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", group="skin"),
+    _spec("skin.lbs", "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", group="skin", short="LBS"),
+    _spec("skin.dqs", "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", group="skin", short="DQS"),
     _spec(
         "skin.dqs-scale", "Dual Quaternion with &Scale", "Scale blended linearly, then dual quaternions.", group="skin"
     ),
@@ -108,6 +138,9 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
     _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
     _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
+    _spec("theme.auto", "Follow the &System", "Dark or light as the system is.", group="theme"),
+    _spec("theme.dark", "&Dark", "Always dark.", group="theme"),
+    _spec("theme.light", "&Light", "Always light.", group="theme"),
     _spec("window.reset_layout", "&Reset Layout", "Put every panel back in its place."),
     _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "F1", "?"),
     _spec("help.about", "&About Sinew", "Version and graphics driver."),
@@ -151,6 +184,8 @@ def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QActi
     action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
     action.setStatusTip(spec.tip)
+    if spec.short:
+        action.setIconText(spec.short)
     shown = f" ({QKeySequence(spec.keys[0]).toString(QKeySequence.SequenceFormat.NativeText)})" if spec.keys else ""
     action.setToolTip(f"{spec.tip}{shown}")
     if spec.icon:
@@ -177,7 +212,8 @@ def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
         "file": "File", "edit": "Edit", "add": "Add", "play": "Playback", "view": "View", "display": "Display",
-        "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "help": "Help",
+        "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "theme": "Theme",
+        "help": "Help",
     }  # fmt: skip
     rows = [
         ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import bootstrap
@@ -22,9 +22,10 @@ from app.playback import Playback
 from app.project_error import ProjectError
 from app.project_files import Answer, ProjectFiles
 from app.recent_files import RecentFiles
-from app.recovery import RecoveryStore
+from app.recovery import Recovery, RecoveryStore
 from app.scene_edits import SceneEdits
 from app.settings_store import app_settings
+from app.shader_watch import ShaderWatch
 from app.timeline_binding import TimelineBinding
 from app.viewport_client import Drawn, ViewportClient
 from app.viewport_overlays import ViewportOverlays
@@ -32,9 +33,11 @@ from app.viewport_tools import ViewportTools
 from app.window_state import WindowState
 from sim.change import Change
 from widgets.camera_controller import CameraController
-from widgets.theme import Theme
+from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
+
+_THEME = "theme"
 
 
 class Editor:
@@ -50,6 +53,7 @@ class Editor:
         self, *, dialogs: Dialogs | None = None, new_window_layout: bool = False, debug_gl: bool = False
     ) -> None:
         self.settings = app_settings()
+        self.theme = Theme(QApplication.instance(), stored_theme(self.settings))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
         self.loader = ModelLoader()
@@ -65,6 +69,7 @@ class Editor:
         )  # fmt: skip
         self.recovery = RecoveryStore(data_folder() / "recovery")
         self.autosave = Autosave(self.document, self.recovery)
+        self.shader_watch = ShaderWatch()
         self._build_window()
         self._connect()
         if new_window_layout or not self.window.restore_layout(self.settings):
@@ -86,6 +91,7 @@ class Editor:
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self))
         self.dialogs.parent = self.window
+        self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
 
     def _connect(self) -> None:
@@ -109,6 +115,7 @@ class Editor:
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
+        self.shader_watch.changed.connect(self.reload_shaders)
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
@@ -120,17 +127,21 @@ class Editor:
             answer = self.dialogs.recover(recovery)
             if answer is Answer.DISCARD:
                 self.recovery.discard(recovery)
-            elif answer is Answer.SAVE:
-                try:
-                    project = self.recovery.recover(recovery)
-                except ProjectError as error:
-                    self.panels.fail(str(recovery.folder), str(error))
-                    continue
-                self.document.replace_scene(
-                    project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
-                )
-                self.files.opened.emit(False)
+            elif answer is Answer.SAVE and self._recover(recovery):
+                # One project can be open; what is left is offered at the next start.
                 return
+
+    def _recover(self, recovery: Recovery) -> bool:
+        try:
+            project = self.recovery.recover(recovery)
+        except ProjectError as error:
+            self.panels.fail(str(recovery.folder), str(error))
+            return False
+        self.document.replace_scene(
+            project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
+        )
+        self.files.opened.emit(False)
+        return True
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""
@@ -139,6 +150,22 @@ class Editor:
     def frame_selection(self) -> None:
         """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
         self._frame(self.document.selection.node)
+
+    def set_theme(self, mode: ThemeMode) -> None:
+        """Follows the system's colours, or stays dark or light; remembered."""
+        self.theme.set_mode(mode)
+        self.settings.setValue(_THEME, mode.value)
+        self.window.actions_table.check_one("theme", mode.value)
+
+    def reload_shaders(self, names: list[str]) -> None:
+        """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
+        if self.client.engine is None:
+            return
+        with self.viewport.gl_current():
+            faults = self.client.engine.reload_shaders(names)
+        for fault in faults:
+            self.panels.fail("", fault)
+        self.viewport.update()
 
     def locate(self, node_id: str) -> None:
         """Lets the user find the file of a missing model."""
@@ -191,6 +218,12 @@ class Editor:
             self.files.import_model(Path(path))
 
 
+def stored_theme(settings: QSettings) -> ThemeMode:
+    """The theme the user chose; the system's where nothing sensible is stored."""
+    stored = settings.value(_THEME)
+    return ThemeMode(stored) if stored in [mode.value for mode in ThemeMode] else ThemeMode.AUTO
+
+
 def run_editor(
     path: Path | None,
     *,
@@ -201,7 +234,6 @@ def run_editor(
     """Opens the window and stays until it is closed; returns the exit status."""
     bootstrap.prepare(debug_gl)
     app = QApplication([bootstrap.APPLICATION])
-    Theme(app)
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
     editor.window.show()
     if path is not None:

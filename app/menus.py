@@ -3,17 +3,19 @@
 from collections.abc import Iterable
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
 from app.actions import Actions
 
 SEPARATOR = "-"
+SPACER = " "
 RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
         SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
 EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "edit.hide",
         "edit.show_all", "edit.deselect")  # fmt: skip
+THEME = ("theme.auto", "theme.dark", "theme.light")
 VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
@@ -25,7 +27,9 @@ PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previ
             SEPARATOR, "play.bind_pose")  # fmt: skip
 HELP = ("help.shortcuts", "help.about")
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
-           "view.home", "overlay.bones", "overlay.grid")  # fmt: skip
+           "view.home", "overlay.bones", "overlay.grid", SPACER, "skin.lbs", "skin.dqs", "compare.split",
+           "compare.difference", SEPARATOR, "display.shaded", "display.shaded-wireframe", "display.wireframe",
+           "display.normals", "display.weights")  # fmt: skip
 
 
 class Menus:
@@ -49,6 +53,7 @@ class Menus:
         self.window.addActions(list(dock_actions))
         self.window.addSeparator()
         self.window.addAction(actions["window.reset_layout"])
+        self._fill(self.window.addMenu("&Theme"), THEME, submenus)
         self._fill(window.menuBar().addMenu("&Help"), HELP, submenus)
         self.toolbar = self._toolbar(window)
 
@@ -68,7 +73,16 @@ class Menus:
         for action_id in TOOLBAR:
             if action_id == SEPARATOR:
                 toolbar.addSeparator()
+            elif action_id == SPACER:
+                toolbar.addWidget(_spacer())
             else:
                 toolbar.addAction(self._actions[action_id])
         window.addToolBar(toolbar)
         return toolbar
+
+
+def _spacer() -> QWidget:
+    """Pushes what follows to the right end of the toolbar."""
+    widget = QWidget()
+    widget.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return widget

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.atomic_write import write_atomically
 from app.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
 from app.project_decode import ProjectDecoder
 from app.project_encode import FORMAT, project_content
 from app.project_error import ProjectError
 from app.project_json import json_text, read_json
 from app.unknown_content import UnknownContent
+from sim.atomic_file import write_atomically
 from sim.scene import Scene
 from sim.view_state import ViewState
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.atomic_write import write_atomically
 from app.process_lock import ProcessLock
 from app.project_file import LoadedProject, load_project, save_project
 from app.unknown_content import UnknownContent
+from sim.atomic_file import write_atomically
 from sim.scene import Scene
 from sim.view_state import ViewState
 

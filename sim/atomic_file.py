@@ -1,44 +1,140 @@
-"""Files that appear complete or not at all: written beside their place under another name, then renamed."""
+"""Files that appear complete or not at all: at every moment the old or the new content is there."""
 
+import contextlib
+import errno
+import hashlib
 import os
-import shutil
+import platform
+import re
+import secrets
+import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+_FOREIGN_STALE_AGE = 24 * 3600.0
+"""Age [s] after which a temporary file is taken for abandoned where its process cannot be asked for."""
 
-@contextmanager
+
+@contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """Binary file that takes the place of `path` when the block ends; any exception leaves `path` as it was.
 
-    A link is followed, and an existing file keeps its permissions.
+    Links are followed, permissions kept.  The data is on the disk when the block ends.  Temporary files that a
+    killed process left beside the target are removed.
 
     Raises:
-        OSError: If the folder is missing or cannot be written; the error names `path`.
+        OSError: If that fails; the error names `path`, not the temporary file.
     """
-    target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    target = Path(os.path.realpath(path))
+    with _naming(path):
+        mode = _writable_mode(target)
+        prefix = _temporary_prefix(target)
+        _remove_stale(target.parent, prefix)
+    temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
-        with _naming(path), temporary.open("wb") as file:
+        with _naming(path), _new_file(temporary) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            _complete(file, mode)
         with _naming(path):
-            if target.exists():
-                shutil.copymode(target, temporary)
-            temporary.replace(target)
+            os.replace(temporary, target)
     finally:
-        with suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
+    _sync_folder(target.parent)
 
 
-@contextmanager
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the content of `path`, or create it; see `atomic_file`."""
+    with atomic_file(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Errors of the system name the file that was asked for, not the temporary one."""
+    """Errors of the system name the file that was asked for."""
     try:
         yield
     except OSError as error:
         if error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _writable_mode(target: Path) -> int | None:
+    """Permission bits of the target, None where there is none; refuses what must not be replaced."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(21, "is a folder", str(target))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(22, "is not a regular file", str(target))
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise PermissionError(13, "is read-only", str(target))
+    return stat.S_IMODE(status.st_mode)
+
+
+def _new_file(temporary: Path) -> BinaryIO:
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(temporary, flags, 0o666), "wb")
+
+
+def _complete(file: BinaryIO, mode: int | None) -> None:
+    file.flush()
+    if mode is not None and hasattr(os, "fchmod"):
+        os.fchmod(file.fileno(), mode)
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself lasting; Windows has no handle of a folder, some network drives refuse."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+def _temporary_prefix(target: Path) -> str:
+    """Short and the same for every write of one target, whatever the length of its name."""
+    return f".sinew-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
+
+
+def _host() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _remove_stale(folder: Path, prefix: str) -> None:
+    pattern = re.compile(re.escape(prefix) + r"([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.tmp")
+    for entry in os.scandir(folder):
+        match = pattern.fullmatch(entry.name)
+        if match and _is_stale(entry, match[1], int(match[2])):
+            with contextlib.suppress(OSError):  # another process was faster, or holds it open
+                os.unlink(entry.path)
+
+
+def _is_stale(entry: "os.DirEntry[str]", host: str, process: int) -> bool:
+    if os.name != "nt" and host == _host():
+        return not _is_running(process)
+    try:
+        return time.time() - entry.stat().st_mtime > _FOREIGN_STALE_AGE
+    except FileNotFoundError:
+        return False
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -41,6 +41,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.tuples(*(_values(item) for item in items))
         case inspect.FloatType(ge=lo, le=hi):
             return st.floats(min_value=lo, max_value=hi, allow_nan=False, allow_infinity=False)
+        case inspect.IntType(ge=lo, le=hi):
+            return st.integers(min_value=lo, max_value=hi)
         case inspect.EnumType(cls=cls):
             return st.sampled_from(list(cls))
         case inspect.BoolType():

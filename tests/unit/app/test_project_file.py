@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app import atomic_write
 from app.project_error import ProjectError
 from app.project_file import load_project, save_project
 from app.project_json import DEPTH_MAX, SIZE_MAX
 from app.unknown_content import UnknownContent
+from sim import atomic_file
 from sim.camera import Camera
 from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
 from sim.view_state import Selection, ViewState
@@ -81,6 +81,7 @@ GOLDEN = """{
     "axes": true,
     "bones": false,
     "statistics": true,
+    "samples": 4,
     "ambient": 0.8,
     "background_top": [0.24, 0.26, 0.29],
     "background_bottom": [0.11, 0.12, 0.13]
@@ -524,7 +525,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(folder, monkeypatch):
     def full(_handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic_write.os, "fsync", full)
+    monkeypatch.setattr(atomic_file.os, "fsync", full)
     with pytest.raises(ProjectError, match=r"a\.sinew: No space left on device"):
         save_project(path, Scene(), ViewState())
     assert path.read_text(encoding="utf-8") == GOLDEN
