@@ -1,0 +1,220 @@
+"""Small models and scenes whose pictures are known, and a stage that draws them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sim.assets.clip import UniformClip
+from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
+from sim.assets.skeleton import build_skeleton
+from sim.camera import Camera
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.render.picture import Overlay
+from sim.render.surface import Images
+from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform, Vec3, ViewSettings
+
+BARE = {"grid": False, "axes": False, "samples": 0}
+"""View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""
+
+FACES = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def mesh_of(
+    positions: np.ndarray,
+    triangles: np.ndarray,
+    *,
+    normals: np.ndarray | None = None,
+    texcoords: np.ndarray | None = None,
+    material: int = -1,
+) -> Mesh:
+    """A mesh with one section; normals towards +z and texture coordinates 0 unless given."""
+    places = np.asarray(positions, np.float32).reshape(-1, 3)
+    count = len(places)
+    empty = Bounds(np.zeros(3), np.zeros(3))
+    bounds = Bounds(places.min(axis=0).astype(float), places.max(axis=0).astype(float)) if count else empty
+    faces = np.asarray(triangles, np.uint32).reshape(-1, 3)
+    return Mesh(
+        positions=places,
+        normals=np.asarray(np.tile([0.0, 0.0, 1.0], (count, 1)) if normals is None else normals, np.float32),
+        tangents=None,
+        texcoords=np.asarray(np.zeros((count, 2)) if texcoords is None else texcoords, np.float32),
+        colours=None,
+        triangles=faces,
+        sections=(Section("all", material, 0, len(faces)),),
+        bounds=bounds,
+    )
+
+
+def model_of(
+    mesh: Mesh,
+    *,
+    skeleton: Skeleton | None = None,
+    skin: Skin | None = None,
+    clips: Sequence[Clip] = (),
+    materials: Sequence[Material] = (),
+    up_axis: str = "y",
+    texture_origin: str = "bottom",
+) -> CharacterModel:
+    """A model around a mesh."""
+    return CharacterModel(
+        path=Path("made.ezm"),
+        format="ezm",
+        dialect=None,
+        asset_name="made",
+        mesh=mesh,
+        skeleton=skeleton,
+        skin=skin,
+        clips=tuple(clips),
+        materials=tuple(materials),
+        default_up_axis=up_axis,
+        default_texture_origin=texture_origin,
+        warnings=(),
+    )
+
+
+def quad(width: float = 2.0, height: float = 2.0, centre: Vec3 = (0.0, 1.5, 0.0), material: int = -1) -> Mesh:
+    """A rectangle that faces +z; texture coordinates run from 0 to 1 with x and y."""
+    corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    positions = np.column_stack([corners * [width, height], np.zeros(4)]) + centre
+    return mesh_of(positions, FACES, texcoords=corners + 0.5, material=material)
+
+
+def floating_square(size: float, height: float) -> Mesh:
+    """A horizontal square that faces up, over the origin."""
+    corners = np.array([[-0.5, -0.5], [-0.5, 0.5], [0.5, 0.5], [0.5, -0.5]]) * size
+    positions = np.column_stack([corners[:, 0], np.full(4, height), corners[:, 1]])
+    return mesh_of(positions, FACES, normals=np.tile([0.0, 1.0, 0.0], (4, 1)))
+
+
+def straight_skeleton(joint_count: int, length: float) -> Skeleton:
+    """A chain of joints upwards from the origin."""
+    step = length / max(joint_count - 1, 1)
+    positions = np.tile([0.0, step, 0.0], (joint_count, 1))
+    positions[0] = 0.0
+    still = np.tile([0.0, 0.0, 0.0, 1.0], (joint_count, 1))
+    names = [f"joint {index}" for index in range(joint_count)]
+    return build_skeleton(names, np.arange(-1, joint_count - 1), positions, still, np.ones((joint_count, 3)))
+
+
+def twisted_bar(turn: float = 150.0, rings: int = 13, sides: int = 12) -> CharacterModel:
+    """An upright tube of two joints; its clip of one second twists the upper end by `turn` degrees.
+
+    Blending matrices thins the middle, dual quaternions keep it: the two methods differ by much.
+    """
+    heights, angles = np.linspace(0.0, 2.0, rings), np.linspace(0.0, 2.0 * np.pi, sides, endpoint=False)
+    around = np.column_stack([np.cos(angles), np.zeros(sides), np.sin(angles)])
+    positions = np.concatenate([around * 0.4 + [0.0, height, 0.0] for height in heights])
+    base = (np.arange(rings - 1)[:, None] * sides + np.arange(sides)).ravel()
+    beside = (np.arange(rings - 1)[:, None] * sides + (np.arange(sides) + 1) % sides).ravel()
+    triangles = np.concatenate(
+        [np.column_stack([base, base + sides, beside]), np.column_stack([beside, base + sides, beside + sides])]
+    )
+    mesh = mesh_of(positions, triangles, normals=np.tile(around, (rings, 1)))
+    upper = np.clip(mesh.positions[:, 1] / 2.0, 0.0, 1.0)
+    weights = np.zeros((len(positions), 4), np.float32)
+    weights[:, 0], weights[:, 1] = 1.0 - upper, upper
+    joints = np.tile(np.array([0, 1, 0, 0], np.uint16), (len(positions), 1))
+    half = np.radians(turn) / 2.0
+    keys = np.array([[[0, 0, 0, 1], [0, 0, 0, 1]], [[0, 0, 0, 1], [0, np.sin(half), 0, np.cos(half)]]])
+    places = np.tile(np.array([[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]]), (2, 1, 1))
+    clip = UniformClip("twist", 1.0, places, keys, np.ones((2, 2, 3)))
+    return model_of(mesh, skeleton=straight_skeleton(2, 2.0), skin=Skin(joints, weights, 2), clips=[clip])
+
+
+def many_bones(joint_count: int) -> CharacterModel:
+    """A strip of triangles, one for each joint of a chain, whose clip bends the chain."""
+    skeleton = straight_skeleton(joint_count, 2.0)
+    heights = skeleton.model_from_bind[:, 1, 3]
+    corners = np.array([[-0.2, 0.0, 0.0], [0.2, 0.0, 0.0], [0.0, 0.1, 0.0]])
+    positions = (corners[None] + np.column_stack([0 * heights, heights, 0 * heights])[:, None]).reshape(-1, 3)
+    mesh = mesh_of(positions, np.arange(3 * joint_count))
+    joints = np.zeros((len(positions), 4), np.uint16)
+    joints[:, 0] = np.repeat(np.arange(joint_count), 3)
+    weights = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (len(positions), 1))
+    half = np.radians(60.0 / joint_count) / 2.0
+    bent = np.tile([0.0, 0.0, np.sin(half), np.cos(half)], (joint_count, 1))
+    keys = np.stack([skeleton.bind_orientations, bent])
+    clip = UniformClip("bend", 1.0, np.stack([skeleton.bind_positions] * 2), keys, np.ones((2, joint_count, 3)))
+    return model_of(mesh, skeleton=skeleton, skin=Skin(joints, weights, 1), clips=[clip])
+
+
+def model_node(node_id: str = "model", **changes: object) -> Node:
+    """A model node; fields of `Node` and of `ModelSettings` may be given."""
+    of_node = {key: changes.pop(key) for key in ("visible", "transform") if key in changes}
+    return Node(id=node_id, name=node_id, model=ModelSettings(**changes), **of_node)
+
+
+def light_node(position: Vec3, node_id: str = "light", **settings: object) -> Node:
+    """A light node; fields of `LightSettings` may be given."""
+    return Node(id=node_id, transform=Transform(position=position), light=LightSettings(**settings))
+
+
+FRONT = Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0)
+
+
+@dataclass
+class Stage:
+    """An engine with an output, and the shortest way to a picture.
+
+    Attributes:
+        engine: What draws.
+        output: Where to.
+    """
+
+    engine: Engine
+    output: Framebuffer
+
+    def show(
+        self,
+        models: dict[str, CharacterModel],
+        *nodes: Node,
+        images: Images | None = None,
+        time: float = 0.0,
+        **view: object,
+    ) -> None:
+        """Uploads models by node id and advances to a time; nodes are made for models that have none."""
+        given = {node.id for node in nodes}
+        made = [model_node(node_id) for node_id in models if node_id not in given]
+        for node_id, model in models.items():
+            self.engine.set_model(node_id, model, images or {})
+        self.look(*made, *nodes, time=time, **view)
+
+    def look(self, *nodes: Node, time: float = 0.0, **view: object) -> None:
+        """Applies a scene of these nodes and view settings (`BARE` unless given), and advances."""
+        self.engine.apply(Scene(nodes=nodes, view=ViewSettings(**(BARE | view))))
+        self.engine.advance(time)
+
+    def picture(
+        self, camera: Camera = FRONT, overlay: Overlay | None = None, *, draft: bool = False
+    ) -> np.ndarray:
+        """RGB with the top row first, shape (height, width, 3), as signed numbers."""
+        self.engine.draw(self.output, camera, overlay, draft=draft)
+        return self.output.read_pixels(flip=True)[:, :, :3].astype(np.int16)
+
+    def resize(self, width: int, height: int) -> None:
+        """Gives the output another size."""
+        self.output.release()
+        self.output = Framebuffer(self.engine.context, (width, height), label="test output")
+
+    def release(self) -> None:
+        """Deletes everything."""
+        self.engine.release()
+        self.output.release()
+
+
+def make_stage(context: Context, library: ShaderLibrary | None = None, size: tuple[int, int] = (160, 120)) -> Stage:
+    """A stage of its own."""
+    return Stage(Engine(context, library), Framebuffer(context, size, label="test output"))
+
+
+def pixel_of(camera: Camera, size: tuple[int, int], point: Sequence[float]) -> tuple[int, int]:
+    """Column and row of the pixel that shows a point of the world."""
+    width, height = size
+    clip = camera.clip_from_world(width / height, 0.01, 1000.0) @ np.append(np.asarray(point, float), 1.0)
+    x, y = clip[:2] / clip[3]
+    return int((x + 1.0) / 2.0 * width), int((1.0 - y) / 2.0 * height)
