@@ -3,4 +3,4 @@
 # that tests neither disturb the desktop nor steal the keyboard focus from each other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec .venv/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider "$@"
+exec .venv/bin/python -m pytest -q -n 2 --dist loadfile -r fE -p no:cacheprovider "$@"

@@ -34,6 +34,20 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why so many are skipped where the models are absent, in one line."""
+    if not _assets_folder().is_dir():
+        terminalreporter.write_line(f"Tests with sample models were skipped: {_no_assets()}")
+
+
+def _assets_folder() -> Path:
+    return Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
+
+
+def _no_assets() -> str:
+    return f"there are none at {_assets_folder()}; set SINEW_ASSETS to their folder"
+
+
 def _needs_own_display(config: pytest.Config) -> bool:
     """Parallel processes on one display would take the keyboard focus from each other."""
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -65,9 +79,9 @@ def repo_root() -> Path:
 @pytest.fixture(scope="session")
 def assets() -> Path:
     """Folder with the shared models (`ezm/`, `gltf/`); tests that need it are skipped where it is absent."""
-    folder = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
+    folder = _assets_folder()
     if not folder.is_dir():
-        pytest.skip(f"no sample models at {folder}; set SINEW_ASSETS to their folder")
+        pytest.skip(_no_assets())
     return folder
 
 
