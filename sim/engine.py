@@ -58,8 +58,8 @@ class Engine:
         """Uploads the model of a node, replacing the one before."""
         self.remove_model(node_id)
         character = Character(self.context, self.library, model)
-        self._characters[node_id] = character
         self._views[node_id] = CharacterView(self.context, character, images)
+        self._characters[node_id] = character
 
     def remove_model(self, node_id: NodeId) -> None:
         """Deletes the model of a node, if it has one."""
@@ -165,10 +165,9 @@ class Engine:
             size: Width and height [px].
             x, y: Place from the top left [px].
         """
-        shown = self._shown()
-        frame = self._shot(camera).frame(*size)
-        hit = self._pick.pick(frame, [self._views[node.id] for node, _ in shown], x, y)
-        return None if hit is None else Pick(shown[hit[0]][0].id, hit[1])
+        shot = self._shot(camera)
+        hit = self._pick.pick(shot.frame(*size), shot.pick_targets(size[0], x), x, y)
+        return None if hit is None else Pick(shot.views[hit[0]][0].id, hit[1])
 
     # --- pictures -------------------------------------------------------------------------------------
 

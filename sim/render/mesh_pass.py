@@ -11,7 +11,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.ramps import Ramp, ramp_colours
-from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays
+from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays, culling
 from sim.scene import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
@@ -92,10 +92,10 @@ class MeshPass:
             {surface.scalar.value: True} if surface.scalar.value else {}
         )
         program = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
-        PipelineState(cull="none" if surface.double_sided else "back", scissor=scissor).apply(self._context)
-        linear = surface.world_from_model[:3, :3]
-        program["u_world_from_model"] = surface.world_from_model
-        program["u_world_from_normal"] = _normal_matrix(linear)
+        placement = surface.world_from_model
+        PipelineState(cull=culling(placement, surface.double_sided), scissor=scissor).apply(self._context)
+        program["u_world_from_model"] = placement
+        program["u_world_from_normal"] = _normal_matrix(placement[:3, :3])
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
         program["u_shadow_map"] = shadow_map
         program["u_ramp"] = self._ramp
@@ -122,7 +122,10 @@ def _set_material(program, material: GpuMaterial) -> None:
 
 
 def _normal_matrix(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Inverse transpose up to a positive factor: cofactors, defined for flat scales too."""
+    """Inverse transpose up to a factor: cofactors, defined for flat scales too.
+
+    A mirroring placement leaves normals pointing inwards, and the shader turns them over again, because the faces
+    are seen from behind then.
+    """
     rows = (np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1]))
-    cofactors = np.stack(rows)
-    return cofactors if np.linalg.det(linear) >= 0.0 else -cofactors
+    return np.stack(rows)

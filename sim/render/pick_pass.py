@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.gl.state import PipelineState
-from sim.render.character_view import CharacterView
+from sim.gl.state import Cull, PipelineState
+from sim.gl.vertex_array import VertexArray
 from sim.render.frame import Frame
 from sim.scene import NodeId
 
@@ -25,6 +25,15 @@ class Pick:
     triangle: int
 
 
+@dataclass(frozen=True, slots=True)
+class PickTarget:
+    """One object as it is shown: its triangles, placement of shape (4, 4), and the faces left out."""
+
+    triangles: VertexArray
+    world_from_model: npt.NDArray[np.float64]
+    cull: Cull
+
+
 class PickPass:
     """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
 
@@ -33,21 +42,21 @@ class PickPass:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
 
-    def pick(self, frame: Frame, views: Sequence[CharacterView], x: float, y: float) -> tuple[int, int] | None:
-        """Index of the character nearest to the cursor and its triangle; None when nothing is within reach.
+    def pick(self, frame: Frame, targets: Sequence[PickTarget], x: float, y: float) -> tuple[int, int] | None:
+        """Index of the object nearest to the cursor and its triangle; None when nothing is within reach.
 
         Args:
             frame: The picture.
-            views: What is visible.
+            targets: What is visible.
             x, y: Cursor from the top left [px].
         """
         clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world()
         self._target.clear((0, 0, 0, 0))
-        PipelineState(multisample=False).apply(self._context)
-        for index, view in enumerate(views):
-            self._program["u_clip_from_model"] = clip_from_world @ view.character.world_from_model
+        for index, target in enumerate(targets):
+            PipelineState(multisample=False, cull=target.cull).apply(self._context)
+            self._program["u_clip_from_model"] = clip_from_world @ target.world_from_model
             self._program["u_object"] = index
-            view.arrays().triangles.draw(self._program)
+            target.triangles.draw(self._program)
         pixels = self._target.read_pixels().astype(np.int64)
         return _nearest(pixels)
 

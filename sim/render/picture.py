@@ -16,7 +16,9 @@ from sim.render.ground_pass import GroundPass
 from sim.render.mesh_pass import MeshPass, Scalar, Surface
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import JointRef, bone_records, joint_markers, light_markers
+from sim.render.pick_pass import PickTarget
 from sim.render.shadow_pass import ShadowPass
+from sim.render.surface import culling
 from sim.render.target import RenderTarget
 from sim.scene import Comparison, DisplayMode, Node, ViewSettings
 
@@ -56,6 +58,12 @@ class Shot:
     def frame(self, width: int, height: int) -> Frame:
         """Constants of the picture at a size [px]."""
         return Frame(self.camera, self.view, self.lights, self.subject, width, height)
+
+    def pick_targets(self, width: int, x: float) -> list[PickTarget]:
+        """What can be picked in column `x` of a picture `width` pixels wide, in the order of `views`."""
+        split = self.view.comparison is Comparison.SPLIT
+        second = split and x >= divider_pixel(self.view.divider, width)
+        return [_pick_target(node, view, second) for node, view in self.views]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +161,12 @@ def _surface(node: Node, view: CharacterView, settings: ViewSettings, region: Re
         scalar=scalar,
         scalar_scale=scale,
     )
+
+
+def _pick_target(node: Node, view: CharacterView, second: bool) -> PickTarget:
+    assert node.model is not None
+    placement = view.character.world_from_model
+    return PickTarget(view.arrays(second).triangles, placement, culling(placement, node.model.double_sided))
 
 
 def _joint(reference: JointRef | None, node: Node) -> int | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel, Material, Mesh
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.state import Cull
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
@@ -42,6 +43,13 @@ def draw_ranges(mesh: Mesh) -> tuple[DrawRange, ...]:
     return tuple(ranges)
 
 
+def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cull:
+    """Which faces are left out; a mirroring placement turns the winding of all of them over."""
+    if double_sided:
+        return "none"
+    return "front" if np.linalg.det(world_from_model[:3, :3]) < 0.0 else "back"
+
+
 @dataclass(frozen=True, slots=True)
 class GpuMaterial:
     """A material with its texture, or the shared white texel."""
@@ -61,7 +69,13 @@ class Materials:
         ratio = 1.0 if context.capabilities.is_software else 8.0
         self._textures = {
             path: Texture2D.from_array(
-                context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=ratio, label=path.name
+                context,
+                _fitting(image, context.capabilities.max_texture_size),
+                "srgb8_alpha8",
+                mipmaps=True,
+                wrap="repeat",
+                anisotropy=ratio,
+                label=path.name,
             )
             for path, image in images.items()
         }
@@ -84,6 +98,12 @@ class Materials:
         # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
         roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
         return GpuMaterial(diffuse, material.specular, roughness, texture or self._white)
+
+
+def _fitting(image: npt.NDArray[np.uint8], side_max: int) -> npt.NDArray[np.uint8]:
+    """The image, or every n-th texel of one that is larger than the driver takes."""
+    step = -(-max(image.shape[:2]) // side_max)
+    return np.ascontiguousarray(image[::step, ::step])
 
 
 class MeshBuffers:

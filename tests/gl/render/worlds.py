@@ -189,9 +189,7 @@ class Stage:
         self.engine.apply(Scene(nodes=nodes, view=ViewSettings(**(BARE | view))))
         self.engine.advance(time)
 
-    def picture(
-        self, camera: Camera = FRONT, overlay: Overlay | None = None, *, draft: bool = False
-    ) -> np.ndarray:
+    def picture(self, camera: Camera = FRONT, overlay: Overlay | None = None, *, draft: bool = False) -> np.ndarray:
         """RGB with the top row first, shape (height, width, 3), as signed numbers."""
         self.engine.draw(self.output, camera, overlay, draft=draft)
         return self.output.read_pixels(flip=True)[:, :, :3].astype(np.int16)
