@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from sim.cloth_settings import ClothSettings
+from sim.collider_settings import ColliderSettings
 from sim.params import Effect, Role, Scale, check, param
 
 NodeId = str
@@ -167,7 +169,7 @@ class LightSettings(msgspec.Struct, frozen=True, kw_only=True):
     shadow: Annotated[bool, param("Cast a shadow.", effect=Effect.VIEW)] = True
 
 
-NodeSettings = ModelSettings | LightSettings
+NodeSettings = ModelSettings | LightSettings | ClothSettings | ColliderSettings
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,6 +185,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     transform: Transform = Transform()
     model: ModelSettings | None = None
     light: LightSettings | None = None
+    cloth: ClothSettings | None = None
+    collider: ColliderSettings | None = None
 
     def __post_init__(self) -> None:
         if sum(getattr(self, kind) is not None for kind in NODE_KINDS) != 1:
@@ -201,7 +205,12 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
         return settings
 
 
-NODE_KINDS: dict[str, type[NodeSettings]] = {"model": ModelSettings, "light": LightSettings}
+NODE_KINDS: dict[str, type[NodeSettings]] = {
+    "model": ModelSettings,
+    "light": LightSettings,
+    "cloth": ClothSettings,
+    "collider": ColliderSettings,
+}
 
 
 class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -220,6 +229,13 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
         float | None, param("End of the range; none is the end of the clip.", unit="s", effect=Effect.VIEW,
                             bounded=False)
     ] = None  # fmt: skip
+    step_rate: Annotated[
+        int,
+        param(
+            "Simulation steps in a second of scene time.",
+            unit="1/s", lo=1, hi=1000, soft=(24, 240), label="Steps per second", effect=Effect.RESET,
+        ),
+    ] = 60  # fmt: skip
 
 
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ class JointPlacement:
         """Label and text of each part."""
         return (
             ("Position", vector_text(self.position)),
-            ("Rotation", vector_text(euler_degrees(self.orientation), digits=2, unit="°")),
+            ("Rotation", vector_text(quaternion.to_euler_degrees(self.orientation), digits=2, unit="°")),
             ("Quaternion", vector_text(self.orientation, digits=3)),
             ("Scale", vector_text(self.scale)),
         )
@@ -47,16 +47,6 @@ def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None
     matrix = pose.model_from_joint[joint]
     placed = matrix if world_from_model is None else world_from_model @ matrix
     return JointPlacement(*transform.decompose(placed))
-
-
-def euler_degrees(orientation: Float64) -> Float64:
-    """Turns about the fixed x, then y, then z axis [degrees], shape (3,), of a unit quaternion (4,)."""
-    m = quaternion.to_matrix(orientation)
-    horizontal = float(np.hypot(m[0, 0], m[1, 0]))
-    y = np.arctan2(-m[2, 0], horizontal)
-    if horizontal < 1e-9:  # y is a right angle: only the difference of the other two turns is determined
-        return np.degrees(np.array([np.arctan2(-m[1, 2], m[1, 1]), y, 0.0]))
-    return np.degrees(np.array([np.arctan2(m[2, 1], m[2, 2]), y, np.arctan2(m[1, 0], m[0, 0])]))
 
 
 def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:

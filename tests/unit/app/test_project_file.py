@@ -70,7 +70,8 @@ GOLDEN = """{
     "loop": "loop",
     "speed": 1.0,
     "in_point": null,
-    "out_point": null
+    "out_point": null,
+    "step_rate": 60
   },
   "view": {
     "display": "shaded",
