@@ -25,10 +25,13 @@ GLYPHS: dict[str, str] = {
     "cancel": "close",
     "clear": "broom",
     "clip": "run-fast",
+    "cloth": "flag-variant-outline",
+    "collider": "sphere",
     "compare": "compare",
     "copy": "content-copy",
     "delete": "delete-outline",
     "duplicate": "content-duplicate",
+    "emitter": "creation-outline",
     "error": "alert-circle-outline",
     "fact": "information-outline",
     "filter": "magnify",
@@ -48,6 +51,7 @@ GLYPHS: dict[str, str] = {
     "model": "human",
     "model-static": "cube-outline",
     "next": "step-forward",
+    "node": "cube-outline",
     "once": "arrow-right",
     "open": "folder-open-outline",
     "pause": "pause",
@@ -90,6 +94,11 @@ def icon(name: str, colour: Tint = None) -> QIcon:
     return QIcon(GlyphEngine(glyph(name), colour))
 
 
+def kind_icon(kind: str) -> str:
+    """Name of the icon of a kind of node, a key of `sim.scene.NODE_KINDS`."""
+    return kind if kind in GLYPHS else "node"
+
+
 def glyph(name: str) -> str:
     """The character that draws the icon `name`; KeyError names what is not known."""
     plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
@@ -98,6 +107,7 @@ def glyph(name: str) -> str:
     return str(_font().charmap[_FAMILY][plain])
 
 
+@functools.lru_cache(maxsize=32)
 def glyph_font(pixel_size: int) -> QFont:
     """Font of the icon family."""
     font: QFont = _font().font(_FAMILY, max(1, pixel_size))

@@ -1,6 +1,6 @@
 """The Messages panel: every warning and error, with time and file."""
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -43,6 +43,8 @@ class Messages(QWidget):
         self.copy_button = _tool("copy", "Copy all", "Copy all messages that are shown")
         self.copy_action = self._make_copy_action()
         self.unread = 0
+        self._follow_timer = QTimer(self, interval=0, singleShot=True)
+        self._follow_timer.timeout.connect(self.view.scrollToBottom)
         self._prepare_view()
         self._arrange()
         self._refresh_counts()
@@ -50,11 +52,11 @@ class Messages(QWidget):
     def add(self, message: Message) -> None:
         """Appends a message, and keeps the end in sight if it was."""
         bar = self.view.verticalScrollBar()
-        at_end = bar.value() >= bar.maximum()
+        if bar.value() >= bar.maximum():
+            # Scrolling lays out all rows, so it waits until everything that comes at once is there.
+            self._follow_timer.start()
         self.model.add(message)
         self._refresh_counts()
-        if at_end:
-            self.view.scrollToBottom()
         if message.severity is not Severity.INFO and not self.isVisible():
             self._set_unread(self.unread + 1)
 

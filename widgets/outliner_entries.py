@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sim.assets.model import CharacterModel, Material
 from sim.scene import Node, NodeId
 from sim.view_state import Selection
+from widgets.icons import kind_icon
 from widgets.joint_text import influence_counts
 from widgets.protocols import ModelState, ModelStatus
 
@@ -71,7 +72,9 @@ def view_entry() -> Entry:
 
 def node_entry(node: Node, status: ModelStatus | None) -> Entry:
     """Row of a node, with everything below it."""
-    entry = Entry(EntryKind.NODE, (node.id,), node.name, node.kind, Selection(node=node.id), visible=node.visible)
+    entry = Entry(
+        EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id), visible=node.visible
+    )
     describe_node(entry, node, status)
     if status is not None and status.model is not None:
         add_model_entries(entry, node.id, status.model)
@@ -81,7 +84,7 @@ def node_entry(node: Node, status: ModelStatus | None) -> Entry:
 def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
     """Brings the row of a node up to date; rows below stay."""
     entry.name, entry.visible = node.name or "unnamed", node.visible
-    entry.icon, entry.note, entry.mark = node.kind, "", ""
+    entry.icon, entry.note, entry.mark = kind_icon(node.kind), "", ""
     entry.tip = node.name
     if node.model is None:
         return

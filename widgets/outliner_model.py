@@ -73,23 +73,26 @@ class OutlinerModel(QAbstractItemModel):
         if entry is None:
             return
         self._describe(node_id)
-        at = self.index_of(entry)
-        if entry.children:
-            self.beginRemoveRows(at, 0, len(entry.children) - 1)
-            self._forget(entry.children)
-            entry.children.clear()
-            self.endRemoveRows()
         status = self._model_of(node_id)
-        if status is None or status.model is None:
-            return
         fresh = Entry(entry.kind, entry.key, "", "", entry.selection)
-        add_model_entries(fresh, node_id, status.model)
-        if fresh.children:
-            self.beginInsertRows(at, 0, len(fresh.children) - 1)
-            for child in fresh.children:
-                entry.add(child)
-            self._register(entry.children)
+        if status is not None and status.model is not None:
+            add_model_entries(fresh, node_id, status.model)
+        if entry.children:
+            # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
+            self.beginResetModel()
+            self._replace_children(entry, fresh.children)
+            self.endResetModel()
+        elif fresh.children:
+            self.beginInsertRows(self.index_of(entry), 0, len(fresh.children) - 1)
+            self._replace_children(entry, fresh.children)
             self.endInsertRows()
+
+    def _replace_children(self, entry: Entry, children: list[Entry]) -> None:
+        self._forget(entry.children)
+        entry.children = []
+        for child in children:
+            entry.add(child)
+        self._register(entry.children)
 
     def entry(self, index: Index) -> Entry | None:
         """Row of an index; None for an invalid one."""

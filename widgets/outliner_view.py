@@ -1,5 +1,7 @@
 """The tree view of the outliner: clicks, keys, and an expansion that survives every refresh."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QHeaderView, QTreeView, QWidget
@@ -33,6 +35,8 @@ class OutlinerView(QTreeView):
         # What the user folded or unfolded; everything else follows `_opens`.
         self._choice: dict[Key, bool] = {}
         self._is_restoring = False
+        self._place: int | None = None
+        model.modelAboutToBeReset.connect(self._remember_place)
         self.setModel(proxy)
         self._delegate = OutlinerDelegate(self)
         self.setItemDelegate(self._delegate)
@@ -55,6 +59,7 @@ class OutlinerView(QTreeView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleName("Outliner")
         self.header().setStretchLastSection(False)
+        self.header().setResizeContentsPrecision(0)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.expanded.connect(self._fit_later)
         self.collapsed.connect(self._fit_later)
@@ -81,9 +86,10 @@ class OutlinerView(QTreeView):
     def select(self, entry: Entry | None) -> None:
         """Selects a row and brings it into sight; None, or a row that is filtered out, selects nothing."""
         index = self._proxy.mapFromSource(self._model.index_of(entry)) if entry is not None else QModelIndex()
-        if not index.isValid():
+        if entry is None or not index.isValid():
             self.selectionModel().clear()
             return
+        self._unfold_above(entry)
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, flags)
         self.scrollTo(index)
@@ -106,11 +112,17 @@ class OutlinerView(QTreeView):
             self.show_filtered(True)
             return
         self._is_restoring = True
+        # With a layout pending, unfolding a row is a note for it and costs nothing itself.
+        self.scheduleDelayedItemsLayout()
         for entry in self._model.entries():
             if entry.children and self._opens(entry):
                 self.setExpanded(self._proxy.mapFromSource(self._model.index_of(entry)), True)
         self._is_restoring = False
         self._fit_later()
+        if self._place is not None:
+            self.executeDelayedItemsLayout()
+            self.verticalScrollBar().setValue(self._place)
+            self._place = None
 
     def show_filtered(self, is_filtered: bool) -> None:
         """Unfolds everything that was found, or goes back to what was unfolded before."""
@@ -124,11 +136,27 @@ class OutlinerView(QTreeView):
         if not is_filtered:
             self.restore_expansion()
 
+    def _unfold_above(self, entry: Entry) -> None:
+        folded = [index for index in self._indexes_above(entry) if not self.isExpanded(index)]
+        if folded:
+            self.scheduleDelayedItemsLayout()
+        for index in folded:
+            self.setExpanded(index, True)
+
+    def _indexes_above(self, entry: Entry) -> Iterator[QModelIndex]:
+        above = entry.parent
+        while above is not None:
+            yield self._proxy.mapFromSource(self._model.index_of(above))
+            above = above.parent
+
     def _opens(self, entry: Entry) -> bool:
         chosen = self._choice.get(entry.key)
         if chosen is not None:
             return chosen
         return entry.kind is not EntryKind.MATERIALS and _depth(entry) < _OPEN_DEPTH
+
+    def _remember_place(self) -> None:
+        self._place = self.verticalScrollBar().value()
 
     def _remember(self, index: QModelIndex, is_open: bool) -> None:
         entry = self._entry(index)

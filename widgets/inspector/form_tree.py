@@ -54,6 +54,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     def show_sections(self, sections: Iterable[SectionParameter]) -> None:
         """Replaces all rows."""
         self.release_rows()
+        self.setUpdatesEnabled(False)
         self.clear()
         self._sections = [section for section in sections if section.hasChildren()]
         for section in self._sections:
@@ -61,6 +62,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
             self.addParameters(section)
         self._fit_columns()
         self._fit_notes()
+        self.setUpdatesEnabled(True)
 
     def release_rows(self) -> None:
         """Ends every open gesture and dialog."""

@@ -14,6 +14,7 @@ from sim.change import Change, ChangeKind
 from sim.params import Param
 from sim.scene import VIEW, Node, NodeId, ParamRef, Transform, ViewSettings, part_of, value_at
 from sim.view_state import Selection
+from widgets.icons import kind_icon
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
@@ -223,7 +224,7 @@ def _gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
 
 def _icon_of(node: Node, status: ModelStatus | None) -> str:
     if node.model is None:
-        return node.kind
+        return kind_icon(node.kind)
     if status is not None and status.state in (ModelState.MISSING, ModelState.FAILED):
         return "missing"
     static = status is not None and status.model is not None and status.model.skeleton is None

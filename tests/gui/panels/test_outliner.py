@@ -5,9 +5,10 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from sim.scene import ModelSettings, Node, Scene
+from sim.scene import NODE_KINDS, ModelSettings, Node, Scene
 from sim.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
+from widgets.icons import GLYPHS, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
 from widgets.outliner_model import NOTE_ROLE, OutlinerModel
 from widgets.protocols import ModelState, ModelStatus
@@ -298,3 +299,11 @@ def test_thousands_of_refreshes(outliner, target):
         outliner.view.viewport().update()
     assert outliner.model.entry_of(("c",)).visible is True
     assert outliner.log == []
+
+
+@pytest.mark.parametrize("kind", NODE_KINDS)
+def test_every_kind_of_node_has_an_icon_and_a_row(kind, target, statuses, show):
+    target.scene = Scene(nodes=(Node(id="n", name="new", **{kind: NODE_KINDS[kind]()}),))
+    outliner = show(Outliner(target, statuses.get))
+    assert kind_icon(kind) in GLYPHS
+    assert not outliner.model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()

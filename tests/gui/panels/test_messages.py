@@ -1,0 +1,138 @@
+import logging
+import threading
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from widgets.message_model import KEPT, Message, MessageHandler, Severity, message_of
+from widgets.messages import Messages
+
+FIRST = Message(Severity.WARNING, "texture coat.tga not found", "models/dude.ezm", 1_700_000_000.0)
+SECOND = Message(Severity.ERROR, "two\nlines", "C:\\models\\crate.ezm", 1_700_000_001.0)
+THIRD = Message(Severity.INFO, "loaded", "", 1_700_000_002.0)
+
+
+@pytest.fixture
+def messages(show):
+    messages = show(Messages(), 500, 200)
+    for message in (FIRST, SECOND, THIRD):
+        messages.add(message)
+    return messages
+
+
+def shown(messages):
+    return [messages.proxy.index(row, 2).data() for row in range(messages.proxy.rowCount())]
+
+
+def test_rows_show_file_name_and_text_on_one_line(messages):
+    assert [messages.proxy.index(row, 1).data() for row in range(3)] == ["dude.ezm", "crate.ezm", ""]
+    assert shown(messages) == ["texture coat.tga not found", "two lines", "loaded"]
+    assert messages.proxy.index(0, 1).data(Qt.ItemDataRole.ToolTipRole) == "models/dude.ezm"
+
+
+def test_switches_filter_by_severity_and_count(messages):
+    assert messages.switches[Severity.ERROR].text() == "Errors 1"
+    messages.switches[Severity.WARNING].click()
+    assert shown(messages) == ["two lines", "loaded"]
+    messages.add(FIRST)
+    assert shown(messages) == ["two lines", "loaded"]
+    assert messages.switches[Severity.WARNING].text() == "Warnings 2"
+    messages.switches[Severity.WARNING].click()
+    assert len(shown(messages)) == 4
+
+
+def test_copy_takes_the_selected_or_all_that_is_shown(messages):
+    messages.switches[Severity.INFO].click()
+    messages.copy_all()
+    assert QApplication.clipboard().text() == f"{FIRST.line()}\n{SECOND.line()}"
+    flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    messages.view.selectionModel().select(messages.proxy.index(1, 0), flags)
+    messages.view.setFocus()
+    QTest.keyClick(messages.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == SECOND.line()
+
+
+def test_clear_leaves_a_speaking_panel(messages):
+    messages.clear_button.click()
+    assert messages.model.rowCount() == 0
+    assert messages.empty.isVisible()
+    assert not messages.copy_button.isEnabled()
+    assert messages.switches[Severity.ERROR].text() == "Errors 0"
+
+
+def test_the_oldest_go_when_there_are_too_many(qtbot):
+    messages = Messages()
+    qtbot.addWidget(messages)
+    for number in range(KEPT + 5):
+        messages.add(Message(Severity.WARNING, str(number)))
+    assert messages.model.rowCount() == messages.proxy.rowCount() == KEPT
+    assert messages.model.message(0).text == "5"
+    assert messages.model.counts[Severity.WARNING] == KEPT
+
+
+def test_unread_counts_while_hidden_only(messages, qtbot):
+    counts = []
+    messages.unread_changed.connect(counts.append)
+    messages.add(FIRST)
+    assert counts == []
+    messages.hide()
+    for message in (FIRST, SECOND, THIRD):
+        messages.add(message)
+    assert counts == [1, 2]
+    messages.show()
+    assert counts == [1, 2, 0]
+
+
+def test_the_end_stays_in_sight_unless_the_user_scrolled_away(messages, qtbot):
+    for _ in range(50):
+        messages.add(FIRST)
+    qtbot.wait(1)
+    bar = messages.view.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum()
+    bar.setValue(3)
+    messages.add(SECOND)
+    qtbot.wait(1)
+    assert bar.value() == 3
+
+
+def test_log_records_arrive_in_the_gui_thread(qtbot):
+    handler = MessageHandler()
+    received = []
+    handler.message.connect(lambda message: received.append((message, threading.current_thread())))
+    log = logging.Logger("panels")
+    log.addHandler(handler)
+    worker = threading.Thread(target=lambda: log.warning("no %s", "texture", extra={"file": "dude.ezm"}))
+    worker.start()
+    worker.join()
+    log.error("broken")
+    qtbot.waitUntil(lambda: len(received) == 2)
+    found = {(message.severity, message.text, message.file) for message, _ in received}
+    assert found == {(Severity.WARNING, "no texture", "dude.ezm"), (Severity.ERROR, "broken", "")}
+    assert {thread for _, thread in received} == {threading.main_thread()}
+
+
+def test_a_closed_handler_sends_nothing(qtbot):
+    handler = MessageHandler()
+    received = []
+    handler.message.connect(received.append)
+    handler.close()
+    handler.handle(logging.makeLogRecord({"levelno": logging.ERROR, "msg": "late"}))
+    qtbot.wait(1)
+    assert received == []
+
+
+@pytest.mark.parametrize(
+    ("level", "severity"),
+    [
+        (logging.DEBUG, Severity.INFO),
+        (logging.INFO, Severity.INFO),
+        (logging.WARNING, Severity.WARNING),
+        (logging.ERROR, Severity.ERROR),
+        (logging.CRITICAL, Severity.ERROR),
+    ],
+)
+def test_severity_of_log_levels(level, severity):
+    assert message_of(logging.makeLogRecord({"levelno": level, "msg": "x"})).severity is severity

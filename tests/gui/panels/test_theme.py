@@ -1,0 +1,122 @@
+import dataclasses
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPalette
+from PySide6.QtWidgets import QWidget
+
+from widgets import theme
+from widgets.icons import GLYPHS, glyph, icon
+from widgets.theme import DARK, LIGHT, Theme, ThemeMode
+
+
+@pytest.fixture
+def restored_app(qapp):
+    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    yield qapp
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+
+
+def luminance(colour):
+    def linear(part):
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    tint = QColor(colour)
+    return 0.2126 * linear(tint.redF()) + 0.7152 * linear(tint.greenF()) + 0.0722 * linear(tint.blueF())
+
+
+def contrast(first, second):
+    """Contrast ratio of WCAG 2."""
+    dark, light = sorted((luminance(first), luminance(second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [DARK, LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("text", ["text", "dim", "accent_text", "warning", "error", "axis_x", "axis_y", "axis_z"])
+@pytest.mark.parametrize("ground", ["window", "base"])
+def test_texts_can_be_read(scheme, text, ground):
+    assert contrast(getattr(scheme, text), getattr(scheme, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", [DARK, LIGHT], ids=["dark", "light"])
+def test_selected_text_can_be_read(scheme):
+    assert contrast(scheme.on_accent, scheme.accent) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", [DARK, LIGHT], ids=["dark", "light"])
+def test_surfaces_are_neutral_grey(scheme):
+    for name in ("window", "base", "alternate", "button", "line", "text", "dim", "disabled"):
+        assert QColor(getattr(scheme, name)).saturation() == 0, name
+
+
+def test_the_mode_decides_and_is_told_once(restored_app, qtbot):
+    look = Theme(restored_app, ThemeMode.DARK)
+    assert theme.is_dark()
+    assert theme.colours() == DARK
+    with qtbot.waitSignal(look.changed):
+        look.set_mode(ThemeMode.LIGHT)
+    assert theme.colours() == LIGHT
+    assert restored_app.palette().color(QPalette.ColorRole.Window).name() == LIGHT.window
+    with qtbot.assertNotEmitted(look.changed):
+        look.set_mode(ThemeMode.LIGHT)
+
+
+def test_auto_follows_the_system(restored_app):
+    look = Theme(restored_app, ThemeMode.LIGHT)
+    look.set_mode(ThemeMode.AUTO)
+    system_is_light = restored_app.styleHints().colorScheme() == Qt.ColorScheme.Light
+    assert theme.is_dark() is not system_is_light
+
+
+def painted(picture: QIcon, mode=QIcon.Mode.Normal):
+    """The strongest colour of an icon."""
+    image = picture.pixmap(QSize(32, 32), 1.0, mode).toImage()
+    points = [image.pixelColor(x, y) for x in range(32) for y in range(32)]
+    return max(points, key=lambda colour: colour.alpha())
+
+
+def test_icons_follow_the_theme_and_the_state(restored_app):
+    look = Theme(restored_app, ThemeMode.DARK)
+    picture = icon("stop")
+    assert painted(picture).name() == DARK.text
+    look.set_mode(ThemeMode.LIGHT)
+    assert painted(picture).name() == LIGHT.text
+    assert painted(picture, QIcon.Mode.Disabled).name() == LIGHT.disabled
+    assert painted(picture, QIcon.Mode.Selected).name() == LIGHT.on_accent
+    assert painted(icon("stop", QColor("#ff0000"))).name() == "#ff0000"
+    warning = icon("stop", lambda: QColor(theme.colours().warning))
+    assert painted(warning).name() == LIGHT.warning
+
+
+def test_every_icon_of_the_table_exists(qapp):
+    for name in GLYPHS:
+        assert len(glyph(name)) == 1
+
+
+def test_an_unknown_icon_is_named(qapp):
+    with pytest.raises(KeyError, match="'no-such-icon'"):
+        icon("no-such-icon")
+
+
+def test_figures_are_of_equal_width(qapp):
+    metrics = QFontMetricsF(theme.tabular(QFont()))
+    assert {round(metrics.horizontalAdvance(figure), 3) for figure in "0123456789"} == {
+        round(metrics.horizontalAdvance("0"), 3)
+    }
+
+
+def test_colours_are_written_as_qt_reads_them():
+    for scheme in (DARK, LIGHT):
+        for field in dataclasses.fields(scheme):
+            assert QColor(getattr(scheme, field.name)).name() == getattr(scheme, field.name)
+
+
+def test_a_change_of_theme_reaches_every_widget(restored_app, qtbot):
+    look = Theme(restored_app, ThemeMode.DARK)
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.show()
+    look.set_mode(ThemeMode.LIGHT)
+    assert widget.palette().color(QPalette.ColorRole.Window).name() == LIGHT.window
