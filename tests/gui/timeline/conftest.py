@@ -89,6 +89,7 @@ def timeline(qtbot):
     widget.show()
     qtbot.waitExposed(widget)
     widget.activateWindow()
+    qtbot.waitUntil(widget.isActiveWindow)
     widget.set_clips([WALK, RUN], "walk")
     QApplication.processEvents()
     return widget
