@@ -68,7 +68,7 @@ def build_arm(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
         bones.append(RawBone(name, number, offset, quaternion.IDENTITY, np.ones(3)))
     model.skeletons.append(RawSkeleton("arm", bones))
     model.clips += [_clip("twist", bones, (1, 0, 0), TWIST), _clip("bend", bones, (0, 0, 1), BEND)]
-    model.materials.append(RawMaterial("stripes", f"diffuse={TEXTURE},Ns=24,Ks=(0.08,0.08,0.08)"))
+    model.materials.append(RawMaterial("stripes", f"diffuse={TEXTURE},Ns=20,Ks=(0.04,0.04,0.04)"))
     model.meshes.append(_mesh())
     return model, {TEXTURE: _texture()}
 
@@ -191,8 +191,8 @@ def _texture() -> Image.Image:
     v, u = np.meshgrid(*[(np.arange(_TEXTURE_SIZE) + 0.5) / _TEXTURE_SIZE] * 2, indexing="ij")
     along = u * _LENGTH
     check = (np.floor(v * 16.0 + 0.5) + np.floor(along / 0.0425)) % 2.0
-    image = np.where(check[..., None] > 0.5, (0.93, 0.90, 0.83), (0.16, 0.36, 0.44))
-    image = np.where((along > 1.275)[..., None], (0.87, 0.66, 0.52), image)
+    image = np.where(check[..., None] > 0.5, (0.84, 0.81, 0.74), (0.15, 0.34, 0.42))
+    image = np.where((along > 1.275)[..., None], (0.76, 0.56, 0.44), image)
     image = np.where((np.abs(along - 1.275) < 0.012)[..., None], (0.16, 0.20, 0.26), image)
     line = np.minimum(v, 1.0 - v) < 0.030
     image = np.where((line & (along < 1.275))[..., None], (0.84, 0.22, 0.16), image)

@@ -14,7 +14,7 @@ from resources.samples.sdf import Points
 Indices = npt.NDArray[np.int64]
 
 MARGIN = 5
-"""Texels kept free inside a chart's rectangle."""
+"""Units of the atlas kept free inside a chart's rectangle."""
 
 _OVERLAP = 0.25
 """How far a closed chart is drawn beyond its seam [rad]."""
@@ -26,20 +26,28 @@ class Chart:
 
     Attributes:
         unroll: Maps points (N, 3) to (N, 2); the first coordinate is an angle [rad] where `periodic`.
-        box: x, y, width and height of its rectangle in the texture [texels], y from the top.
+        box: x, y, width and height of its rectangle in the atlas, y from the top.
         periodic: Whether the first coordinate closes after a full turn.
+        turned: Whether the second coordinate runs along the rectangle's width.
         limits: Range of the second coordinate that gets texels; what lies beyond is hidden.
     """
 
     unroll: Callable[[Points], Points]
     box: tuple[int, int, int, int]
     periodic: bool = False
+    turned: bool = False
     limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """Mesh with seams: `source` (V,) is the vertex each vertex copies, `texels` (V, 2), `triangles` (T, 3)."""
+    """Mesh with seams.
+
+    Attributes:
+        source: The vertex that each vertex copies, shape (V,).
+        texels: Place of each in the atlas, shape (V, 2).
+        triangles: shape (T, 3).
+    """
 
     source: Indices
     texels: Points
@@ -90,6 +98,7 @@ def _placed(plane: Points, chart: Chart) -> Points:
     if chart.limits is not None:
         low[1], high[1] = chart.limits
     share = np.clip((plane - low) / (high - low), 0.0, 1.0)
+    share = share[:, ::-1] if chart.turned else share
     share[:, 1] = 1.0 - share[:, 1]
     x, y, width, height = chart.box
     placed: Points = np.array([x, y]) + MARGIN + share * (np.array([width, height]) - 2 * MARGIN)

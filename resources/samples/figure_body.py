@@ -39,9 +39,9 @@ def head_from_model(points: Points) -> Points:
 _ARM = Profile(
     [
         # along, centre y, centre z, half height, half depth to the front, half depth to the back
-        [0.050, 0.000, 0.000, 0.046, 0.046, 0.046],
-        [0.130, 0.000, 0.000, 0.044, 0.045, 0.044],
-        [0.190, 0.000, 0.001, 0.040, 0.043, 0.041],
+        [0.050, -0.006, 0.000, 0.034, 0.038, 0.038],
+        [0.130, -0.003, 0.000, 0.040, 0.043, 0.042],
+        [0.190, -0.001, 0.001, 0.040, 0.043, 0.041],
         [0.240, 0.000, 0.000, 0.0355, 0.0365, 0.0375],
         [0.275, 0.000, -0.001, 0.0345, 0.0360, 0.0385],
         [0.315, 0.000, 0.001, 0.0375, 0.0405, 0.0375],
@@ -77,7 +77,7 @@ def head(points: Points) -> Distances:
 def _features(p: Points, shape: Distances) -> Distances:
     """Eyes, nose, lips and ears added to the plain head."""
     shape = smooth_cut(shape, sphere(p, (0.033, 1.638, 0.1015), 0.0150), 0.022)
-    eye = ellipsoid(p, EYE, (0.0175, 0.0138, 0.0095))
+    eye = ellipsoid(p, EYE, (0.0195, 0.0155, 0.0098))
     shape = smooth_union(shape, eye, 0.006)
     nose = capsule(p, (0.0, 1.648, 0.0865), (0.0, 1.6065, 0.1065), 0.0075, 0.0115)
     nose = smooth_union(nose, sphere(p, (0.0105, 1.6015, 0.0970), 0.0082), 0.010)

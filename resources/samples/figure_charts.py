@@ -12,8 +12,13 @@ from resources.samples.sdf import Distances, Points
 
 Indices = npt.NDArray[np.int64]
 
-TEXTURE_SIZE = 1024
 SKIN, CLOTHES = "humanoid_skin.png", "humanoid_clothes.png"
+TEXTURE_SIZES = {SKIN: 1024, CLOTHES: 2048}
+"""Edge of each texture [texels]."""
+
+ATLAS = 1024
+"""Edge of the square in which the charts are laid out; textures may be finer."""
+
 TEXTURES = {"skin": SKIN, "hair": SKIN, "shirt": CLOTHES, "trousers": CLOTHES, "shoes": CLOTHES}
 """Texture of each material."""
 
@@ -68,25 +73,29 @@ def _from_above(points: Points) -> Points:
     return points[:, [2, 0]]
 
 
-_SLEEVE_BOX, _LEG_BOX = (0, 420, 512, 200), (0, 660, 640, 360)
+_SLEEVE_BOX, _LEG_BOX = (690, 0, 334, 170), (0, 524, 680, 340)
 
 CHARTS: dict[str, tuple[Chart, ...]] = {
-    "head": (Chart(_face, (0, 0, 1024, 470), True, (1.478, 1.735)),),
+    "head": (Chart(_face, (0, 0, 1024, 470), periodic=True, limits=(1.478, 1.735)),),
     "arm": (Chart(_along_arm, (0, 470, 1024, 150)), Chart(_along_arm, (0, 620, 1024, 150))),
-    "hair": (Chart(_around(0.0, -0.010, -0.35), (0, 770, 1024, 254), True, (1.56, 1.83)),),
+    "hair": (Chart(_around(0.0, -0.010, -0.35), (0, 770, 1024, 254), periodic=True, limits=(1.56, 1.83)),),
     "shirt": (
-        Chart(_around(0.0, -0.010, -0.45), (0, 0, 1024, 420), True, (0.785, 1.455)),
-        Chart(_sleeve(1.0), _SLEEVE_BOX, True),
-        Chart(_sleeve(-1.0), _SLEEVE_BOX, True),
+        Chart(_around(0.0, -0.010, -0.45), (0, 0, 680, 520), periodic=True, limits=(0.785, 1.455)),
+        Chart(_sleeve(1.0), _SLEEVE_BOX, periodic=True),
+        Chart(_sleeve(-1.0), _SLEEVE_BOX, periodic=True),
     ),
-    "collar": (Chart(_around(0.0, float(COLLAR[2])), (512, 420, 512, 48), True),),
-    "hem": (Chart(_around(0.0, float(SHIRT_HEM[2])), (512, 468, 512, 48), True),),
-    "sleeve-hem": (Chart(_sleeve(1.0), (512, 516, 512, 40), True),),
-    "cuff": (Chart(_around(0.102, -0.010), (512, 556, 512, 48), True),),
-    "trousers": (Chart(_leg(1.0), _LEG_BOX, True), Chart(_leg(-1.0), _LEG_BOX, True)),
-    "shoe": (Chart(_from_above, (640, 660, 384, 240)), Chart(_from_above, (640, 606, 384, 50))),
-    "sole": (Chart(_around(0.104, 0.050, 0.60), (640, 900, 384, 124), True),),
+    "collar": (Chart(_around(0.0, float(COLLAR[2])), (0, 870, 500, 36), periodic=True),),
+    "hem": (Chart(_around(0.0, float(SHIRT_HEM[2])), (0, 908, 1020, 36), periodic=True),),
+    "sleeve-hem": (Chart(_sleeve(1.0), (0, 946, 400, 36), periodic=True),),
+    "cuff": (Chart(_around(0.102, -0.010), (0, 984, 420, 38), periodic=True),),
+    "trousers": (
+        Chart(_leg(1.0), _LEG_BOX, periodic=True, turned=True),
+        Chart(_leg(-1.0), _LEG_BOX, periodic=True, turned=True),
+    ),
+    "shoe": (Chart(_from_above, (690, 180, 334, 120)), Chart(_from_above, (690, 304, 334, 40))),
+    "sole": (Chart(_around(0.104, 0.050, 0.60), (690, 350, 334, 90), periodic=True),),
 }
+"""Charts of each part; densities are nearly the same along and across."""
 
 
 def chart_labels(name: str, points: Points, normals: Points, triangles: Indices) -> Indices:

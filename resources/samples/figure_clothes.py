@@ -27,6 +27,7 @@ SHIRT_HEM = np.array([0.0, 0.892, -0.006])
 SLEEVE_HEM = model_from_arm(np.array([[0.168, -0.004, 0.0]]))[0]
 SLEEVE_OUT = MODEL_FROM_ARM @ np.array([0.998, 0.060, 0.0])
 CUFF = np.array([0.102, 0.078, -0.010])
+CUFF_OUT = np.array([0.0, -1.0, 0.12])
 """Where the left trouser leg ends, and the other hems."""
 
 _TORSO = Profile(
@@ -84,8 +85,8 @@ def _with_sleeve(p: Points, sleeve: Distances) -> Distances:
     chest = ellipsoid(p, (0.066, 1.325, 0.055), (0.092, 0.080, 0.055))
     blade = ellipsoid(p, (0.075, 1.330, -0.075), (0.070, 0.085, 0.045))
     body = smooth_union(smooth_union(body, chest, 0.045), blade, 0.045)
-    trapezius = capsule(p, (0.030, 1.444, -0.026), (0.150, 1.404, -0.016), 0.038, 0.045)
-    shape = smooth_union(smooth_union(body, trapezius, 0.05), sleeve, 0.055)
+    trapezius = capsule(p, (0.034, 1.450, -0.026), (0.150, 1.400, -0.016), 0.040, 0.043)
+    shape = smooth_union(smooth_union(body, trapezius, 0.05), sleeve, 0.045)
     fold = 0.0022 * np.sin(52.0 * p[:, 1] + 9.0 * p[:, 0] + 1.5 * np.sin(14.0 * p[:, 2] + 3.0 * p[:, 0]))
     result: Distances = shape + fold * np.exp(-(((p[:, 1] - 1.05) / 0.09) ** 2))
     return result
@@ -93,14 +94,14 @@ def _with_sleeve(p: Points, sleeve: Distances) -> Distances:
 
 def _sleeve(p: Points) -> Distances:
     q = arm_from_model(p)
-    tube = capsule(q, (-0.010, -0.010, 0.000), (0.230, -0.004, 0.000), 0.0610, 0.0590)
+    tube = capsule(q, (0.000, -0.018, 0.000), (0.230, -0.003, 0.000), 0.0570, 0.0590)
     flare: Distances = tube - 0.005 * np.clip((q[:, 0] - 0.10) / 0.08, 0.0, 1.0)
     return flare
 
 
 def trousers(points: Points) -> Distances:
     """Straight trousers; the waist lies under the shirt."""
-    shape = smooth_intersection(endless_trousers(points), plane(mirrored(points), CUFF, (0, -1, 0.12)), 0.012)
+    shape = smooth_intersection(endless_trousers(points), plane(mirrored(points), CUFF, CUFF_OUT), 0.012)
     return smooth_intersection(shape, plane(points, (0, 1.01, 0), (0, 1, 0)), 0.02)
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from resources.samples.bake import coverage, padded
 from resources.samples.charts import Unwrapped, unwrap
-from resources.samples.figure_charts import CHARTS, TEXTURE_SIZE, TEXTURES, chart_labels
+from resources.samples.figure_charts import ATLAS, CHARTS, TEXTURE_SIZES, TEXTURES, chart_labels
 from resources.samples.figure_paint import PAINTERS, shaded
 from resources.samples.figure_parts import Part, openness
 from resources.samples.figure_skeleton import Joint
@@ -19,7 +19,7 @@ from resources.samples.weights import carried_over, diffused_weights
 Indices = npt.NDArray[np.int64]
 
 _PADDING = 6
-"""Texels that the charts' colours grow beyond their edge, against seams in smaller mipmaps."""
+"""How far the charts' colours grow beyond their edge, against seams in smaller mipmaps; units of the atlas."""
 
 _TRUNK = ("hips", "spine_1", "spine_2", "spine_3", "chest", "neck")
 _LEGS = tuple(f"{name}_{side}" for side in "lr" for name in ("thigh", "thigh_twist", "shin"))
@@ -34,7 +34,7 @@ class Piece:
     Attributes:
         material: Section that it belongs to.
         points, normals: shape (V, 3).
-        texels: Place in the texture, shape (V, 2).
+        texels: Place in the atlas, shape (V, 2).
         weights: Of all joints, shape (V, joints).
         triangles: shape (T, 3).
     """
@@ -134,25 +134,25 @@ def _mirrored(piece: Piece, joints: Sequence[Joint]) -> Piece:
 
 def _texture(name: str, cuts: Sequence[_Cut]) -> Image.Image:
     """Image of all parts that use the texture `name`."""
-    image = np.full((TEXTURE_SIZE * TEXTURE_SIZE, 3), 0.5)
-    painted = np.zeros(TEXTURE_SIZE * TEXTURE_SIZE, dtype=bool)
+    size = TEXTURE_SIZES[name]
+    image = np.full((size * size, 3), 0.5)
+    painted = np.zeros(size * size, dtype=bool)
     for cut in cuts:
         if TEXTURES[cut.part.material] != name:
             continue
-        texels, colour = _painted(cut)
+        texels, colour = _painted(cut, size)
         image[texels], painted[texels] = colour, True
-    shape = (TEXTURE_SIZE, TEXTURE_SIZE)
-    filled = padded(image.reshape(*shape, 3), painted.reshape(shape), _PADDING)
+    filled = padded(image.reshape(size, size, 3), painted.reshape(size, size), _PADDING * size // ATLAS)
     return Image.fromarray(np.round(filled * 255.0).astype(np.uint8), "RGB")
 
 
-def _painted(cut: _Cut) -> tuple[Indices, Points]:
+def _painted(cut: _Cut, size: int) -> tuple[Indices, Points]:
     """Texels of a part and their colours; where it overlaps itself the more open surface is seen."""
     layout, surface = cut.layout, cut.part.surface
     order = np.argsort(cut.shade[layout.source[layout.triangles]].mean(axis=1), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    cover = coverage(layout.texels[layout.triangles], rank, TEXTURE_SIZE)
+    cover = coverage(layout.texels[layout.triangles] * (size / ATLAS), rank, size)
     corners = layout.source[layout.triangles[cover.triangles]]
 
     def blended(values: Points) -> Points:

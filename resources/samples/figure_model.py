@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from resources.samples.figure_charts import TEXTURE_SIZE, TEXTURES
+from resources.samples.figure_charts import ATLAS, TEXTURES
 from resources.samples.figure_mesh import Piece, build_pieces
 from resources.samples.figure_parts import build_parts
 from resources.samples.figure_skeleton import Joint, build_skeleton
@@ -27,8 +27,8 @@ from sim.assets.raw import (
 )
 
 _LOOKS = {
-    "skin": "Ns=24,Ks=(0.10,0.09,0.08)",
-    "hair": "Ns=40,Ks=(0.14,0.12,0.10)",
+    "skin": "Ns=20,Ks=(0.05,0.045,0.04)",
+    "hair": "Ns=28,Ks=(0.05,0.045,0.04)",
     "shirt": "Ns=8,Ks=(0.02,0.02,0.02)",
     "trousers": "Ns=8,Ks=(0.02,0.02,0.02)",
     "shoes": "Ns=30,Ks=(0.08,0.08,0.08)",
@@ -68,7 +68,7 @@ def _mesh(pieces: Sequence[Piece]) -> RawMesh:
     attributes = {
         "position": _rounded([piece.points for piece in ordered], 5),
         "normal": _rounded([piece.normals for piece in ordered], 4),
-        "texcoord1": _rounded([piece.texels / TEXTURE_SIZE for piece in ordered], 5),
+        "texcoord1": _rounded([piece.texels / ATLAS for piece in ordered], 5),
         "blendweights": weights.astype(np.float32),
         "blendindices": joints.astype(np.uint16),
     }

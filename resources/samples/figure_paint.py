@@ -16,18 +16,18 @@ from resources.samples.sdf import Distances, Points, capsule
 Colour = tuple[float, float, float]
 Painter = Callable[[Points, Points], Points]
 
-SKIN: Colour = (0.890, 0.690, 0.570)
-BLUSH: Colour = (0.860, 0.500, 0.420)
+SKIN: Colour = (0.845, 0.635, 0.515)
+BLUSH: Colour = (0.810, 0.460, 0.380)
 LIPS: Colour = (0.760, 0.410, 0.370)
 HAIR: Colour = (0.240, 0.155, 0.105)
 IRIS: Colour = (0.250, 0.420, 0.480)
-CREAM: Colour = (0.930, 0.910, 0.860)
+CREAM: Colour = (0.870, 0.850, 0.800)
 NAVY: Colour = (0.125, 0.185, 0.330)
 DENIM: Colour = (0.235, 0.305, 0.425)
 DENIM_INSIDE: Colour = (0.560, 0.620, 0.690)
 STITCH: Colour = (0.780, 0.560, 0.300)
 BRICK: Colour = (0.760, 0.250, 0.180)
-RUBBER: Colour = (0.940, 0.930, 0.900)
+RUBBER: Colour = (0.880, 0.870, 0.840)
 
 
 def _inside(distance: Distances, softness: float = 0.0006) -> Distances:
@@ -57,6 +57,8 @@ def paint_head(points: Points, normals: Points) -> Points:
         colour = _over(colour, BLUSH, strength * glow * front)
     ear = np.exp(-(((x - 0.084) / 0.008) ** 2) - ((y - 1.632) / 0.030) ** 2)
     colour = _over(colour, BLUSH, 0.30 * np.clip(ear * 1.5, 0.0, 1.0))
+    bowl = np.exp(-(((p[:, 2] + 0.004) / 0.0075) ** 2) - ((y - 1.632) / 0.0135) ** 2) * (x > 0.079)
+    colour = _over(colour, (0.52, 0.29, 0.23), 0.55 * bowl)
     colour = _mouth(colour, p[:, 0], y, front)
     colour = _brows(colour, x, y, front)
     return _eyes(colour, x - EYE[0], y - EYE[1] + 0.0005, p[:, 0] > 0.0, front)
@@ -75,27 +77,27 @@ def _mouth(colour: Points, x: Distances, y: Distances, front: Distances) -> Poin
 
 def _brows(colour: Points, x: Distances, y: Distances, front: Distances) -> Points:
     t = np.clip((x - 0.0135) / 0.0350, 0.0, 1.0)
-    middle = 1.6555 + 0.0060 * np.sin(np.pi * (0.15 + 0.60 * t))
-    half = 0.0036 * (1.0 - 0.65 * t) * np.clip(t * 8.0 + 0.6, 0.0, 1.0)
+    middle = 1.6575 + 0.0060 * np.sin(np.pi * (0.15 + 0.60 * t))
+    half = 0.0041 * (1.0 - 0.65 * t) * np.clip(t * 8.0 + 0.6, 0.0, 1.0)
     brow = _inside(np.abs(y - middle) - half, 0.0016) * (x > 0.0130) * (x < 0.0490)
     return _over(colour, HAIR, 0.90 * brow * front)
 
 
 def _eyes(colour: Points, dx: Distances, dy: Distances, left: Distances, front: Distances) -> Points:
     dy = dy - 0.07 * dx
-    arch = np.clip(1.0 - (dx / 0.0165) ** 2, 0.0, 1.0)
-    upper, lower = 0.0092 * arch**0.75, -0.0066 * arch**0.9
-    beside = np.abs(dx) < 0.0165
+    arch = np.clip(1.0 - (dx / 0.0185) ** 2, 0.0, 1.0)
+    upper, lower = 0.0108 * arch**0.75, -0.0076 * arch**0.9
+    beside = np.abs(dx) < 0.0185
     opening = _inside(dy - upper) * _inside(lower - dy) * beside * front
     white = np.asarray((0.955, 0.945, 0.930)) * (1.0 - 0.22 * np.clip((dy + 0.002) / 0.010, 0.0, 1.0))[:, None]
     colour = _over(colour, white, opening)
     radius = np.hypot(dx + 0.0004, dy - 0.0008)
-    colour = _over(colour, tuple(0.45 * c for c in IRIS), opening * _inside(radius - 0.0079))
-    colour = _over(colour, IRIS, opening * _inside(radius - 0.0068, 0.0012))
-    colour = _over(colour, (0.04, 0.04, 0.05), opening * _inside(radius - 0.0036))
+    colour = _over(colour, tuple(0.45 * c for c in IRIS), opening * _inside(radius - 0.0090))
+    colour = _over(colour, IRIS, opening * _inside(radius - 0.0078, 0.0012))
+    colour = _over(colour, (0.04, 0.04, 0.05), opening * _inside(radius - 0.0042))
     glint = np.hypot(dx * np.where(left, 1.0, -1.0) - 0.0022, dy - 0.0034)
-    colour = _over(colour, (1.0, 1.0, 1.0), opening * _inside(glint - 0.0014))
-    lash = _inside(np.abs(dy - upper - 0.0004) - 0.0013) * (np.abs(dx) < 0.0172) * front
+    colour = _over(colour, (1.0, 1.0, 1.0), opening * _inside(glint - 0.0017))
+    lash = _inside(np.abs(dy - upper - 0.0004) - 0.0015) * (np.abs(dx) < 0.0194) * front
     colour = _over(colour, (0.10, 0.065, 0.05), 0.95 * lash)
     rim = _inside(np.abs(dy - lower + 0.0003) - 0.0004, 0.0008) * beside * front
     colour = _over(colour, (0.55, 0.34, 0.28), 0.6 * rim)
@@ -120,11 +122,11 @@ def paint_arm(points: Points, normals: Points) -> Points:
         size = finger.radii[3] * 0.72
         nail = (np.abs(along / (size * 1.35)) ** 3 + np.abs(side / size) ** 3) ** (1.0 / 3.0) - 1.0
         facing = np.clip(((up * out).sum(axis=1) - 0.3) * 8.0, 0.0, 1.0)
-        colour = _over(colour, (0.950, 0.790, 0.720), 0.85 * _inside(nail, 0.35) * facing * (near < 0.016))
+        colour = _over(colour, (0.900, 0.730, 0.650), 0.85 * _inside(nail, 0.35) * facing * (near < 0.016))
     return colour
 
 
-def paint_hair(points: Points, normals: Points) -> Points:
+def paint_hair(points: Points, _normals: Points) -> Points:
     """Strands that follow the locks."""
     p = head_from_model(points)
     across = strand(p)
@@ -134,17 +136,17 @@ def paint_hair(points: Points, normals: Points) -> Points:
     return np.asarray(HAIR) * light[:, None]
 
 
-def paint_shirt(points: Points, normals: Points) -> Points:
+def paint_shirt(points: Points, _normals: Points) -> Points:
     """Cream with navy stripes; those of the sleeves run around the arm."""
     arm = arm_from_model(points * np.where(points[:, :1] < 0.0, -1.0, 1.0) ** np.array([1, 0, 0]))
     seam = armhole(points)
     place = np.where(seam > 0.0, 1.2915 - (arm[:, 0] - 0.095), points[:, 1])
-    stripe = _inside(np.abs((place - 0.905 + 0.0225) % 0.045 - 0.0225) - 0.0075, 0.0012)
+    stripe = _inside(np.abs((place - 0.905 + 0.0225) % 0.045 - 0.0225) - 0.0075, 0.0014)
     colour = _over(_plain(len(points), CREAM), NAVY, stripe * (place < 1.378))
     return _over(colour, tuple(0.72 * c for c in CREAM), 0.7 * _inside(np.abs(seam) - 0.0011, 0.0012))
 
 
-def paint_band(points: Points, normals: Points) -> Points:
+def paint_band(points: Points, _normals: Points) -> Points:
     """Navy ribs."""
     return _plain(len(points), NAVY)
 
@@ -160,13 +162,9 @@ def paint_trousers(points: Points, normals: Points) -> Points:
     side = np.abs(z + 0.006)
     colour = _over(colour, tuple(0.62 * c for c in DENIM), _inside(side - 0.0016, 0.0016) * outer)
     colour = _over(colour, STITCH, 0.7 * _inside(np.abs(side - 0.0052) - 0.0007, 0.0010) * outer)
-    pocket = np.hypot(x - 0.150, (y - 0.905) * 0.85) - 0.056
-    front = _inside(0.03 - z, 0.01)
-    colour = _over(colour, STITCH, 0.75 * _inside(np.abs(pocket) - 0.0009, 0.0012) * front)
     patch = np.maximum(np.abs(x - 0.078) - 0.047, np.abs(y - 0.862) - 0.050 - 0.012 * (1 - x / 0.078))
     back = _inside(z + 0.03, 0.01)
-    colour = _over(colour, STITCH, 0.75 * _inside(np.abs(patch) - 0.0009, 0.0012) * back)
-    return colour
+    return _over(colour, STITCH, 0.75 * _inside(np.abs(patch) - 0.0009, 0.0012) * back)
 
 
 def paint_cuff(points: Points, normals: Points) -> Points:
@@ -193,7 +191,7 @@ def paint_shoe(points: Points, normals: Points) -> Points:
     return colour
 
 
-def paint_sole(points: Points, normals: Points) -> Points:
+def paint_sole(points: Points, _normals: Points) -> Points:
     """White rubber with a thin line around."""
     colour = _plain(len(points), RUBBER)
     rise = np.clip((points[:, 2] - 0.125) / 0.08, 0.0, 1.0) ** 2 * 0.010

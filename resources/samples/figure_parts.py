@@ -59,21 +59,28 @@ def _sole() -> Surface:
     return Surface(flat.vertices + rise[:, None] * np.array([0.0, 1.0, 0.0]), flat.normals, flat.quads)
 
 
+def _hem(field: Field, end: Points, out: Points, height: float, thickness: float, count: int, reach: float) -> Surface:
+    """Band a little before the end of a garment, so that it covers the rounded rim."""
+    away = out / np.sqrt((out**2).sum())
+    return band(field, end - _RIM * away, away, height=height, thickness=thickness, count=count, reach=reach)
+
+
+_RIM = 0.006
+_DOWN = np.array([0.0, -1.0, 0.0])
+_SHIRT, _TROUSERS = clothes.endless_shirt, clothes.endless_trousers
+
 _BUILDERS: dict[str, tuple[str, bool, Callable[[], Surface]]] = {
     "head": ("skin", False, _head),
     "arm": ("skin", True, _arm),
     "hair": ("hair", False, lambda: polygonise(hair, (-0.13, 1.5, -0.16), (0.13, 1.88, 0.16), 0.0110)),
     "shirt": ("shirt", False, lambda: polygonise(clothes.shirt, (-0.40, 0.84, -0.2), (0.40, 1.56, 0.2), 0.0180)),
     "collar": ("shirt", False, lambda: band(_collar_outline, clothes.COLLAR, clothes.COLLAR_UP,
-                                            height=0.020, thickness=0.0055, count=48)),
-    "hem": ("shirt", False, lambda: band(clothes.endless_shirt, clothes.SHIRT_HEM, (0.0, 1.0, 0.0),
-                                         height=0.024, thickness=0.0042, count=72)),
-    "sleeve-hem": ("shirt", True, lambda: band(clothes.endless_shirt, clothes.SLEEVE_HEM, clothes.SLEEVE_OUT,
-                                               height=0.022, thickness=0.0042, count=40, reach=0.1)),
+                                            height=0.021, thickness=0.0042, count=48)),
+    "hem": ("shirt", False, lambda: _hem(_SHIRT, clothes.SHIRT_HEM, _DOWN, 0.024, 0.0042, 72, 0.4)),
+    "sleeve-hem": ("shirt", True, lambda: _hem(_SHIRT, clothes.SLEEVE_HEM, clothes.SLEEVE_OUT, 0.024, 0.0042, 40, 0.1)),
     "trousers": ("trousers", False, lambda: polygonise(clothes.trousers, (-0.25, 0.02, -0.2), (0.25, 1.06, 0.2),
                                                        0.0190)),
-    "cuff": ("trousers", True, lambda: band(clothes.endless_trousers, clothes.CUFF, (0.0, 1.0, -0.12),
-                                            height=0.026, thickness=0.0040, count=36, reach=0.09)),
+    "cuff": ("trousers", True, lambda: _hem(_TROUSERS, clothes.CUFF, clothes.CUFF_OUT, 0.028, 0.0040, 36, 0.09)),
     "shoe": ("shoes", True, lambda: polygonise(clothes.shoe, (0.0, -0.03, -0.13), (0.2, 0.2, 0.23), 0.0112)),
     "sole": ("shoes", True, _sole),
 }  # fmt: skip

@@ -104,13 +104,14 @@ def _leg(draft: _Draft, side: float) -> None:
     end = "_l" if side > 0 else "_r"
     hip, knee, ankle, ball, toe = (_mirror(p, side) for p in (HIP, KNEE, ANKLE, BALL, TOE))
     middle = 0.5 * (hip + knee)
-    top = hip + [0.0, -0.045, 0.0]
+    top = hip + np.array([0.0, -0.045, 0.0])
     draft.add("thigh" + end, "hips", hip, knee, 0.050, [(top, middle)])
     draft.add("thigh_twist" + end, "thigh" + end, middle, knee, 0.05, [(middle, knee)])
     draft.add("shin" + end, "thigh" + end, knee, ankle, 0.034)
-    heel = ankle + [0.0, -0.06, -0.05]
-    low = ankle + [0.0, -0.012, 0.0]
-    draft.add("foot" + end, "shin" + end, ankle, ball, 0.020, [(low, ball + [0.0, 0.01, -0.012]), (low, heel)])
+    heel = ankle + np.array([0.0, -0.06, -0.05])
+    above = ball + np.array([0.0, 0.01, -0.012])
+    low = ankle + np.array([0.0, -0.012, 0.0])
+    draft.add("foot" + end, "shin" + end, ankle, ball, 0.020, [(low, above), (low, heel)])
     draft.add("toes" + end, "foot" + end, ball, toe, 0.016)
 
 

@@ -36,7 +36,7 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
         id="light",
         name="Light",
         transform=Transform(position=(2.2, 3.6, 2.8)),
-        light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.9, reach=4.2),
+        light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
     )
     camera = Camera(target=(0.0, 0.90, 0.0), yaw=32.0, pitch=9.0, distance=3.9, field_of_view=32.0)
     scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings())
@@ -50,7 +50,7 @@ def _arm(models: Path) -> tuple[Scene, ViewState]:
         id="light",
         name="Light",
         transform=Transform(position=(1.2, 3.4, 2.6)),
-        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.8, reach=4.0),
+        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.4, reach=4.0),
     )
     camera = Camera(target=(0.06, 0.72, 0.0), yaw=12.0, pitch=18.0, distance=3.2, field_of_view=36.0)
     view = ViewSettings(comparison=Comparison.SPLIT)

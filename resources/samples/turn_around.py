@@ -57,7 +57,7 @@ def _all_steps() -> list[tuple[str, Step]]:
 def _facing(time: Float64) -> Float64:
     """Direction of the hips [degrees]: between the feet, a little ahead of the last step."""
     half = HALF_FRAMES * FRAME_STEP
-    keys = [(0.0, 0.0), (0.25, 4.0), (0.60, 40.0), (1.20, 105.0), (1.75, 160.0), (2.15, 180.0), (half, 180.0)]
+    keys = [(0.0, 0.0), (0.27, 0.0), (0.62, 40.0), (1.20, 105.0), (1.75, 160.0), (2.15, 180.0), (half, 180.0)]
     both = keys + [(half + t, 180.0 + yaw) for t, yaw in keys[1:]]
     return Curve(both)(time)
 
