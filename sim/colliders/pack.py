@@ -9,6 +9,7 @@ from sim.collider_settings import ColliderShape
 from sim.colliders.motion import motions
 from sim.colliders.shapes import core
 from sim.colliders.state import ColliderState, bounding_radius
+from sim.maths import quaternion
 
 Float32 = npt.NDArray[np.float32]
 
@@ -26,7 +27,7 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float3
     """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
 
     Texels: centre at the start, bounding radius | travel over the step, kind | half sizes or semi-axes, rounding radius
-    | orientation at the start | axis of the turn, its angle | friction, restitution, 1 / frame_time, 0.
+    (of a plane that does not turn its normal, else zero) | orientation at the start | axis of the turn, its angle | friction, restitution, 1 / frame_time, 0.
 
     Args:
         states: Any number.
@@ -40,16 +41,32 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float3
     )
     out[:, 0, :3], out[:, 1, :3] = motion.centre, motion.travel
     out[:, 3], out[:, 4, :3], out[:, 4, 3] = motion.orientation, motion.axis, motion.angle
+    turns = motion.angle > 0.0
+    upward = quaternion.rotate(motion.orientation, np.array([0.0, 1.0, 0.0]))
     out[:, 5, 2] = 1.0 / frame_time if frame_time > 0.0 else 0.0
-    for row, state in zip(out, states, strict=True):
+    for index, state in enumerate(states):
+        row = out[index]
         row[0, 3] = min(bounding_radius(state.shape, state.size), _ENDLESS)
         row[1, 3] = _KINDS.get(state.shape, ROUND)
-        row[2, :3], row[2, 3] = _sizes(state)
+        if state.shape is ColliderShape.PLANE:
+            row[2, :3] = 0.0 if turns[index] else upward[index]
+        else:
+            row[2, :3], row[2, 3] = _sizes(state)
         row[5, :2] = state.friction, state.restitution
     return out.astype(np.float32)
 
 
+def collider_defines(states: Sequence[ColliderState]) -> dict[str, object]:
+    """Macros for collide.glsl that leave out what these colliders do not need; a kernel without them handles all.
+
+    They change only when a collider starts or stops to move, or the first ellipsoid comes or the last goes.
+    """
+    still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
+    ellipsoids = any(state.shape is ColliderShape.ELLIPSOID for state in states)
+    return {"COLLIDE_STILL": still, "COLLIDE_NO_ELLIPSOID": not ellipsoids}
+
+
 def _sizes(state: ColliderState) -> tuple[npt.NDArray[np.float64], float]:
-    if state.shape in _KINDS:
+    if state.shape is ColliderShape.ELLIPSOID:
         return state.size, 0.0
     return core(state.shape, state.size)
