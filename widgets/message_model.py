@@ -58,7 +58,7 @@ class Message:
 
     def line(self) -> str:
         """The message as one line of text."""
-        parts = (self.clock(), self.severity.name.lower(), self.file, self.text)
+        parts = (self.clock(), self.severity.name.lower(), self.file, self.text.replace("\n", " "))
         return "\t".join(parts)
 
     def clock(self) -> str:

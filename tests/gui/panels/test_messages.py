@@ -43,13 +43,14 @@ def test_switches_filter_by_severity_and_count(messages):
     assert len(shown(messages)) == 4
 
 
-def test_copy_takes_the_selected_or_all_that_is_shown(messages):
+def test_copy_takes_the_selected_or_all_that_is_shown(messages, qtbot):
     messages.switches[Severity.INFO].click()
     messages.copy_all()
-    assert QApplication.clipboard().text() == f"{FIRST.line()}\n{SECOND.line()}"
+    assert QApplication.clipboard().text().splitlines() == [FIRST.line(), SECOND.line()]
     flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
     messages.view.selectionModel().select(messages.proxy.index(1, 0), flags)
     messages.view.setFocus()
+    qtbot.waitUntil(messages.view.hasFocus)
     QTest.keyClick(messages.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QApplication.clipboard().text() == SECOND.line()
 
