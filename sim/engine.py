@@ -119,6 +119,13 @@ class Engine:
         character = self._characters.get(node_id)
         return character.world_from_model if character else None
 
+    def world_from_parent(self, node: Node) -> npt.NDArray[np.float64]:
+        """What the transform of a node is relative to, shape (4, 4): the bone it rides on, else the world."""
+        settings = node.collider
+        character = self._characters.get(settings.bone_node) if settings else None
+        joint = character.joint_frame(settings.bone) if character and settings else None
+        return np.eye(4) if joint is None else joint
+
     def statistics(self) -> Statistics:
         """Counts over the visible models."""
         models = [character.model for _, character in self._shown()]
@@ -197,12 +204,15 @@ class Engine:
         return [(node, self._characters[node.id]) for node in nodes if node.id in self._characters]
 
     def _lights(self, camera: Camera) -> tuple[Light, ...]:
-        """The visible lights; a lamp beside the camera where the scene has no light node at all."""
+        """The visible lights, those that cast shadows first: the first light owns the shadow map.
+
+        Where the scene has no light node at all, a lamp beside the camera.
+        """
         nodes = self._scene.of_kind("light")
         if not nodes:
             return (_camera_lamp(camera),)
         lit = [Light(node.light, node.transform.position) for node in nodes if node.visible and node.light]
-        return tuple(lit[:LIGHT_LIMIT])
+        return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.settings.shadow))
 
     def _subject(self, camera: Camera) -> Subject:
         box = self.bounds()
