@@ -23,7 +23,9 @@ SUFFIXES = {
     ".txt",
     ".svg",
 }
-MACHINE_FOLDERS = [str(folder) for folder in (Path.home(), REPO_ROOT.parent, tempfile.gettempdir())]
+MACHINE_FOLDERS = [
+    str(folder) for folder in (Path.home(), REPO_ROOT.parent, Path(tempfile.gettempdir())) if folder.name
+]
 MACHINE_FOLDER = re.compile(r"(?<![\w.])(?:" + "|".join(map(re.escape, MACHINE_FOLDERS)) + r")[/\\]\w")
 PROMISE = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 
