@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.actions import shortcut_entries
 from app.export import export_model
+from sim.handles import HandleMode
 from sim.scene import Comparison, DisplayMode, SkinningMethod
 from widgets.cheat_sheet import CheatSheet
 from widgets.theme import ThemeMode
@@ -60,6 +61,7 @@ def _edit_slots(editor: Editor) -> Slots:
         "edit.hide": edits.hide_selected,
         "edit.show_all": edits.show_all,
         "edit.deselect": edits.select,
+        **{f"handle.{mode.value}": _call(editor.handles.set_mode, mode) for mode in HandleMode},
     }
 
 

@@ -62,6 +62,9 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("edit.hide", "&Hide", "Hide the selected object.", "H"),
     _spec("edit.show_all", "&Show All", "Show all hidden objects.", "Alt+H"),
     _spec("edit.deselect", "D&eselect", "Select nothing.", "Ctrl+Shift+A"),
+    _spec("handle.move", "&Move", "Handles that move the selected object.", "G", icon="mdi6.arrow-all"),
+    _spec("handle.rotate", "&Rotate", "Handles that turn the selected object.", "R", icon="mdi6.rotate-3d-variant"),
+    _spec("handle.scale", "&Scale", "Handles that scale the selected object.", "E", icon="mdi6.arrow-expand"),
     _spec("add.model", "&Model…", "Add a model from a file."),
     _spec("add.light", "&Light", "Add a point light.", icon="light"),
     _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
@@ -76,7 +79,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
-    _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F"),
+    _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
     _spec("view.right", "R&ight", "Look from the right.", "3"),
@@ -197,7 +200,7 @@ def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QActi
 
 
 MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
-    ("Orbit", "Middle drag, or Alt + left drag"),
+    ("Orbit", "Middle drag, Alt + left drag, or left drag on the axes"),
     ("Pan", "Shift + middle drag, or Shift + Alt + left drag"),
     ("Zoom to the cursor", "Wheel, pinch, or Ctrl + middle drag"),
     ("Select an object or a bone", "Left click"),
@@ -211,9 +214,9 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]:
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
-        "file": "File", "edit": "Edit", "add": "Add", "play": "Playback", "view": "View", "display": "Display",
-        "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window", "theme": "Theme",
-        "help": "Help",
+        "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback", "view": "View",
+        "display": "Display", "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window",
+        "theme": "Theme", "help": "Help",
     }  # fmt: skip
     rows = [
         ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)

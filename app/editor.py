@@ -13,6 +13,7 @@ from app.active_model import ActiveModel
 from app.autosave import Autosave
 from app.dialogs import Dialogs
 from app.document import Document
+from app.handle_tool import HandleTool
 from app.main_window import MainWindow
 from app.model_loader import ModelLoader
 from app.model_store import ModelStore
@@ -78,7 +79,8 @@ class Editor:
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller)
-        self.tools = ViewportTools(self.document, self.client, self.viewport)
+        self.handles = HandleTool(self.document, self.client, self.viewport)
+        self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -100,7 +102,7 @@ class Editor:
         self.window.cancel_requested.connect(self.files.cancel)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
-        self.playback.time_changed.connect(lambda _: self.viewport.update())
+        self.playback.time_changed.connect(self.document.set_time)
         self.playback.playing_changed.connect(lambda *_: self.viewport.update())
         self.store.changed.connect(self._on_model_changed)
         self.files.opened.connect(self._on_opened)
@@ -113,6 +115,7 @@ class Editor:
         self.tools.hint.connect(self.window.show_hint)
         self.viewport.files_dropped.connect(self._on_dropped)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
+        self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
         self.shader_watch.changed.connect(self.reload_shaders)
@@ -179,6 +182,7 @@ class Editor:
         self.window.save_layout(self.settings)
         self.autosave.shutdown()
         self.loader.shutdown()
+        self.document.close()
 
     def _frame(self, node_id: str | None) -> None:
         with self.viewport.gl_current():
@@ -202,8 +206,7 @@ class Editor:
         self.viewport.update()
 
     def _on_opened(self, frame: bool) -> None:
-        self.playback.pause()
-        self.playback.scrub(0.0)
+        self.playback.restore(self.document.view_state.time)
         if frame:
             QTimer.singleShot(0, self.frame_all)
         self.viewport.update()

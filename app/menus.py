@@ -13,8 +13,8 @@ RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
         SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
-EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "edit.hide",
-        "edit.show_all", "edit.deselect")  # fmt: skip
+EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "handle.move",
+        "handle.rotate", "handle.scale", SEPARATOR, "edit.hide", "edit.show_all", "edit.deselect")  # fmt: skip
 THEME = ("theme.auto", "theme.dark", "theme.light")
 VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
@@ -27,7 +27,8 @@ PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previ
             SEPARATOR, "play.bind_pose")  # fmt: skip
 HELP = ("help.shortcuts", "help.about")
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
-           "view.home", "overlay.bones", "overlay.grid", SPACER, "skin.lbs", "skin.dqs", "compare.split",
+           "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
+           "handle.move", "handle.rotate", "handle.scale", SPACER, "skin.lbs", "skin.dqs", "compare.split",
            "compare.difference", SEPARATOR, "display.shaded", "display.shaded-wireframe", "display.wireframe",
            "display.normals", "display.weights")  # fmt: skip
 

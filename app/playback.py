@@ -91,6 +91,15 @@ class Playback(QObject):
         """Moves the playhead [s]; playing goes on from there."""
         self.set_playhead(scrub(self._playhead, seconds, self._duration()))
 
+    def restore(self, seconds: float) -> None:
+        """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
+        self.set_playhead(Playhead(time=max(seconds, 0.0)))
+
+    def fit(self) -> None:
+        """Keeps the playhead within another clip; without one it stays where it is."""
+        if self._duration() > 0.0:
+            self.scrub(self._playhead.time)
+
     def hold(self, held: bool) -> None:
         """While the user drags the playhead, time stands still under the mouse even when playing."""
         self._scrubbing = held

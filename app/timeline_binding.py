@@ -66,7 +66,7 @@ class TimelineBinding(QObject):
         self._timeline.set_empty_text(_empty_text(node is not None, model is not None))
         self._timeline.set_clips(entries, clip.name if clip else named)
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
-        self._playback.scrub(self._playback.playhead.time)
+        self._playback.fit()
         self._timeline.set_time(self._playback.playhead.time)
 
     # --- from the user --------------------------------------------------------------------------------

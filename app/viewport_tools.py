@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document import Document
 from app.gesture import Gesture
+from app.handle_tool import HandleTool
 from app.viewport_client import ViewportClient
 from sim.assets.model import CharacterModel
 from sim.camera import Camera
@@ -27,9 +28,9 @@ class ViewportTools(QObject):
 
     hint = Signal(str)
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport, handles: HandleTool) -> None:
         super().__init__()
-        self._document, self._client, self._viewport = document, client, viewport
+        self._document, self._client, self._viewport, self._handles = document, client, viewport, handles
         self._light: NodeId | None = None
         self._gesture: Gesture | None = None
         self._offset = np.zeros(3)
@@ -91,6 +92,10 @@ class ViewportTools(QObject):
         self._document.select(self.pick(position))
 
     def _on_hovered(self, position: QPointF) -> None:
+        if self._handles.hover(position):
+            self._viewport.setCursor(Qt.CursorShape.SizeAllCursor)
+            self.hint.emit("Drag the handle; Escape takes it back")
+            return
         light = self.light_at(position)
         joint = None if light else self.joint_at(position)
         self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if light else Qt.CursorShape.ArrowCursor)
@@ -104,6 +109,8 @@ class ViewportTools(QObject):
         self.hint.emit("")
 
     def _on_drag_started(self, position: QPointF) -> None:
+        if self._handles.begin(position):
+            return
         self._light = self.light_at(position)
         if self._light is None:
             return
@@ -115,6 +122,8 @@ class ViewportTools(QObject):
         self._offset = place - grabbed if grabbed is not None else np.zeros(3)
 
     def _on_dragged(self, position: QPointF) -> None:
+        if self._handles.drag(position):
+            return
         if self._light is None or self._gesture is None or not self._document.scene.has(self._light):
             return
         place = self._on_view_plane(position)
@@ -124,11 +133,15 @@ class ViewportTools(QObject):
             self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
 
     def _on_drag_finished(self, _position: QPointF) -> None:
+        if self._handles.end():
+            return
         if self._gesture is not None:
             self._document.end_gesture(self._gesture)
         self._light = self._gesture = None
 
     def _on_drag_cancelled(self) -> None:
+        if self._handles.end(cancel=True):
+            return
         if self._gesture is not None:
             self._document.cancel_gesture(self._gesture)
         self._light = self._gesture = None

@@ -12,6 +12,7 @@ from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
+from sim.maths.transform import polar
 from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.scene import Comparison, LoopMode, ModelSettings, Node, SkinningMethod
 from sim.systems.comparison import ComparisonStatistics, MethodComparison
@@ -99,6 +100,15 @@ class Character:
         self.primary.invalidate()
         if self._secondary is not None:
             self._secondary.invalidate()
+
+    def joint_frame(self, name: str) -> npt.NDArray[np.float64] | None:
+        """Rigid frame of a joint in the world, shape (4, 4), scale taken out; None for a name that is not there."""
+        skeleton = self.model.skeleton
+        if skeleton is None or self.pose is None or name not in skeleton.names:
+            return None
+        frame = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
+        frame[:3, :3], _ = polar(frame[:3, :3])
+        return frame
 
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
