@@ -114,6 +114,10 @@ class Document(QObject):
         self.undo_stack.setClean()
         self.title_changed.emit()
 
+    def close(self) -> None:
+        """Say nothing any more; a history that is deleted announces that it has nothing left to undo."""
+        self.undo_stack.blockSignals(True)
+
     # --- view state -----------------------------------------------------------------------------------
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import msgspec
+import numpy as np
 
 from app.document import Document
 from sim.scene import (
@@ -17,7 +18,7 @@ from sim.scene import (
     Transform,
 )
 from sim.view_state import Selection
-from widgets.camera_controller import preset
+from widgets.camera_controller import orbited, preset
 
 
 class SceneEdits:
@@ -83,12 +84,12 @@ class SceneEdits:
             self._document.duplicate_node(node_id)
 
     def add_light(self) -> None:
-        """Adds a light beside the camera."""
+        """Adds a light between the camera and its target, up and to the right, where it can be seen and grabbed."""
         camera = self._document.view_state.camera
-        right, up, _ = camera.rotation()
-        place = camera.position() + (right - up * 0.2) * camera.distance * 0.3
-        position = (float(place[0]), max(float(place[1]), 0.05 * camera.distance), float(place[2]))
-        light = LightSettings(reach=min(max(camera.distance, 1e-3), 1e6))
+        right, up, back = camera.rotation()
+        place = np.asarray(camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
+        position = (float(place[0]), float(place[1]), float(place[2]))
+        light = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
         self._document.add_node(Node(id="", name="light", transform=Transform(position=position), light=light))
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
@@ -106,6 +107,10 @@ class SceneEdits:
     def turn_camera(self, name: str) -> None:
         """Looks from the front, back, right, left, top or bottom."""
         self._document.set_camera(preset(self._document.view_state.camera, name))
+
+    def orbit_camera(self, dx: float, dy: float) -> None:
+        """Turns the camera about its target by a drag of (dx, dy) pixels."""
+        self._document.set_camera(orbited(self._document.view_state.camera, dx, dy))
 
     def set_orthographic(self, on: bool) -> None:
         """Draws with or without perspective."""

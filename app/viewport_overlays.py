@@ -60,7 +60,7 @@ class ViewportOverlays(QObject):
         for side in self.sides:
             side.setVisible(view.comparison is Comparison.SPLIT)
         self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or view.display is DisplayMode.WEIGHTS)
-        self.statistics.setVisible(view.statistics)
+        self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
         self.empty.setVisible(not self._document.scene.nodes)
         if view.display is DisplayMode.WEIGHTS and view.comparison is not Comparison.DIFFERENCE:
             bone = self._document.selection.bone
@@ -89,6 +89,10 @@ class ViewportOverlays(QObject):
             self.statistics.set_rows(self._rows(drawn))
 
     def _rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+        counts = self._count_rows(drawn) if self._document.scene.view.statistics else []
+        return counts + comparison_rows(drawn.comparison)
+
+    def _count_rows(self, drawn: Drawn) -> list[tuple[str, str]]:
         engine = self._client.engine
         if engine is None:
             return []
@@ -103,7 +107,7 @@ class ViewportOverlays(QObject):
             rows.append(("Frame", f"{self._playback.playhead.time / step:.1f}"))
         if self._playback.playhead.playing and drawn.rate.per_second > 0.0:
             rows.append(("Pictures/s", f"{drawn.rate.per_second:.0f}"))
-        return rows + comparison_rows(drawn.comparison)
+        return rows
 
     # --- the divider ----------------------------------------------------------------------------------
 

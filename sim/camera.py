@@ -15,6 +15,12 @@ from sim.scene import Vec3
 
 Matrix = npt.NDArray[np.float64]
 
+_FRAME_MARGIN = 1.12
+"""Size of the picture relative to a box that is framed in it."""
+
+_NEAREST = 1e-3
+"""Distance [m] from which something without size is framed."""
+
 
 class Camera(msgspec.Struct, frozen=True, kw_only=True):
     """Orbit camera; view state, saved but not undone.
@@ -76,15 +82,16 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return self.position(), direction / np.linalg.norm(direction)
 
     def framed(self, lo: npt.ArrayLike, hi: npt.ArrayLike, aspect: float = 1.0) -> "Camera":
-        """Same direction, moved so that the box from `lo` to `hi` [m] fills the picture with a margin."""
+        """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""
         low, high = np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64)
-        radius = max(float(np.linalg.norm(high - low)) / 2.0, 1e-3)
-        half = np.radians(self.field_of_view) / 2.0
-        narrow = half if aspect >= 1.0 else np.arctan(np.tan(half) * aspect)
-        distance = radius / (np.tan(narrow) if self.orthographic else np.sin(narrow)) * 1.05
         centre = (low + high) / 2.0
+        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T * (high - low)
+        x, y, z = self.rotation() @ corners.T
+        half = np.tan(np.radians(self.field_of_view) / 2.0) / _FRAME_MARGIN
+        reach = np.maximum(np.abs(x) / (half * aspect), np.abs(y) / half)
+        distance = float((reach if self.orthographic else reach + z).max())
         target = (float(centre[0]), float(centre[1]), float(centre[2]))
-        return msgspec.structs.replace(self, target=target, distance=float(np.clip(distance, 1e-4, 1e7)))
+        return msgspec.structs.replace(self, target=target, distance=float(np.clip(distance, _NEAREST, 1e7)))
 
 
 def _perspective(half_x: float, half_y: float, near: float, far: float) -> Matrix:

@@ -1,15 +1,16 @@
-"""The three axes as the camera sees them; a click on one asks for the view along it."""
+"""The three axes as the camera sees them: a click on one asks for the view along it, a drag turns the view."""
 
 import math
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from widgets.overlay import Overlay
 from widgets.theme import DARK
+from widgets.viewport import CLICK_SLOP
 
 # Direction in the world -> name of the view from that side.
 VIEWS: dict[tuple[int, int, int], str] = {
@@ -25,23 +26,30 @@ _SIDE = 84
 _KNOB = 9.0
 _COLOURS = (QColor(DARK.axis_x), QColor(DARK.axis_y), QColor(DARK.axis_z))
 _LETTERS = "XYZ"
+_DISC = QColor(236, 236, 236, 28)
+_TIP = "Drag to turn the view, click a knob to look along it"
 
 
 class AxisGizmo(Overlay):
-    """Knobs at the ends of the axes, painted from back to front.
+    """Knobs at the ends of the axes, painted from back to front; dragging anywhere on its disc turns the view.
 
     Signals:
         view_requested: "front", "back", "left", "right", "top" or "bottom".
+        turned: The view was dragged by this many pixels to the right and down.
     """
 
     view_requested = Signal(str)
+    turned = Signal(float, float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         self._rotation = np.eye(3)
         self._hovered: tuple[int, int, int] | None = None
+        self._entered = self._turning = False
+        self._press: QPointF | None = None
         self.setMouseTracking(True)
         self.setFixedSize(self.sizeHint())
+        self.setToolTip(_TIP)
         self.setAccessibleName("View direction")
 
     def set_rotation(self, rotation: npt.NDArray[np.float64]) -> None:
@@ -75,27 +83,56 @@ class AxisGizmo(Overlay):
         return QSize(_SIDE, _SIDE)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a knob asks for its view; beside the knobs the viewport gets the event."""
-        direction = self.direction_at(event.position())
-        if direction is None or event.button() != Qt.MouseButton.LeftButton:
+        """Begins a click or a drag; other buttons, and the corners beside the disc, are the viewport's."""
+        if event.button() != Qt.MouseButton.LeftButton or not self._on_disc(event.position()):
             event.ignore()
             return
-        self.view_requested.emit(VIEWS[direction])
+        self._press, self._turning = event.position(), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Marks the knob under the mouse."""
-        self._hover(self.direction_at(event.position()))
-        event.ignore()
+        """Turns the view while the button is down, otherwise marks the knob under the mouse."""
+        if self._press is None:
+            self._hover(self.direction_at(event.position()))
+            event.ignore()
+            return
+        delta = event.position() - self._press
+        if self._turning or delta.manhattanLength() > CLICK_SLOP:
+            self._turning = True
+            self._press = event.position()
+            self._hover(None)
+            self.turned.emit(delta.x(), delta.y())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on a knob asks for its view."""
+        if event.button() != Qt.MouseButton.LeftButton or self._press is None:
+            event.ignore()
+            return
+        direction = None if self._turning else self.direction_at(self._press)
+        self._press, self._turning = None, False
+        if direction is not None:
+            self.view_requested.emit(VIEWS[direction])
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Shows the disc that can be dragged."""
+        super().enterEvent(event)
+        self._entered = True
+        self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Marks nothing."""
-        self._hover(None)
         super().leaveEvent(event)
+        self._entered = False
+        self._hover(None)
+        self.update()
+
+    def _on_disc(self, place: QPointF) -> bool:
+        middle = self.width() / 2.0
+        return math.hypot(place.x() - middle, place.y() - middle) <= middle
 
     def _hover(self, direction: tuple[int, int, int] | None) -> None:
         if direction != self._hovered:
             self._hovered = direction
-            self.setToolTip(f"View from the {VIEWS[direction]}" if direction is not None else "")
+            self.setToolTip(f"View from the {VIEWS[direction]}" if direction is not None else _TIP)
             self.setCursor(Qt.CursorShape.ArrowCursor if direction is None else Qt.CursorShape.PointingHandCursor)
             self.update()
 
@@ -104,6 +141,10 @@ class AxisGizmo(Overlay):
         order = sorted(VIEWS, key=lambda direction: self.knob_place(direction)[1])
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self._entered or self._turning:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(_DISC)
+                painter.drawEllipse(self.rect())
             for direction in order:
                 self._paint_knob(painter, direction)
 

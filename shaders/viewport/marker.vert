@@ -18,5 +18,6 @@ void main() {
     v_colour = i_colour;
     vec4 clip = frame.clip_from_world * vec4(i_centre.xyz, 1.0);
     clip.xy += v_offset * 2.0 * frame.viewport.zw * clip.w;
+    clip.z = 0.0;  // drawn over everything, so neither plane of the depth range may cut it
     gl_Position = clip;
 }

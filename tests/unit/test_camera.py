@@ -49,12 +49,7 @@ def test_a_framed_box_lies_in_the_picture_and_fills_it(camera, aspect, low, size
     assert (framed.yaw, framed.pitch) == (camera.yaw, camera.pitch)
     np.testing.assert_allclose(framed.target, (lo + hi) / 2.0)
     seen = clip_points(framed, aspect, corners)
-    assert (np.abs(seen[:, :2]) <= 1.0).all()
-    radius, eye = np.linalg.norm(hi - lo) / 2.0, framed.position()
-    if not framed.orthographic:
-        opening = np.degrees(2.0 * np.arcsin(radius / np.linalg.norm(eye - (lo + hi) / 2.0)))
-        narrow = np.degrees(2.0 * np.arctan(np.tan(np.radians(camera.field_of_view / 2.0)) * min(aspect, 1.0)))
-        assert 0.9 * narrow < opening < narrow
+    assert 0.85 < np.abs(seen[:, :2]).max() < 0.95
 
 
 @given(cameras(), aspects, st.integers(-90, 90), st.integers(-90, 90), st.integers(50, 300))
