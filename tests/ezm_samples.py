@@ -185,5 +185,5 @@ def _ezb_mesh(mesh) -> bytes:
     flags = sum(1 << bit for bit in {bit for bit, _, _ in fields})
     out.append(struct.pack(">2I", flags, buffer.count))
     columns = [buffer.attributes[name].astype(f">{kind}") for _, name, kind in fields]
-    out += [column[vertex].tobytes() for vertex in range(buffer.count) for column in columns]
+    out += [column[vertex : vertex + 1].tobytes() for vertex in range(buffer.count) for column in columns]
     return b"".join(out)

@@ -26,6 +26,7 @@ def build_clips(clips: list[RawClip], joints: Joints | None, warnings: list[str]
         if clips:
             warnings.append("Animations without a skeleton are ignored.")
         return ()
+    _check_growth(clips, joints.skeleton.joint_count)
     names = unique_names([clip.name for clip in clips], "clip", warnings)
     built = []
     for name, clip in zip(names, clips, strict=True):
@@ -36,11 +37,16 @@ def build_clips(clips: list[RawClip], joints: Joints | None, warnings: list[str]
     return tuple(built)
 
 
+def _check_growth(clips: list[RawClip], joint_count: int) -> None:
+    """Refuse clips that need far more memory than the file holds poses."""
+    stored = sum(len(track.positions) for clip in clips for track in clip.tracks)
+    needed = sum(clip.frame_count for clip in clips if clip.tracks) * joint_count
+    if needed > max(FREE_POSES, MAX_GROWTH * stored):
+        raise ElementFault("Animations", f"need {needed} poses for {joint_count} joints, the file holds {stored}")
+
+
 def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -> UniformClip:
-    frames, joint_count = clip.frame_count, joints.skeleton.joint_count
-    stored = sum(len(track.positions) for track in clip.tracks)
-    if frames * joint_count > max(FREE_POSES, MAX_GROWTH * stored):
-        raise ElementFault(f"Animation {quoted(name)}", f"{frames} poses of {joint_count} joints are too many")
+    frames = clip.frame_count
     step, note = frame_step(frames, clip.duration, clip.frame_step)
     if note:
         warnings.append(f"Animation {quoted(name)} {note}.")

@@ -78,21 +78,19 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str]) -> Joints | 
 def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
     """`names` with numbers added to those already taken; empty ones become "`kind` n"."""
     taken = set(names)
-    uses: dict[str, int] = {}
+    kept: set[str] = set()
+    numbers: dict[str, int] = {}
     result = []
     for index, name in enumerate(names):
-        base = name or f"{kind} {index + 1}"
-        unique = base
-        if name in uses or not name:
-            if name:
-                warnings.append(f"The {kind} name {quoted(name)} is used more than once.")
-            number = uses.get(base, 1)
+        unique = base = name or f"{kind} {index + 1}"
+        if name in kept:
+            warnings.append(f"The {kind} name {quoted(name)} is used more than once.")
+        if not name or name in kept:
             while unique in taken:
-                number += 1
-                unique = f"{base} ({number})"
-            uses[base] = number
-        uses.setdefault(base, 1)
+                numbers[base] = numbers.get(base, 1) + 1
+                unique = f"{base} ({numbers[base]})"
         taken.add(unique)
+        kept.add(unique)
         result.append(unique)
     return result
 

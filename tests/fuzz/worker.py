@@ -10,12 +10,8 @@ import time
 import warnings
 from pathlib import Path
 
-from sim.assets.build import build_model
-from sim.assets.info import info_text, model_info
-from sim.assets.load import read_raw
-from sim.assets.raw import ModelError
+from tests.fuzz.cases import damaged, outcome
 from tests.fuzz.corpus import corpus
-from tests.fuzz.mutate import mutated
 
 ADDRESS_SPACE = 3 << 30
 HARD_SECONDS = 20
@@ -23,30 +19,6 @@ HARD_SECONDS = 20
 
 class Hang(BaseException):
     """A file took far too long."""
-
-
-def outcome(path: Path) -> str:
-    """ "loaded", or "refused" with one line; anything else comes out as an exception.
-
-    Raises:
-        AssertionError: If the message of a refusal is not one line that names the file.
-    """
-    try:
-        raw = read_raw(path)
-        info_text(model_info(raw, build_model(raw)))
-    except ModelError as error:
-        message = str(error)
-        assert message.startswith(str(path)), message
-        assert len(message.splitlines()) == 1, message
-        assert len(message) < 600, message
-        return "refused"
-    return "loaded"
-
-
-def damaged(seed: int, files: dict[str, bytes]) -> tuple[str, bytes]:
-    """Name and content of the file with this seed."""
-    name = sorted(files)[seed % len(files)]
-    return name, mutated(files[name], seed, list(files.values()))
 
 
 def main() -> None:

@@ -1,0 +1,80 @@
+"""Damaged files load or are refused in one line; `python -m tests.fuzz.run` does the same many times over."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.assets.ezb_reader import EZB_MAGIC
+from tests.conftest import REPO_ROOT
+from tests.ezm_samples import mesh_text, skeleton_text
+from tests.fuzz.cases import damaged, outcome
+from tests.fuzz.corpus import corpus
+
+COUNT = 300
+BATCH = 30
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    """The hand-made files, and the real ones where they are at hand."""
+    folder = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
+    return corpus(folder if folder.is_dir() else None)
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, BATCH))
+def test_damaged_files(tmp_path: Path, files: dict[str, bytes], first: int) -> None:
+    results = set()
+    for seed in range(first, first + BATCH):
+        name, data = damaged(seed, files)
+        (tmp_path / name).write_bytes(data)
+        results.add(outcome(tmp_path / name))
+    # Damage that is always harmless or always fatal would test nothing.
+    assert results == {"loaded", "refused"}
+
+
+def test_undamaged_files_load(tmp_path: Path, files: dict[str, bytes]) -> None:
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        assert outcome(tmp_path / name) == "loaded", name
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.mktemp("any") / "model.ezm"
+    for content in (data, b"<" + data, EZB_MAGIC + data):
+        path.write_bytes(content)
+        assert outcome(path) == "refused" or content.lstrip().startswith(b"<")
+
+
+PAYLOADS = st.text(st.sampled_from("0123456789-.,$efxant \n"), max_size=60)
+LAYOUTS = st.text(st.sampled_from("fdhbcpx124 "), max_size=12)
+MEANINGS = st.lists(
+    st.sampled_from(["position", "normal", "color", "texcoord", "blendweights", "blendindices", "interp1", "new"]),
+    max_size=5,
+).map(" ".join)
+
+
+@given(PAYLOADS, LAYOUTS, MEANINGS, st.integers(-1, 9), PAYLOADS)
+def test_any_buffer(
+    tmp_path_factory: pytest.TempPathFactory, vertices: str, ctype: str, semantic: str, count: int, triangles: str
+) -> None:
+    path = tmp_path_factory.mktemp("buffer") / "model.ezm"
+    path.write_text(mesh_text(vertices, ctype=ctype, semantic=semantic, count=count, triangles=triangles))
+    assert outcome(path) in ("loaded", "refused")
+
+
+@given(st.lists(st.tuples(PAYLOADS, PAYLOADS, PAYLOADS), max_size=4), PAYLOADS, PAYLOADS)
+def test_any_motion(
+    tmp_path_factory: pytest.TempPathFactory, bones: list[tuple[str, str, str]], poses: str, count: str
+) -> None:
+    path = tmp_path_factory.mktemp("motion") / "model.ezm"
+    elements = "".join(
+        f'<Bone name="{number % 3}" parent="{(number + 1) % 4}" position="{one}" orientation="{two}" scale="{three}"/>'
+        for number, (one, two, three) in enumerate(bones)
+    )
+    tracks = f'<AnimTrack name="1" count="{count}">{poses}</AnimTrack>'
+    path.write_text(skeleton_text(elements, tracks=tracks))
+    assert outcome(path) in ("loaded", "refused")

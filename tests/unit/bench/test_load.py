@@ -1,0 +1,32 @@
+"""The load benchmark measures what it says it does."""
+
+from pathlib import Path
+
+from sim.assets.load import load_model
+from sim.assets.writer import write_ezm
+from sim.bench.load import baseline, load_cases, load_rows, synthetic_character
+
+
+def test_rows() -> None:
+    rows = load_rows(1, (200, 300))
+    assert [(row.variant, row.size) for row in rows] == [
+        ("lxml + numpy", 200), ("load_model", 200), ("lxml + numpy", 300), ("load_model", 300),
+    ]  # fmt: skip
+    assert all(row.ms_per_step_min > 0.0 for row in rows)
+
+
+def test_a_given_file_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "model.ezm"
+    write_ezm(synthetic_character(150), path)
+    assert [row.size for row in load_rows(1, path=path)] == [150, 150]
+
+
+def test_both_ways_read_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.ezm"
+    write_ezm(synthetic_character(150), path)
+    model = load_model(path)
+    assert model.skin is not None
+    assert model.skeleton is not None
+    poses = model.clips[0].frame_count * model.skeleton.joint_count
+    assert baseline(path) == 150 * 16 + 3 * model.mesh.triangle_count + 10 * poses
+    assert [case.variant for case in load_cases(path, 150)] == ["lxml + numpy", "load_model"]
