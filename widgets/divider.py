@@ -4,8 +4,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from widgets.overlay import DIM, TEXT, Overlay, paint_ground
-from widgets.theme import SPACE, SPACE_WIDE
+from widgets.overlay import DIM, TEXT, Overlay
 
 _GRIP = 12
 _SHADOW = QColor(0, 0, 0, 120)
@@ -121,29 +120,3 @@ class Divider(Overlay):
             grip = QRectF(x - 3.0, self.height() / 2.0 - 14.0, 6.0, 28.0)
             painter.setBrush(TEXT if self.is_held else DIM)
             painter.drawRoundedRect(grip, 3.0, 3.0)
-
-
-class SideLabel(Overlay):
-    """Name of one side of the split view."""
-
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._text = text
-
-    def set_text(self, text: str) -> None:
-        """Shows another name."""
-        self._text = text
-        self.adjustSize()
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Room for the name."""
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._text) + 2 * SPACE_WIDE, metrics.height() + 2 * SPACE)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Plate and name."""
-        with QPainter(self) as painter:
-            paint_ground(painter, self.rect().toRectF())
-            painter.setPen(TEXT)
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)

@@ -150,9 +150,7 @@ class ChoiceEditor(Editor):
 
 
 class ClipEditor(Editor):
-    """A combo box of the clips of the model; asks for them whenever it is shown or opened."""
-
-    FIRST = "First clip"
+    """A combo box of the clips of the model, which are asked for whenever a value is shown."""
 
     def __init__(self, clip_names: ClipNames, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,7 +166,7 @@ class ClipEditor(Editor):
         names = self._clip_names()
         unknown = (value,) if value and value not in names else ()
         self.combo.clear()
-        self.combo.addItem(f"{self.FIRST} ({names[0]})" if names else "No clips", "")
+        self.combo.addItem(f"{names[0]} (first)" if names else "No clips", "")
         for name in (*names, *unknown):
             self.combo.addItem(name if name in names else f"{name} (missing)", name)
         self.combo.setCurrentIndex(max(0, self.combo.findData(value)))
