@@ -128,7 +128,7 @@ def show_about(editor: Editor) -> None:
 
 def save_screenshot(editor: Editor) -> None:
     """Saves the picture of the viewport as the user sees it."""
-    path = editor.dialogs.save_path("Save screenshot", "sinew.png", "Images (*.png *.jpg)")
+    path = editor.dialogs.save_path("Save screenshot", Path(f"{editor.document.title}.png"), "Images (*.png *.jpg)")
     if path is None:
         return
     path = path if path.suffix else path.with_suffix(".png")
@@ -143,7 +143,7 @@ def export_selected(editor: Editor) -> None:
     loaded = editor.store.loaded(node.id) if node else None
     if node is None or loaded is None:
         return
-    path = editor.dialogs.save_path("Export EZMesh", f"{node.name}.ezm", "EZMesh (*.ezm)")
+    path = editor.dialogs.save_path("Export EZMesh", Path(f"{node.name}.ezm"), "EZMesh (*.ezm)")
     if path is not None:
         target = path if path.suffix else path.with_suffix(".ezm")
         export_model(Path(loaded.model.path), target, done=editor.panels.inform, failed=editor.panels.fail)

@@ -1,5 +1,6 @@
 """The few questions that may stop the user: files to choose, and work that could be lost."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -13,10 +14,16 @@ _ALL = f"Projects and models (*{PROJECT_SUFFIX} {' '.join('*' + suffix for suffi
 
 
 class Dialogs:
-    """Asks in front of one window; replaced by plain functions in tests."""
+    """Asks in front of one window; replaced by plain functions in tests.
+
+    Attributes:
+        parent: The window.
+        folder: Gives the folder that files are looked for first; None leaves it to the system.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.parent = parent
+        self.folder: Callable[[], Path | None] = lambda: None
 
     def unsaved(self, title: str) -> Answer:
         """What to do with unsaved changes."""
@@ -39,13 +46,20 @@ class Dialogs:
         """A model to import or to put in the place of a missing one."""
         return self._existing(title, f"{_MODELS};;All files (*)")
 
-    def project_save_path(self, current: Path | None) -> Path | None:
+    def project_save_path(self, suggestion: Path) -> Path | None:
         """Where to save the project."""
-        return self._new("Save project", str(current or f"untitled{PROJECT_SUFFIX}"), _PROJECTS)
+        return self.save_path("Save project", suggestion, _PROJECTS)
 
-    def save_path(self, title: str, name: str, kind: str) -> Path | None:
-        """Where to write another file."""
-        return self._new(title, name, kind)
+    def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:
+        """Where to write a file; a name without a suffix gets that of the suggestion."""
+        folder = self.folder() or Path()
+        dialog = QFileDialog(self.parent, title, str((folder / suggestion).parent), kind)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suggestion.suffix)
+        dialog.selectFile(suggestion.name)
+        accepted = dialog.exec() == QFileDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        return Path(dialog.selectedFiles()[0]) if accepted else None
 
     def recover(self, recovery: Recovery) -> Answer:
         """Whether to open what a crashed session left: SAVE recovers, DISCARD deletes it, CANCEL keeps it for later."""
@@ -64,9 +78,5 @@ class Dialogs:
         return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
 
     def _existing(self, title: str, kinds: str) -> Path | None:
-        name, _ = QFileDialog.getOpenFileName(self.parent, title, "", kinds)
+        name, _ = QFileDialog.getOpenFileName(self.parent, title, str(self.folder() or ""), kinds)
         return Path(name) if name else None
-
-    def _new(self, title: str, name: str, kind: str) -> Path | None:
-        chosen, _ = QFileDialog.getSaveFileName(self.parent, title, name, kind)
-        return Path(chosen) if chosen else None

@@ -64,6 +64,7 @@ class Editor:
         self.client = ViewportClient(self.document, self.store, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.recent = RecentFiles(self.settings)
+        self.dialogs.folder = self.recent.folder
         self.files = ProjectFiles(
             self.document, self.store, self.loader, self.recent,
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSettings, Signal
+from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
 
@@ -11,7 +11,9 @@ from app.docks import Docks
 from app.menus import Menus
 from widgets.viewport import Viewport
 
-DEFAULT_SIZE = (1440, 900)
+DEFAULT_SIZE = QSize(1440, 900)
+SCREEN_SHARE = 0.92
+"""Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
 
 
 class MainWindow(QMainWindow):
@@ -33,7 +35,7 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self.setCentralWidget(viewport)
-        self.resize(*DEFAULT_SIZE)
+        self.resize(default_size(self.screen().availableGeometry().size()))
         self.actions_table = Actions(self, slots)
         self.docks = Docks(self, panels)
         self.menus = Menus(self, self.actions_table, self.docks.toggle_actions())
@@ -85,3 +87,8 @@ class MainWindow(QMainWindow):
         for widget in (self._loading, self._bar, self._cancel, self._autosave):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
+
+
+def default_size(screen: QSize) -> QSize:
+    """Size of the window at the first start on a screen with this much room [px]."""
+    return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)

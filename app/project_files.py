@@ -15,7 +15,7 @@ from app.project_file import load_project, save_project
 from app.recent_files import RecentFiles
 from sim.assets.model import CharacterModel
 from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
-from sim.view_state import ViewState
+from sim.view_state import Selection, ViewState
 
 PROJECT_SUFFIX = ".sinew"
 MODEL_SUFFIXES = (".ezm", ".ezb")
@@ -41,7 +41,7 @@ class ProjectFiles(QObject):
         loader: Reads models off the GUI thread.
         recent: List of recent files.
         ask_unsaved: Asks whether unsaved changes are saved.
-        ask_save_path: Asks where to save; None when the user gives up.
+        ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
 
     Signals:
         opened: Another project or model is shown; carries whether its camera is to be framed anew.
@@ -63,7 +63,7 @@ class ProjectFiles(QObject):
         recent: RecentFiles,
         *,
         ask_unsaved: Callable[[str], Answer],
-        ask_save_path: Callable[[Path | None], Path | None],
+        ask_save_path: Callable[[Path], Path | None],
     ) -> None:
         super().__init__()
         self._document, self._store, self._loader, self._recent = document, store, loader, recent
@@ -141,7 +141,7 @@ class ProjectFiles(QObject):
                         msgspec.structs.replace(key_light(loaded.model), id="light-1"),
                     )
                 ),
-                ViewState(),
+                ViewState(selection=Selection(node="model-1")),
             )
         else:
             with self._document.macro(f"Import {path.name}"):
@@ -171,10 +171,8 @@ class ProjectFiles(QObject):
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it; whether it was saved."""
-        path = self._ask_save_path(self._document.path)
-        if path is None:
-            return False
-        return self.save_to(path if path.suffix else path.with_suffix(PROJECT_SUFFIX))
+        path = self._ask_save_path(self._document.path or self._suggested_path())
+        return path is not None and self.save_to(with_project_suffix(path))
 
     def save_to(self, path: Path) -> bool:
         """Saves to a file; whether it was saved."""
@@ -188,12 +186,22 @@ class ProjectFiles(QObject):
         self._recent.add(path)
         return True
 
+    def _suggested_path(self) -> Path:
+        """The project is named after its first model."""
+        models = self._document.scene.of_kind("model")
+        return Path(f"{models[0].name if models else self._document.title}{PROJECT_SUFFIX}")
+
     def may_discard(self) -> bool:
         """Whether the open scene may be replaced: nothing is unsaved, or the user saved it or gives it up."""
         if not self._document.modified:
             return True
         answer = self._ask_unsaved(self._document.title)
         return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
+
+
+def with_project_suffix(path: Path) -> Path:
+    """The path with the suffix by which a project is known when it is opened again."""
+    return path if path.suffix.lower() == PROJECT_SUFFIX else path.with_name(path.name + PROJECT_SUFFIX)
 
 
 def key_light(model: CharacterModel) -> Node:

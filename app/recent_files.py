@@ -34,6 +34,10 @@ class RecentFiles(QObject):
             return ()
         return tuple(Path(text) for text in texts if isinstance(text, str) and text)[:COUNT_MAX]
 
+    def folder(self) -> Path | None:
+        """Folder of the most recent file that still exists."""
+        return next((path.parent for path in self.paths() if path.parent.is_dir()), None)
+
     def add(self, path: Path) -> None:
         """Put a file to the front."""
         added = path.absolute()

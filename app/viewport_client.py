@@ -4,6 +4,7 @@ import math
 import time
 from dataclasses import dataclass, replace
 
+import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
@@ -18,7 +19,7 @@ from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
 from sim.render.overlay_records import JointRef
 from sim.render.picture import Overlay
-from sim.scene import NodeId
+from sim.scene import NodeId, Vec3
 from sim.systems.comparison import ComparisonStatistics
 from sim.view_state import Selection
 
@@ -116,7 +117,10 @@ class ViewportClient(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
-        """Box in the world [m] of a bone, a node, or everything; the context must be current."""
+        """Box in the world [m] of a bone, a node, or everything; the context must be current.
+
+        A light has no size: it is shown together with all that it lights.
+        """
         engine = self.engine
         if engine is None:
             return None
@@ -124,7 +128,10 @@ class ViewportClient(QObject):
         joint = self.joint_of(Selection(node=node_id, bone=bone))
         if joint is not None:
             return engine.joint_bounds(joint.node, joint.joint)
-        return engine.bounds(node_id) or engine.bounds()
+        everything = engine.bounds()
+        if node_id is not None and (node := self._document.scene.node(node_id)).light is not None:
+            return with_point(everything, node.transform.position)
+        return engine.bounds(node_id) or everything
 
     # --- overlay --------------------------------------------------------------------------------------
 
@@ -190,6 +197,13 @@ class ViewportClient(QObject):
             errors, self._log.errors = self._log.errors, []
             for error in dict.fromkeys(errors):
                 self.gl_failed.emit(f"OpenGL: {error}")
+
+
+def with_point(box: Bounds | None, point: Vec3) -> Bounds:
+    """Smallest box that also holds a point."""
+    if box is None:
+        return Bounds(np.array(point), np.array(point))
+    return Bounds(np.minimum(box.lo, point), np.maximum(box.hi, point))
 
 
 def nice_ceiling(value: float) -> float:

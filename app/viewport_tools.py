@@ -17,13 +17,14 @@ from widgets.viewport import Viewport
 
 JOINT_RADIUS = 9.0
 LIGHT_RADIUS = 12.0
+HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
     """Selection by click, hover of bones, and dragging of lights in the plane of the view.
 
     Signals:
-        hint: What is under the mouse, for the status bar; "" for nothing.
+        hint: What the mouse does where it is, for the status bar; "" outside of the viewport.
     """
 
     hint = Signal(str)
@@ -120,6 +121,7 @@ class ViewportTools(QObject):
         grabbed = self._on_view_plane(position)
         place = np.asarray(self._document.scene.node(self._light).transform.position)
         self._offset = place - grabbed if grabbed is not None else np.zeros(3)
+        self.hint.emit(f"{name}: Escape puts it back")
 
     def _on_dragged(self, position: QPointF) -> None:
         if self._handles.drag(position):
@@ -188,7 +190,7 @@ class ViewportTools(QObject):
     def _hint_for(self, light: NodeId | None, joint: JointRef | None) -> str:
         if light is not None:
             return f"{self._document.scene.node(light).name}: drag to move"
-        return f"Bone {self._selection_of(joint).bone}: click to select" if joint is not None else ""
+        return f"Bone {self._selection_of(joint).bone}: click to select" if joint is not None else HINT
 
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
