@@ -175,7 +175,7 @@ def _vertex_values(
             raise ElementFault(element, "ctype and semantic are missing")
         return np.empty((0, 1)), fields, 0
     mixed = any(letter[0] in "xcp" for field in fields for letter in field.letters)
-    tokens = split_tokens(text) if mixed else None
+    tokens = split_tokens(text, watch) if mixed else None
     values = np.empty(0) if tokens is not None else _numbers(element, text, watch)
     available = len(values) if tokens is None else len(tokens)
     if count is None:
@@ -185,7 +185,6 @@ def _vertex_values(
     count = checked_count(element, available, count, stride, "vertex", warnings)
     if tokens is not None:
         values = _mixed_values(element, fields, stride, tokens[: count * stride])
-        watch.advance(len(text))
     return values[: count * stride].reshape(count, stride), fields, count
 
 

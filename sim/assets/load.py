@@ -65,9 +65,11 @@ def read_raw(
     try:
         # Values come from a file: what overflows is found by the checks of the result.
         with np.errstate(all="ignore"):
-            return _read(data, path, watch)
+            raw = _read(data, path, watch)
     except ElementFault as fault:
         raise ModelError(path, fault.element, fault.reason) from None
+    watch.finish()
+    return raw
 
 
 def _read(data: bytes, path: Path, watch: LoadWatch) -> RawModel:

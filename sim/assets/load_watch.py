@@ -32,9 +32,15 @@ class LoadWatch:
         if self._cancelled is not None and self._cancelled():
             raise LoadCancelled
         self._done += work
-        if self._progress is None or self.total <= 0:
-            return
-        fraction = min(1.0, self._done / self.total)
-        if fraction - self._reported >= SMALLEST_STEP:
+        if self.total > 0:
+            self._report(min(1.0, self._done / self.total))
+
+    def finish(self) -> None:
+        """Note that nothing is left to do."""
+        self._report(1.0)
+
+    def _report(self, fraction: float) -> None:
+        step = fraction - self._reported
+        if self._progress is not None and (step >= SMALLEST_STEP or fraction == 1.0 > self._reported):
             self._reported = fraction
             self._progress(fraction)

@@ -8,6 +8,7 @@ conversion holds the interpreter lock and a window may be waiting for it.
 
 import re
 import struct
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -22,7 +23,7 @@ CHUNK_BYTES = 1 << 20
 SMALL_BYTES = 256
 
 _COMMA, _SPACE, _OPEN, _CLOSE = (ord(character) for character in ", []")
-_SEPARATOR = re.compile(rb"[\s,]")
+_SEPARATOR = re.compile(r"[\s,]")
 _DECODE = msgspec.json.Decoder(list[float]).decode
 _WORDS = {
     "fltmax": float(np.finfo(np.float32).max),
@@ -45,21 +46,17 @@ def parse_numbers(text: str, watch: LoadWatch | None = None) -> Float64:
         NumberFault: For a token that is not a number.
         LoadCancelled: If `watch` says so.
     """
-    data = text.encode("utf-8", "surrogatepass")
-    pieces = []
-    start = 0
-    while start < len(data):
-        end = _chunk_end(data, start)
-        pieces.append(_parse_chunk(data[start:end]))
-        if watch is not None:
-            watch.advance(end - start)
-        start = end
+    pieces = [_parse_chunk(chunk) for chunk in _chunks(text, watch)]
     return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty(0)])
 
 
-def split_tokens(text: str) -> list[str]:
-    """Tokens of `text`, in order."""
-    return text.replace(",", " ").split()
+def split_tokens(text: str, watch: LoadWatch | None = None) -> list[str]:
+    """Tokens of `text`, in order.
+
+    Raises:
+        LoadCancelled: If `watch` says so.
+    """
+    return [token for chunk in _chunks(text, watch) for token in chunk.replace(",", " ").split()]
 
 
 def token_values(tokens: list[str]) -> list[float]:
@@ -84,25 +81,30 @@ def parse_hex(tokens: list[str], digits: int) -> npt.NDArray[np.uint32]:
     return np.array([int(token, 16) for token in tokens], dtype=np.uint32)
 
 
-def _chunk_end(data: bytes, start: int) -> int:
-    """End of a piece of about `CHUNK_BYTES` that does not cut a token."""
-    if len(data) - start <= CHUNK_BYTES:
-        return len(data)
-    cut = _SEPARATOR.search(data, start + CHUNK_BYTES)
-    return cut.start() if cut else len(data)
+def _chunks(text: str, watch: LoadWatch | None) -> Iterator[str]:
+    """Pieces of about `CHUNK_BYTES` that cut no token; each counts as done when the next is asked for."""
+    start = 0
+    while start < len(text):
+        end = len(text)
+        if end - start > CHUNK_BYTES:
+            cut = _SEPARATOR.search(text, start + CHUNK_BYTES)
+            end = cut.start() if cut else end
+        yield text[start:end]
+        if watch is not None:
+            watch.advance(end - start)
+        start = end
 
 
-def _parse_chunk(chunk: bytes) -> Float64:
-    try:
-        # For a few numbers the preparation costs more than it saves.
-        values = _DECODE(_json_list(chunk)) if len(chunk) > SMALL_BYTES else _slow_values(chunk)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        values = _slow_values(chunk)
+def _parse_chunk(chunk: str) -> Float64:
+    # For a few numbers the preparation costs more than it saves.
+    if len(chunk) <= SMALL_BYTES or not chunk.isascii():
+        values = token_values(split_tokens(chunk))
+    else:
+        try:
+            values = _DECODE(_json_list(chunk.encode("ascii")))
+        except msgspec.DecodeError:
+            values = token_values(split_tokens(chunk))
     return np.fromiter(values, np.float64, len(values))
-
-
-def _slow_values(chunk: bytes) -> list[float]:
-    return token_values(split_tokens(chunk.decode("utf-8", "replace")))
 
 
 def _json_list(chunk: bytes) -> memoryview:
