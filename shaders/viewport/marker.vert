@@ -19,5 +19,5 @@ void main() {
     vec4 clip = frame.clip_from_world * vec4(i_centre.xyz, 1.0);
     clip.xy += v_offset * 2.0 * frame.viewport.zw * clip.w;
     clip.z = 0.0;  // drawn over everything, so neither plane of the depth range may cut it
-    gl_Position = clip;
+    gl_Position = vec4(clip.xy, 0.0, clip.w);   // inside the depth range however near or far
 }

@@ -1,10 +1,15 @@
 """What drawing needs of a character: static buffers, materials, vertex arrays, bones."""
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.gl.context import Context
+from sim.render.mesh_pass import Scalar, Surface
+from sim.render.overlay_records import bone_records, joint_markers
+from sim.render.shot import JointRef, Look, Overlay
 from sim.render.skeleton_lines import BoneSegments, bone_segments
-from sim.render.surface import Images, Materials, MeshBuffers, SurfaceArrays, draw_ranges
+from sim.render.surface import DrawRange, Images, Materials, MeshBuffers, SurfaceArrays, draw_ranges
+from sim.scene import Comparison, DisplayMode, DoubleSided, ModelSettings, NodeId
 from sim.systems.character import Character
 
 
@@ -13,20 +18,24 @@ class CharacterView:
 
     Args:
         context: Where it lives.
+        node_id: The node that is drawn.
         character: The pose and the vertices, owned by someone else.
         images: Decoded textures by path.
 
     Attributes:
+        node_id: The node that is drawn.
+        settings: Its settings; replaced when the scene changes.
         character: What is drawn.
-        materials, ranges: How.
         segments: Bones of the overlay; None without a skeleton.
     """
 
-    def __init__(self, context: Context, character: Character, images: Images) -> None:
+    def __init__(self, context: Context, node_id: NodeId, character: Character, images: Images) -> None:
         model = character.model
+        self.node_id = node_id
+        self.settings = ModelSettings()
         self.character = character
-        self.materials = Materials(context, model, images)
-        self.ranges = draw_ranges(model.mesh)
+        self._materials = Materials(context, model, images)
+        self._ranges: dict[DoubleSided, tuple[DrawRange, ...]] = {}
         self.segments: BoneSegments | None = None
         if model.skeleton is not None:
             self.segments = bone_segments(model.skeleton, model.skin)
@@ -34,6 +43,28 @@ class CharacterView:
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._weight_joint: int | None = None
+
+    def surface(self, look: Look) -> Surface:
+        """The skinned surface; compared, in the heat map, or as it is."""
+        scalar, scale = self._scalar(look)
+        return Surface(
+            arrays=self.arrays(look.second),
+            materials=self._materials,
+            ranges=self._ranges_for(self.settings.double_sided),
+            world_from_model=self.character.world_from_model,
+            texture_origin_bottom=self.character.texture_origin_bottom,
+            scalar=scalar,
+            scalar_scale=scale,
+        )
+
+    def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        """Bones and joints."""
+        places = self.character.joint_positions()
+        selected, hovered = self._joint(overlay.selected), self._joint(overlay.hovered)
+        return (
+            bone_records(self.segments, places, selected, hovered),
+            joint_markers(self.segments, places, selected, hovered),
+        )
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
         """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
@@ -63,7 +94,26 @@ class CharacterView:
         """Deletes what drawing added; the character stays."""
         self._release_arrays()
         self._static.release()
-        self.materials.release()
+        self._materials.release()
+
+    def _scalar(self, look: Look) -> tuple[Scalar, float]:
+        """What the colour ramp shows, and its coordinate per unit."""
+        settings, overlay = look.settings, look.overlay
+        if settings.comparison is Comparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
+            span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0
+            return Scalar.DIFFERENCE, 1.0 / max(span, 1e-12)
+        if settings.display is DisplayMode.WEIGHTS:
+            self.show_weights(self._joint(overlay.selected))
+            return Scalar.WEIGHT, 1.0
+        return Scalar.NONE, 1.0
+
+    def _ranges_for(self, sides: DoubleSided) -> tuple[DrawRange, ...]:
+        if sides not in self._ranges:
+            self._ranges[sides] = draw_ranges(self.character.model.mesh, sides)
+        return self._ranges[sides]
+
+    def _joint(self, reference: JointRef | None) -> int | None:
+        return reference.joint if reference is not None and reference.node == self.node_id else None
 
     def _release_arrays(self) -> None:
         for arrays in self._arrays or ():

@@ -72,12 +72,22 @@ class Frame:
 
     def depth_range(self) -> tuple[float, float]:
         """Near and far distance [m] that hold the subject and the ground around it."""
-        offset = float(np.linalg.norm(self.camera.position() - self.subject.centre))
+        towards = self.subject.centre - self.camera.position()
+        offset = float(np.linalg.norm(towards))
         far = (offset + self.subject.radius) * 4.0 + 10.0 * self.subject.radius
         if self.camera.orthographic:
             return -far, far
-        nearest = offset - 1.5 * self.subject.radius
+        depth = -float(towards @ self.camera.rotation()[2])
+        nearest = min(depth - 1.2 * self.subject.radius, 0.95 * self._nearest_ground())
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
+
+    def _nearest_ground(self) -> float:
+        """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""
+        height = float(self.camera.position()[1])
+        _, up, back = self.camera.rotation()
+        half = float(np.tan(np.radians(self.camera.field_of_view) / 2.0))
+        approach = half * abs(float(up[1])) + float(np.copysign(back[1], back[1] * height))
+        return abs(height) / approach if approach > 0.0 else np.inf
 
     def clip_from_world(self) -> npt.NDArray[np.float64]:
         """Projection of this picture."""

@@ -32,7 +32,6 @@ class Surface:
     Attributes:
         arrays, materials, ranges: What the GPU holds.
         world_from_model: Placement, shape (4, 4).
-        double_sided: Whether back faces are drawn.
         texture_origin_bottom: Whether v = 0 is the bottom row.
         scalar: What the ramp shows, if anything.
         scalar_scale: Ramp coordinate per unit of the scalar.
@@ -42,7 +41,6 @@ class Surface:
     materials: Materials
     ranges: tuple[DrawRange, ...]
     world_from_model: npt.NDArray[np.float64]
-    double_sided: bool
     texture_origin_bottom: bool
     scalar: Scalar
     scalar_scale: float
@@ -93,7 +91,6 @@ class MeshPass:
         )
         program = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
         placement = surface.world_from_model
-        PipelineState(cull=culling(placement, surface.double_sided), scissor=scissor).apply(self._context)
         program["u_world_from_model"] = placement
         program["u_world_from_normal"] = _normal_matrix(placement[:3, :3])
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
@@ -101,6 +98,7 @@ class MeshPass:
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
         for part in surface.ranges:
+            PipelineState(cull=culling(placement, part.double_sided), scissor=scissor).apply(self._context)
             _set_material(program, surface.materials.get(part.material, textured))
             surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 

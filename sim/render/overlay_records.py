@@ -1,35 +1,25 @@
 """Records of bones, joints and lights for the overlay passes."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from sim.render.character_view import CharacterView
 from sim.render.frame import Light
 from sim.render.overlay_pass import BONE, MARKER
-from sim.scene import NodeId
+from sim.render.skeleton_lines import BoneSegments
 
+Places = npt.NDArray[np.float64]  # joints in the world [m], (B, 3)
 PLAIN, HOVERED, SELECTED = 0.0, 1.0, 2.0
 _JOINT_RADIUS = 2.5
 _LIGHT_RADIUS = 8.0
 _COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SELECTED: (1.0, 0.60, 0.15, 1.0)}
 
 
-@dataclass(frozen=True, slots=True)
-class JointRef:
-    """A joint of a model node."""
-
-    node: NodeId
-    joint: int
-
-
-def bone_records(view: CharacterView, selected: int | None, hovered: int | None) -> npt.NDArray[np.void]:
+def bone_records(
+    segments: BoneSegments | None, places: Places, selected: int | None, hovered: int | None
+) -> npt.NDArray[np.void]:
     """Octahedra of the drawn segments; those that start at the selected joint are marked."""
-    segments = view.segments
     if segments is None or not len(segments.heads):
         return np.zeros(0, BONE)
-    places = view.character.joint_positions()
     records = np.zeros(len(segments.heads), BONE)
     heads, tails = places[segments.heads], places[segments.tails]
     lengths = np.linalg.norm(tails - heads, axis=1)
@@ -40,16 +30,18 @@ def bone_records(view: CharacterView, selected: int | None, hovered: int | None)
     return records[lengths > 1e-9]
 
 
-def joint_markers(view: CharacterView, selected: int | None, hovered: int | None) -> npt.NDArray[np.void]:
+def joint_markers(
+    segments: BoneSegments | None, places: Places, selected: int | None, hovered: int | None
+) -> npt.NDArray[np.void]:
     """Discs at the drawn joints, and at the selected one even when it is not drawn."""
-    if view.segments is None:
+    if segments is None:
         return np.zeros(0, MARKER)
-    joints = view.segments.joints
+    joints = segments.joints
     if selected is not None:
         joints = np.union1d(joints, [selected])
     states = _states(joints, selected, hovered)
     records = np.zeros(len(joints), MARKER)
-    records["centre"][:, :3] = view.character.joint_positions()[joints]
+    records["centre"][:, :3] = places[joints]
     records["centre"][:, 3] = np.where(states > PLAIN, _JOINT_RADIUS + 1.5, _JOINT_RADIUS)
     for state, colour in _COLOURS.items():
         records["colour"][states == state] = colour

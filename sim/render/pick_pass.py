@@ -9,9 +9,10 @@ import numpy.typing as npt
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.gl.state import Cull, PipelineState
-from sim.gl.vertex_array import VertexArray
+from sim.gl.state import PipelineState
 from sim.render.frame import Frame
+from sim.render.mesh_pass import Surface
+from sim.render.surface import culling
 from sim.scene import NodeId
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
@@ -25,15 +26,6 @@ class Pick:
     triangle: int
 
 
-@dataclass(frozen=True, slots=True)
-class PickTarget:
-    """One object as it is shown: its triangles, placement of shape (4, 4), and the faces left out."""
-
-    triangles: VertexArray
-    world_from_model: npt.NDArray[np.float64]
-    cull: Cull
-
-
 class PickPass:
     """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
 
@@ -42,23 +34,29 @@ class PickPass:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
 
-    def pick(self, frame: Frame, targets: Sequence[PickTarget], x: float, y: float) -> tuple[int, int] | None:
+    def pick(self, frame: Frame, surfaces: Sequence[Surface], x: float, y: float) -> tuple[int, int] | None:
         """Index of the object nearest to the cursor and its triangle; None when nothing is within reach.
 
         Args:
             frame: The picture.
-            targets: What is visible.
+            surfaces: What is visible.
             x, y: Cursor from the top left [px].
         """
         clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world()
         self._target.clear((0, 0, 0, 0))
-        for index, target in enumerate(targets):
-            PipelineState(multisample=False, cull=target.cull).apply(self._context)
-            self._program["u_clip_from_model"] = clip_from_world @ target.world_from_model
+        for index, surface in enumerate(surfaces):
+            self._program["u_clip_from_model"] = clip_from_world @ surface.world_from_model
             self._program["u_object"] = index
-            target.triangles.draw(self._program)
+            self._draw(surface)
         pixels = self._target.read_pixels().astype(np.int64)
         return _nearest(pixels)
+
+    def _draw(self, surface: Surface) -> None:
+        for part in surface.ranges:
+            cull = culling(surface.world_from_model, part.double_sided)
+            PipelineState(multisample=False, cull=cull).apply(self._context)
+            self._program["u_first_triangle"] = part.first_triangle
+            surface.arrays.triangles.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     def release(self) -> None:
         """Deletes the target."""

@@ -1,19 +1,20 @@
 """What passes draw of a character: vertex arrays, draw ranges and materials."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Material, Mesh
+from sim.assets.model import CharacterModel, Material, Mesh, Section
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
+from sim.scene import DoubleSided
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])
@@ -23,23 +24,24 @@ Images = Mapping[Path, npt.NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class DrawRange:
-    """Consecutive triangles of one material; material -1 is the plain one."""
+    """Consecutive triangles of one material, and whether their backs are drawn; material -1 is the plain one."""
 
     material: int
     first_triangle: int
     triangle_count: int
+    double_sided: bool
 
 
-def draw_ranges(mesh: Mesh) -> tuple[DrawRange, ...]:
-    """Sections with neighbours of the same material merged: many sections often share one."""
+def draw_ranges(mesh: Mesh, sides: DoubleSided) -> tuple[DrawRange, ...]:
+    """Sections with neighbours that are drawn alike merged: many sections often share one material."""
     ranges: list[DrawRange] = []
     for section in mesh.sections:
+        double = section.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON
         last = ranges[-1] if ranges else None
-        adjoining = last is not None and last.first_triangle + last.triangle_count == section.first_triangle
-        if last is not None and adjoining and last.material == section.material:
-            ranges[-1] = DrawRange(last.material, last.first_triangle, last.triangle_count + section.triangle_count)
+        if last is not None and _continues(last, section, double):
+            ranges[-1] = replace(last, triangle_count=last.triangle_count + section.triangle_count)
         elif section.triangle_count:
-            ranges.append(DrawRange(section.material, section.first_triangle, section.triangle_count))
+            ranges.append(DrawRange(section.material, section.first_triangle, section.triangle_count, double))
     return tuple(ranges)
 
 
@@ -48,6 +50,11 @@ def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cu
     if double_sided:
         return "none"
     return "front" if np.linalg.det(world_from_model[:3, :3]) < 0.0 else "back"
+
+
+def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
+    adjoining = last.first_triangle + last.triangle_count == section.first_triangle
+    return adjoining and (last.material, last.double_sided) == (section.material, double_sided)
 
 
 @dataclass(frozen=True, slots=True)
