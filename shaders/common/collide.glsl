@@ -155,12 +155,21 @@ vec3 contact_velocity(vec3 velocity, Contact contact, float substep) {
     return velocity + impulse * contact.normal - lost * across;
 }
 
+// Where a touching point goes when its velocity becomes `answered`: `thickness` from the surface, less what friction
+// took from the sliding of this substep, so that a point that friction holds does not creep.
+vec3 contact_position(vec3 position, vec3 velocity, vec3 answered, Contact contact, float thickness, float substep) {
+    vec3 change = answered - velocity;
+    vec3 held = change - dot(change, contact.normal) * contact.normal;
+    return position + (thickness - contact.distance) * contact.normal + substep * held;
+}
+
 // Contact for position Verlet: the point is put `thickness` from the surface, its previous position gives the velocity.
 void resolve_contact(inout vec3 position, inout vec3 previous, Contact contact, float thickness, float substep) {
     bool touching = contact.distance < thickness;
-    vec3 pushed = position + (thickness - contact.distance) * contact.normal;
-    vec3 velocity = contact_velocity((position - previous) / substep, contact, substep);
-    previous = touching ? pushed - substep * velocity : previous;
+    vec3 velocity = (position - previous) / substep;
+    vec3 answered = contact_velocity(velocity, contact, substep);
+    vec3 pushed = contact_position(position, velocity, answered, contact, thickness, substep);
+    previous = touching ? pushed - substep * answered : previous;
     position = touching ? pushed : position;
 }
 
@@ -168,8 +177,9 @@ void resolve_contact(inout vec3 position, inout vec3 previous, Contact contact, 
 void bounce_contact(inout vec3 position, inout vec3 velocity, Contact contact, float thickness, float substep) {
     bool touching = contact.distance < thickness;
     vec3 answered = contact_velocity(velocity, contact, substep);
+    vec3 pushed = contact_position(position, velocity, answered, contact, thickness, substep);
+    position = touching ? pushed : position;
     velocity = touching ? answered : velocity;
-    position = touching ? position + (thickness - contact.distance) * contact.normal : position;
 }
 
 // Contact with every collider in turn, for position Verlet.

@@ -76,8 +76,7 @@ def resolve(
         substep: Duration of the substep [s], positive.
     """
     touching = (contact.distance < thickness)[:, None]
-    pushed = position + (thickness - contact.distance)[:, None] * contact.normal
-    velocity = contact_velocity((position - previous) / substep, contact, substep)
+    pushed, velocity = _answer(position, (position - previous) / substep, contact, thickness, substep)
     return np.where(touching, pushed, position), np.where(touching, pushed - substep * velocity, previous)
 
 
@@ -86,9 +85,22 @@ def bounce(
 ) -> tuple[Float64, Float64]:
     """Positions and velocities (n, 3) after contact, for points that carry their velocity; otherwise as `resolve`."""
     touching = (contact.distance < thickness)[:, None]
-    pushed = position + (thickness - contact.distance)[:, None] * contact.normal
-    answered = contact_velocity(velocity, contact, substep)
+    pushed, answered = _answer(position, velocity, contact, thickness, substep)
     return np.where(touching, pushed, position), np.where(touching, answered, velocity)
+
+
+def _answer(
+    position: Float64, velocity: Float64, contact: Contact, thickness: float | Float64, substep: float
+) -> tuple[Float64, Float64]:
+    """Position and velocity after contact, as if every point touched.
+
+    The position also loses what friction took from this substep's sliding; without that a point that friction holds
+    would creep by the acceleration of every substep.
+    """
+    answered = contact_velocity(velocity, contact, substep)
+    change = answered - velocity
+    held = change - np.sum(change * contact.normal, axis=1)[:, None] * contact.normal
+    return position + (thickness - contact.distance)[:, None] * contact.normal + substep * held, answered
 
 
 def contact_velocity(velocity: Float64, contact: Contact, substep: float) -> Float64:

@@ -26,8 +26,13 @@ _ENDLESS = 1e18
 def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float32:
     """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
 
-    Texels: centre at the start, bounding radius | travel over the step, kind | half sizes or semi-axes, rounding radius
-    (of a plane that does not turn its normal, else zero) | orientation at the start | axis of the turn, its angle | friction, restitution, 1 / frame_time, 0.
+    Texels:
+        0. Centre at the start, radius of the sphere about it that the collider stays in when it travels with it.
+        1. Travel over the step, kind.
+        2. Half sizes or semi-axes, rounding radius; of a plane that does not turn its normal.
+        3. Orientation at the start.
+        4. Axis of the turn, its angle.
+        5. Friction, restitution, 1 / frame_time, 0.
 
     Args:
         states: Any number.
@@ -39,20 +44,17 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float3
     motion = motions(
         np.array([state.world_from_start for state in states]), np.array([state.world_from_end for state in states])
     )
+    travels = np.linalg.norm(motion.travel, axis=1)
     out[:, 0, :3], out[:, 1, :3] = motion.centre, motion.travel
+    out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
+    out[:, 0, 3] = np.minimum(out[:, 0, 3] + travels, _ENDLESS)
+    out[:, 1, 3] = [_KINDS.get(state.shape, ROUND) for state in states]
+    out[:, 2] = [_sizes(state) for state in states]
+    standing = (out[:, 1, 3] == PLANE) & (motion.angle == 0.0)
+    out[standing, 2, :3] = quaternion.rotate(motion.orientation[standing], np.array([0.0, 1.0, 0.0]))
     out[:, 3], out[:, 4, :3], out[:, 4, 3] = motion.orientation, motion.axis, motion.angle
-    turns = motion.angle > 0.0
-    upward = quaternion.rotate(motion.orientation, np.array([0.0, 1.0, 0.0]))
+    out[:, 5, :2] = [(state.friction, state.restitution) for state in states]
     out[:, 5, 2] = 1.0 / frame_time if frame_time > 0.0 else 0.0
-    for index, state in enumerate(states):
-        row = out[index]
-        row[0, 3] = min(bounding_radius(state.shape, state.size), _ENDLESS)
-        row[1, 3] = _KINDS.get(state.shape, ROUND)
-        if state.shape is ColliderShape.PLANE:
-            row[2, :3] = 0.0 if turns[index] else upward[index]
-        else:
-            row[2, :3], row[2, 3] = _sizes(state)
-        row[5, :2] = state.friction, state.restitution
     return out.astype(np.float32)
 
 
@@ -66,7 +68,10 @@ def collider_defines(states: Sequence[ColliderState]) -> dict[str, object]:
     return {"COLLIDE_STILL": still, "COLLIDE_NO_ELLIPSOID": not ellipsoids}
 
 
-def _sizes(state: ColliderState) -> tuple[npt.NDArray[np.float64], float]:
+def _sizes(state: ColliderState) -> tuple[float, ...]:
+    if state.shape is ColliderShape.PLANE:
+        return 0.0, 0.0, 0.0, 0.0
     if state.shape is ColliderShape.ELLIPSOID:
-        return state.size, 0.0
-    return core(state.shape, state.size)
+        return *state.size.tolist(), 0.0
+    half_sizes, radius = core(state.shape, state.size)
+    return *half_sizes.tolist(), radius

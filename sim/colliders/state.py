@@ -63,15 +63,18 @@ def bounding_radius(shape: ColliderShape, size: Float64) -> float:
     return float(size[0] if shape is ColliderShape.SPHERE else np.max(size))
 
 
-def inner_radius(shape: ColliderShape, size: Float64) -> float:
-    """Radius of the largest sphere inside the shape [m]; infinite for a plane.
+def safe_depth(shape: ColliderShape, size: Float64) -> float:
+    """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
 
-    A point that is pushed out where it is found, without a look at its path, cannot pass through if it moves less than
-    this in a step relative to the collider.
+    A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
+    less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
+    curvature of the others.  Infinite for a plane.
     """
     if shape is ColliderShape.PLANE:
         return float("inf")
-    return float(size[0]) if shape in (ColliderShape.SPHERE, ColliderShape.CAPSULE) else float(np.min(size))
+    if shape is ColliderShape.ELLIPSOID:
+        return float(np.min(size) ** 2 / np.max(size))
+    return float(np.min(size) if shape is ColliderShape.BOX else size[0])
 
 
 def _positive(value: npt.ArrayLike) -> Float64:

@@ -1,0 +1,33 @@
+"""Colliders and points for the tests."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.collider_settings import ColliderShape
+from sim.colliders.state import ColliderState
+from sim.maths import quaternion
+from sim.maths.transform import compose
+
+Float64 = npt.NDArray[np.float64]
+
+SIZES: dict[ColliderShape, tuple[float, float, float]] = {
+    ColliderShape.PLANE: (0.0, 0.0, 0.0),
+    ColliderShape.SPHERE: (0.7, 0.0, 0.0),
+    ColliderShape.ELLIPSOID: (1.3, 0.4, 0.7),
+    ColliderShape.CAPSULE: (0.3, 0.8, 0.0),
+    ColliderShape.BOX: (0.9, 0.2, 0.5),
+}
+SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
+
+
+def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle: float = 0.0) -> Float64:
+    """A rigid placement (4, 4), turned by `angle` [rad]."""
+    return compose(np.asarray(position, dtype=np.float64), quaternion.from_axis_angle(axis, angle), np.ones(3))
+
+
+def collider(
+    shape: ColliderShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float
+) -> ColliderState:
+    """A collider of the usual size; at rest unless `end` is given."""
+    first = np.eye(4) if start is None else start
+    return ColliderState(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)
