@@ -74,6 +74,7 @@ class CameraController:
         self._set_camera = set_camera
         self._last: QPointF | None = None
         self._mode = ""
+        self._button = Qt.MouseButton.NoButton
 
     @property
     def active(self) -> bool:
@@ -86,7 +87,7 @@ class CameraController:
         if event.button() != Qt.MouseButton.MiddleButton and not left_alt:
             return False
         self._mode = _drag_mode(event.modifiers())
-        self._last = event.position()
+        self._last, self._button = event.position(), event.button()
         return True
 
     def move(self, event: QMouseEvent, size: QSizeF) -> bool:
@@ -106,8 +107,8 @@ class CameraController:
         return True
 
     def release(self, event: QMouseEvent) -> bool:
-        """Ends a drag; False when none was under way."""
-        if self._last is None or event.button() not in (Qt.MouseButton.MiddleButton, Qt.MouseButton.LeftButton):
+        """Ends a drag; False when none was under way, or another button began it."""
+        if self._last is None or event.button() != self._button:
             return False
         self._last = None
         return True
@@ -127,7 +128,7 @@ class CameraController:
             return False
         if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:
             return False
-        self._zoom(1.0 + event.value(), event.position(), size)
+        self._zoom(max(1.0 + event.value(), 0.1), event.position(), size)
         return True
 
     def _scroll(self, delta: QPointF, event: QWheelEvent, size: QSizeF) -> None:

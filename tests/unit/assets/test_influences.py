@@ -25,8 +25,8 @@ def posed_box(model: CharacterModel, palette: np.ndarray) -> Bounds:
 def wild_clip(skeleton: Skeleton) -> UniformClip:
     """Every joint turned by up to about 40 degrees."""
     random = np.random.default_rng(8)
-    turns = np.concatenate([random.uniform(-0.3, 0.3, (3, skeleton.joint_count, 3)), np.ones((3, skeleton.joint_count, 1))],
-                           axis=2)  # fmt: skip
+    turns = random.uniform(-0.3, 0.3, (3, skeleton.joint_count, 4))
+    turns[..., 3] = 1.0
     orientations = quaternion.multiply(skeleton.bind_orientations, quaternion.normalised(turns))
     positions, scales = (np.stack([keys] * 3) for keys in (skeleton.bind_positions, skeleton.bind_scales))
     return UniformClip("wild", 1.0, positions, orientations, scales)
@@ -34,17 +34,17 @@ def wild_clip(skeleton: Skeleton) -> UniformClip:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_boxes_hold_the_mesh_skinned_linearly(assets, name):
-    """And dual quaternions, which may swing out of the hull of the joints' images, leave it by a tenth at most."""
+    """And by dual quaternions, which could swing out of the joints' images, but do not in real poses."""
     model = load_model(assets / "ezm" / name)
     extent = model.mesh.bounds.extent
     clip = model.clips[0] if model.clips else wild_clip(model.skeleton)
     for share in (0.0, 0.13, 0.37, 0.61, 0.88, 1.0):
         pose = evaluate_pose(model, clip, share * clip.duration)
         box = posed_box(model, pose.palette)
-        for method, margin in ((SkinningMethod.LBS, 1e-6), (SkinningMethod.DQS, 0.1)):
+        for method in (SkinningMethod.LBS, SkinningMethod.DQS):
             positions = skin(model.mesh, model.skin, pose.palette, method).positions
-            assert (positions >= box.lo - margin * extent).all()
-            assert (positions <= box.hi + margin * extent).all()
+            assert (positions >= box.lo - 1e-6 * extent).all()
+            assert (positions <= box.hi + 1e-6 * extent).all()
 
 
 @pytest.mark.parametrize("name", MODELS)
