@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from resources.samples.curves import Curve, eased
+from resources.samples.curves import Curve, eased, frame_times
 from resources.samples.motion import turn
 from sim.assets.raw import (
     RawBone,
@@ -75,8 +75,8 @@ def build_arm(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
 
 def _clip(name: str, bones: list[RawBone], axis: tuple[int, int, int], angle: float) -> RawClip:
     """The joint `upper` turns by `angle` about `axis` and back."""
-    time = np.arange(FRAMES) * FRAME_STEP
-    half = time[-1] / 2.0
+    time = frame_times(FRAMES, FRAME_STEP)
+    half = float(time[-1]) / 2.0
     angles = angle * eased(half - np.abs(time - half), 0.1, half)
     angles[FRAMES // 2] = angle
     tracks = []
@@ -123,15 +123,19 @@ def _tube(centres: Float64, axes: Float64, halves: Float64, around: int) -> tupl
     ring = np.cos(angle)[:, None] * axes[:, None, 1] * halves[:, None, :1]
     ring = ring + np.sin(angle)[:, None] * axes[:, None, 2] * halves[:, None, 1:]
     rings = centres[:, None, :] + ring
-    reach = 0.35 * halves[:, :1].mean() * 0.1
+    reach = 0.035 * float(halves[:, 0].mean())
     poles = np.stack([centres[0] - axes[0, 0] * reach, centres[-1] + axes[-1, 0] * reach])
     rings = np.concatenate([np.tile(poles[0], (1, around, 1)), rings, np.tile(poles[1], (1, around, 1))])
     normals = _ring_normals(rings)
     rows = len(rings)
-    seam = lambda values: np.concatenate([values, values[:, :1]], axis=1).reshape(-1, 3)  # noqa: E731
     place = np.broadcast_to(np.linspace(0.0, 1.0, rows)[:, None], (rows, around + 1))
     flat = np.stack([np.broadcast_to(turns, (rows, around + 1)), place], axis=-1).reshape(-1, 2)
-    return seam(rings), seam(normals), flat, _ring_triangles(rows, around)
+    return _with_seam(rings), _with_seam(normals), flat, _ring_triangles(rows, around)
+
+
+def _with_seam(rings: Float64) -> Float64:
+    """Flat list of the points of rings (R, N, 3) with the first of each ring repeated at its end."""
+    return np.concatenate([rings, rings[:, :1]], axis=1).reshape(-1, 3)
 
 
 def _ring_normals(rings: Float64) -> Float64:

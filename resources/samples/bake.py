@@ -42,7 +42,7 @@ def coverage(corners: Points, rank: Indices, size: int) -> Coverage:
     of_rank = np.argsort(rank)
     texels = np.flatnonzero(seen >= 0)
     triangles = of_rank[seen[texels]]
-    centres = np.stack([texels % size, texels // size], axis=1) + 0.5
+    centres: Points = np.stack([texels % size, texels // size], axis=1).astype(np.float64) + 0.5
     shares = np.clip(_barycentric(corners[triangles], centres), 0.0, 1.0)
     return Coverage(texels, triangles, shares / shares.sum(axis=1, keepdims=True))
 
@@ -53,7 +53,7 @@ def _inside(corners: Points, low: Indices, rows: Indices, edge: int, size: int) 
     place = low[rows][:, None, :] + grid
     triangle = np.broadcast_to(rows[:, None], place.shape[:2]).reshape(-1)
     place = place.reshape(-1, 2)
-    shares = _barycentric(corners[triangle], place + 0.5)
+    shares = _barycentric(corners[triangle], place.astype(np.float64) + 0.5)
     keep = (shares.min(axis=1) >= -_SLACK) & (place >= 0).all(axis=1) & (place < size).all(axis=1)
     return place[keep, 1] * size + place[keep, 0], triangle[keep]
 

@@ -10,6 +10,11 @@ from sim.maths import quaternion
 Float64 = npt.NDArray[np.float64]
 
 
+def frame_times(count: int, step: float) -> Float64:
+    """Times of `count` frames, `step` seconds apart, shape (count,)."""
+    return np.arange(count, dtype=np.float64) * step
+
+
 class Curve:
     """C1 curve through (time, value) keys that is monotone between them.
 

@@ -33,7 +33,8 @@ _CHIN_IN_MODEL = np.array([0.0, 1.543, -0.014])
 
 def head_from_model(points: Points) -> Points:
     """Points of the model in the frame in which head and hair are modelled."""
-    return (points - _CHIN_IN_MODEL) / HEAD_SCALE + _CHIN
+    local: Points = (points - _CHIN_IN_MODEL) / HEAD_SCALE + _CHIN
+    return local
 
 
 _ARM = Profile(
@@ -60,10 +61,10 @@ _ARM = Profile(
 
 def head(points: Points) -> Distances:
     """Head and neck; the neck ends inside the shirt."""
-    p = head_from_model(mirrored(points))
+    p = head_from_model(mirrored(points, 0.004))
     skull = ellipsoid(p, (0.0, 1.668, -0.010), (0.0765, 0.090, 0.0975))
     face = ellipsoid(p, (0.0, 1.612, 0.026), (0.0610, 0.084, 0.0660))
-    jaw = capsule(p, (0.038, 1.575, 0.008), (0.008, 1.5435, 0.066), 0.0255, 0.0215)
+    jaw = capsule(p, (0.038, 1.575, 0.008), (0.006, 1.5435, 0.066), 0.0255, 0.0220)
     shape = smooth_union(smooth_union(skull, face, 0.05), jaw, 0.032)
     shape = smooth_union(shape, sphere(p, (0.034, 1.600, 0.058), 0.0235), 0.03)
     shape = smooth_union(shape, capsule(p, (0.0, 1.656, 0.083), (0.040, 1.655, 0.066), 0.0105, 0.010), 0.024)

@@ -103,13 +103,13 @@ def chart_labels(name: str, points: Points, normals: Points, triangles: Indices)
     centre = points[triangles].mean(axis=1)
     if name == "arm":
         upper = arm_from_model(SLEEVE_HEM + normals[triangles].sum(axis=1)) - arm_from_model(SLEEVE_HEM[None])
-        return (upper[:, 1] < 0.0).astype(np.int64)
+        return np.where(upper[:, 1] < 0.0, 1, 0)
     if name == "shirt":
         return np.where(on_sleeve(centre), np.where(centre[:, 0] > 0.0, 1, 2), 0)
     if name == "trousers":
-        return (centre[:, 0] < 0.0).astype(np.int64)
+        return np.where(centre[:, 0] < 0.0, 1, 0)
     if name == "shoe":
-        return (normals[triangles].mean(axis=1)[:, 1] < -0.25).astype(np.int64)
+        return np.where(normals[triangles].mean(axis=1)[:, 1] < -0.25, 1, 0)
     return np.zeros(len(triangles), dtype=np.int64)
 
 

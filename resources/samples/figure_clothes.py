@@ -30,6 +30,9 @@ CUFF = np.array([0.102, 0.078, -0.010])
 CUFF_OUT = np.array([0.0, -1.0, 0.12])
 """Where the left trouser leg ends, and the other hems."""
 
+_SOFT = 0.012
+"""Rounding of the chest's middle [m]."""
+
 _TORSO = Profile(
     [
         # y, centre x, centre z, half width, half depth to the front, half depth to the back
@@ -42,9 +45,9 @@ _TORSO = Profile(
         [1.330, 0.0, -0.008, 0.1690, 0.1230, 0.1110],
         [1.385, 0.0, -0.012, 0.1560, 0.1050, 0.1060],
         [1.430, 0.0, -0.016, 0.1240, 0.0830, 0.0900],
-        [1.465, 0.0, -0.018, 0.0820, 0.0640, 0.0680],
-        [1.490, 0.0, -0.018, 0.0660, 0.0580, 0.0590],
-        [1.520, 0.0, -0.018, 0.0640, 0.0570, 0.0570],
+        [1.465, 0.0, -0.018, 0.0790, 0.0620, 0.0660],
+        [1.490, 0.0, -0.018, 0.0630, 0.0565, 0.0575],
+        [1.520, 0.0, -0.018, 0.0600, 0.0550, 0.0550],
     ]
 )
 
@@ -67,7 +70,7 @@ _LEG = Profile(
 
 def shirt(points: Points) -> Distances:
     """T-shirt: torso and two short sleeves, closed where the hems lie."""
-    p = mirrored(points)
+    p = mirrored(points, _SOFT)
     sleeve = smooth_intersection(_sleeve(p), plane(p, SLEEVE_HEM, SLEEVE_OUT), 0.012)
     shape = _with_sleeve(p, sleeve)
     shape = smooth_intersection(shape, plane(p, SHIRT_HEM, (0, -1, 0)), 0.012)
@@ -76,7 +79,7 @@ def shirt(points: Points) -> Distances:
 
 def endless_shirt(points: Points) -> Distances:
     """The shirt without its ends, to trace the hems on."""
-    p = mirrored(points)
+    p = mirrored(points, _SOFT)
     return _with_sleeve(p, _sleeve(p))
 
 

@@ -34,7 +34,8 @@ def strand(p: Points) -> Distances:
     side = np.array([0.99, -0.06, 0.08])
     angle: Distances = np.arctan2((offset * side).sum(axis=1), (offset * ahead).sum(axis=1))
     along = (offset * whorl).sum(axis=1)
-    return angle + 2.2 * along
+    spiral: Distances = angle + 2.2 * along
+    return spiral
 
 
 def _locks(p: Points) -> Distances:

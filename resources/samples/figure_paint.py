@@ -6,6 +6,7 @@ Colours are sRGB, 0 to 1, shape (N, 3).  Points are those of the bind pose; pair
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from resources.samples.figure_body import EYE, head_from_model
 from resources.samples.figure_charts import armhole
@@ -13,14 +14,14 @@ from resources.samples.figure_hair import strand
 from resources.samples.figure_rig import HAND, arm_from_model
 from resources.samples.sdf import Distances, Points, capsule
 
-Colour = tuple[float, float, float]
+Colour = tuple[float, ...]
 Painter = Callable[[Points, Points], Points]
 
 SKIN: Colour = (0.845, 0.635, 0.515)
 BLUSH: Colour = (0.810, 0.460, 0.380)
 LIPS: Colour = (0.760, 0.410, 0.370)
 HAIR: Colour = (0.240, 0.155, 0.105)
-IRIS: Colour = (0.250, 0.420, 0.480)
+IRIS: Colour = (0.190, 0.345, 0.410)
 CREAM: Colour = (0.870, 0.850, 0.800)
 NAVY: Colour = (0.125, 0.185, 0.330)
 DENIM: Colour = (0.235, 0.305, 0.425)
@@ -59,6 +60,9 @@ def paint_head(points: Points, normals: Points) -> Points:
     colour = _over(colour, BLUSH, 0.30 * np.clip(ear * 1.5, 0.0, 1.0))
     bowl = np.exp(-(((p[:, 2] + 0.004) / 0.0075) ** 2) - ((y - 1.632) / 0.0135) ** 2) * (x > 0.079)
     colour = _over(colour, (0.52, 0.29, 0.23), 0.55 * bowl)
+    edge = np.interp(p[:, 2], [-0.075, -0.045, -0.020, 0.012, 0.034, 0.050], [1.576, 1.592, 1.622, 1.622, 1.655, 1.720])
+    shaved = np.clip((y - edge) / 0.022, 0.0, 1.0) * np.clip((0.0790 - x) / 0.004 + (p[:, 2] > 0.006), 0.0, 1.0)
+    colour = _over(colour, HAIR, 0.72 * shaved * shaved * (3.0 - 2.0 * shaved))
     colour = _mouth(colour, p[:, 0], y, front)
     colour = _brows(colour, x, y, front)
     return _eyes(colour, x - EYE[0], y - EYE[1] + 0.0005, p[:, 0] > 0.0, front)
@@ -80,10 +84,10 @@ def _brows(colour: Points, x: Distances, y: Distances, front: Distances) -> Poin
     middle = 1.6575 + 0.0060 * np.sin(np.pi * (0.15 + 0.60 * t))
     half = 0.0041 * (1.0 - 0.65 * t) * np.clip(t * 8.0 + 0.6, 0.0, 1.0)
     brow = _inside(np.abs(y - middle) - half, 0.0016) * (x > 0.0130) * (x < 0.0490)
-    return _over(colour, HAIR, 0.90 * brow * front)
+    return _over(colour, (0.165, 0.105, 0.070), 0.95 * brow * front)
 
 
-def _eyes(colour: Points, dx: Distances, dy: Distances, left: Distances, front: Distances) -> Points:
+def _eyes(colour: Points, dx: Distances, dy: Distances, left: npt.NDArray[np.bool_], front: Distances) -> Points:
     dy = dy - 0.07 * dx
     arch = np.clip(1.0 - (dx / 0.0185) ** 2, 0.0, 1.0)
     upper, lower = 0.0108 * arch**0.75, -0.0076 * arch**0.9
@@ -97,7 +101,7 @@ def _eyes(colour: Points, dx: Distances, dy: Distances, left: Distances, front: 
     colour = _over(colour, (0.04, 0.04, 0.05), opening * _inside(radius - 0.0042))
     glint = np.hypot(dx * np.where(left, 1.0, -1.0) - 0.0022, dy - 0.0034)
     colour = _over(colour, (1.0, 1.0, 1.0), opening * _inside(glint - 0.0017))
-    lash = _inside(np.abs(dy - upper - 0.0004) - 0.0015) * (np.abs(dx) < 0.0194) * front
+    lash = _inside(np.abs(dy - upper - 0.0004) - 0.0019) * (np.abs(dx) < 0.0194) * front
     colour = _over(colour, (0.10, 0.065, 0.05), 0.95 * lash)
     rim = _inside(np.abs(dy - lower + 0.0003) - 0.0004, 0.0008) * beside * front
     colour = _over(colour, (0.55, 0.34, 0.28), 0.6 * rim)

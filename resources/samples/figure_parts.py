@@ -46,9 +46,10 @@ def _arm() -> Surface:
     return Surface(model_from_arm(local.vertices), normals, local.quads)
 
 
-def _collar_outline(points: Points) -> Distances:
+def _collar(points: Points) -> Distances:
+    """Outline of the neck's opening; the shirt's own is wider than the neck."""
     offset = points - clothes.COLLAR
-    outline: Distances = np.hypot(offset[:, 0], offset[:, 2] * 0.97) - 0.0630
+    outline: Distances = np.hypot(offset[:, 0], offset[:, 2]) - 0.0645
     return outline
 
 
@@ -66,6 +67,7 @@ def _hem(field: Field, end: Points, out: Points, height: float, thickness: float
 
 
 _RIM = 0.006
+_COLLAR = clothes.COLLAR - 0.004 * clothes.COLLAR_UP
 _DOWN = np.array([0.0, -1.0, 0.0])
 _SHIRT, _TROUSERS = clothes.endless_shirt, clothes.endless_trousers
 
@@ -74,8 +76,7 @@ _BUILDERS: dict[str, tuple[str, bool, Callable[[], Surface]]] = {
     "arm": ("skin", True, _arm),
     "hair": ("hair", False, lambda: polygonise(hair, (-0.13, 1.5, -0.16), (0.13, 1.88, 0.16), 0.0110)),
     "shirt": ("shirt", False, lambda: polygonise(clothes.shirt, (-0.40, 0.84, -0.2), (0.40, 1.56, 0.2), 0.0180)),
-    "collar": ("shirt", False, lambda: band(_collar_outline, clothes.COLLAR, clothes.COLLAR_UP,
-                                            height=0.021, thickness=0.0042, count=48)),
+    "collar": ("shirt", False, lambda: _hem(_collar, _COLLAR, -clothes.COLLAR_UP, 0.022, 0.0048, 48, 0.12)),
     "hem": ("shirt", False, lambda: _hem(_SHIRT, clothes.SHIRT_HEM, _DOWN, 0.024, 0.0042, 72, 0.4)),
     "sleeve-hem": ("shirt", True, lambda: _hem(_SHIRT, clothes.SLEEVE_HEM, clothes.SLEEVE_OUT, 0.024, 0.0042, 40, 0.1)),
     "trousers": ("trousers", False, lambda: polygonise(clothes.trousers, (-0.25, 0.02, -0.2), (0.25, 1.06, 0.2),

@@ -32,7 +32,8 @@ def arm_from_model(points: Float64) -> Float64:
 
 def model_from_arm(points: Float64) -> Float64:
     """Points (N, 3) of the left arm's frame in the model."""
-    return np.stack([(points * MODEL_FROM_ARM[i]).sum(axis=1) for i in range(3)], axis=1) + SHOULDER
+    placed: Float64 = np.stack([(points * row).sum(axis=1) for row in MODEL_FROM_ARM], axis=1) + SHOULDER
+    return placed
 
 
 @dataclass(frozen=True, slots=True)

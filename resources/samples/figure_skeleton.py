@@ -97,7 +97,8 @@ def _wide(low: float, high: float, half: float) -> list[tuple[Sequence[float], S
 
 
 def _mirror(points: Float64, side: float) -> Float64:
-    return points * np.array([side, 1.0, 1.0])
+    placed: Float64 = points * np.array([side, 1.0, 1.0])
+    return placed
 
 
 def _leg(draft: _Draft, side: float) -> None:

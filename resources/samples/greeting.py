@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.curves import Curve, blended, eased
+from resources.samples.curves import Curve, blended, eased, frame_times
 from resources.samples.figure_skeleton import Joint
 from resources.samples.footwork import stepping_foot
 from resources.samples.idle import CURL, ELBOW, RELAXED, ROLL, STANCE_DROP, WRIST, bend, breathe, hang_arm
@@ -26,7 +26,7 @@ _RAISE, _RAISED, _LOWER, _LOWERED = 0.25, 0.95, 2.15, 3.00
 
 def build_wave(joints: Sequence[Joint]) -> RawClip:
     """The clip `wave`."""
-    time = np.arange(FRAMES) * FRAME_STEP
+    time = frame_times(FRAMES, FRAME_STEP)
     motion = Motion(joints, FRAMES)
     up = eased(time, _RAISE, _RAISED) * (1.0 - eased(time, _LOWER, _LOWERED))
     shift = eased(time, 0.05, 0.80) * (1.0 - eased(time, 2.35, 3.30))

@@ -47,13 +47,14 @@ def band(
 
 def _outline(field: Field, origin: Points, directions: Points, reach: float) -> Distances:
     """Distance from `origin` to the zero of `field` along each direction, by bisection."""
-    low = np.zeros(len(directions))
+    low: Distances = np.zeros(len(directions))
     high = np.full(len(directions), reach)
     for _ in range(40):
         middle = 0.5 * (low + high)
         inside = field(origin + directions * middle[:, None]) < 0.0
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return 0.5 * (low + high)
+    radius: Distances = 0.5 * (low + high)
+    return radius
 
 
 def ring_surface(points: Points) -> Surface:

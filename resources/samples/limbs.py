@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from resources.samples.figure_rig import MODEL_FROM_ARM
 from resources.samples.figure_skeleton import ANKLE, BALL, HIP, KNEE
-from resources.samples.motion import Motion, chain, turn
+from resources.samples.motion import Motion, chain, mirrored, turn
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -150,7 +150,7 @@ def pose_fingers(motion: Motion, end: str, curl: Float64, spread: Float64) -> No
 
 
 def _on_side(turns: Float64, end: str) -> Float64:
-    return turns if end == "_l" else turns * np.array([1.0, -1.0, -1.0, 1.0])
+    return turns if end == "_l" else mirrored(turns)
 
 
 def _swing_twist(turns: Float64, axis: Float64) -> tuple[Float64, Float64]:

@@ -34,7 +34,8 @@ def chain(*turns: Float64) -> Float64:
 
 def mirrored(turns: Float64) -> Float64:
     """The same turns on the other side of the body."""
-    return turns * np.array([1.0, -1.0, -1.0, 1.0])
+    other: Float64 = turns * np.array([1.0, -1.0, -1.0, 1.0])
+    return other
 
 
 class Motion:

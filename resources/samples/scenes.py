@@ -28,9 +28,7 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
     figure = Node(
         id="humanoid",
         name="Humanoid",
-        model=ModelSettings(
-            path=str(models / "humanoid" / "humanoid.ezm"), clip="walk", skinning=SkinningMethod.DQS, double_sided=False
-        ),
+        model=ModelSettings(path=str(models / "humanoid" / "humanoid.ezm"), clip="walk", skinning=SkinningMethod.DQS),
     )
     light = Node(
         id="light",
@@ -38,7 +36,7 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
         transform=Transform(position=(2.2, 3.6, 2.8)),
         light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
     )
-    camera = Camera(target=(0.0, 0.90, 0.0), yaw=32.0, pitch=9.0, distance=3.9, field_of_view=32.0)
+    camera = Camera(target=(0.0, 0.90, 0.02), yaw=34.0, pitch=8.0, distance=3.7, field_of_view=32.0)
     scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings())
     return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
 

@@ -33,14 +33,6 @@ def smooth_cut(body: Distances, tool: Distances, width: float) -> Distances:
     return smooth_intersection(body, -tool, width)
 
 
-def union(parts: Sequence[Distances], width: float) -> Distances:
-    """Smooth union of several distances."""
-    result = parts[0]
-    for part in parts[1:]:
-        result = smooth_union(result, part, width)
-    return result
-
-
 def capsule(points: Points, start: Sequence[float], end: Sequence[float], r0: float, r1: float) -> Distances:
     """Capsule from `start` to `end` whose radius changes from `r0` to `r1` [m]."""
     a = np.asarray(start, dtype=np.float64)
@@ -69,7 +61,7 @@ def ellipsoid(points: Points, centre: Sequence[float], radii: Sequence[float], a
     return distance
 
 
-def plane(points: Points, origin: Sequence[float], normal: Sequence[float]) -> Distances:
+def plane(points: Points, origin: Sequence[float] | Points, normal: Sequence[float] | Points) -> Distances:
     """Half space below the plane through `origin`; `normal` need not be unit."""
     direction = np.asarray(normal, dtype=np.float64)
     direction = direction / np.sqrt((direction**2).sum())
@@ -131,10 +123,13 @@ def loft(points: Points, profile: Profile, axes: tuple[int, int, int], exponent:
     return distance
 
 
-def mirrored(points: Points) -> Points:
-    """Points with x replaced by its absolute value, for shapes that are symmetric about x = 0."""
+def mirrored(points: Points, softness: float = 0.0) -> Points:
+    """Points with x replaced by its absolute value, for shapes that are symmetric about x = 0.
+
+    Shapes that cross the middle get a crease there, which `softness` [m] rounds.
+    """
     folded = points.copy()
-    folded[:, 0] = np.abs(folded[:, 0])
+    folded[:, 0] = np.sqrt(folded[:, 0] ** 2 + softness**2)
     return folded
 
 

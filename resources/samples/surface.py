@@ -39,8 +39,8 @@ class Surface:
 
 def polygonise(
     field: Field,
-    lo: Sequence[float],
-    hi: Sequence[float],
+    lo: Sequence[float] | Points,
+    hi: Sequence[float] | Points,
     cell: float,
     *,
     warp: Warp | None = None,

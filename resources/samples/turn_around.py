@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.curves import Curve, eased
+from resources.samples.curves import Curve, eased, frame_times
 from resources.samples.figure_skeleton import Joint
 from resources.samples.footwork import Step, leaning, stepping_foot
 from resources.samples.idle import STANCE_DROP, bend, breathe, hang_arm
@@ -27,7 +27,7 @@ _ANGLES = (("_l", 58.0), ("_r", 66.0), ("_l", 124.0), ("_r", 132.0), ("_l", 180.
 def build_turn(joints: Sequence[Joint]) -> RawClip:
     """The clip `turn`; its last pose is the first one again."""
     frames = 2 * HALF_FRAMES + 1
-    time = np.arange(frames) * FRAME_STEP
+    time = frame_times(frames, FRAME_STEP)
     steps = _all_steps()
     motion = Motion(joints, frames)
     facing = _facing(time)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.curves import Curve, hermite
+from resources.samples.curves import Curve, frame_times, hermite
 from resources.samples.figure_skeleton import ANKLE, Joint
+from resources.samples.idle import bend
 from resources.samples.limbs import Foot, planted, pose_arm, pose_fingers, pose_leg, side_of
 from resources.samples.motion import Motion, chain, turn
 from sim.assets.raw import RawClip
@@ -42,7 +43,7 @@ _CURL = Curve([(0.0, 0.0), (TOE_OFF - 0.06, 41.0), (TOE_OFF, 39.0), (0.76, 2.0),
 
 def build_walk(joints: Sequence[Joint]) -> RawClip:
     """The clip `walk`; its last key repeats the first."""
-    phase = np.arange(STEPS + 1) / STEPS
+    phase = frame_times(STEPS + 1, 1.0 / STEPS)
     motion = Motion(joints, STEPS + 1)
     _trunk(motion, phase)
     for end, own in (("_l", phase), ("_r", phase + 0.5)):
@@ -66,19 +67,14 @@ def _trunk(motion: Motion, phase: Float64) -> None:
     yaw = -6.5 * _wave(phase, 1, 0.02)
     list_ = 3.6 * _wave(phase, 1, 0.19)
     lean = 2.0 + 1.0 * _wave(phase, 2, 0.06)
-    motion.set_turn("hips", _bend(lean, yaw, list_))
+    motion.set_turn("hips", bend(lean, yaw, list_))
     for name, share in (("spine_1", 0.22), ("spine_2", 0.26), ("spine_3", 0.26), ("chest", 0.26)):
-        motion.set_turn(name, _bend(0.5 + 0.0 * phase, -share * 2.0 * yaw, -share * 1.45 * list_))
-    motion.set_turn("neck", _bend(-1.5 - 0.4 * lean, 0.5 * yaw, 0.22 * list_))
-    motion.set_turn("head", _bend(-0.5 - 0.4 * _wave(phase, 2, 0.10), 0.45 * yaw, 0.20 * list_))
+        motion.set_turn(name, bend(0.5 + 0.0 * phase, -share * 2.0 * yaw, -share * 1.45 * list_))
+    motion.set_turn("neck", bend(-1.5 - 0.4 * lean, 0.5 * yaw, 0.22 * list_))
+    motion.set_turn("head", bend(-0.5 - 0.4 * _wave(phase, 2, 0.10), 0.45 * yaw, 0.20 * list_))
     for end, sign, own in (("_l", 1.0, phase), ("_r", -1.0, phase + 0.5)):
         lift = sign * (1.5 + 1.0 * _wave(own, 2, 0.30))
-        motion.set_turn("clavicle" + end, _bend(0.0 * phase, sign * 4.0 * _wave(own, 1, 0.04), lift))
-
-
-def _bend(forwards: Float64, left: Float64, side: Float64) -> Float64:
-    """Turn by angles [degrees]: lean to the front, turn to the left, then raise the left side."""
-    return chain(turn((0, 1, 0), left), turn((0, 0, 1), side), turn((1, 0, 0), forwards))
+        motion.set_turn("clavicle" + end, bend(0.0 * phase, sign * 4.0 * _wave(own, 1, 0.04), lift))
 
 
 def _arm(motion: Motion, end: str, phase: Float64) -> None:
