@@ -29,17 +29,17 @@ ANSWER = record(
 
 FRAME_TIME, SUBSTEP = 1.0 / 60.0, 1.0 / 600.0
 
-SHIPPED = ("common/collide.glsl", "common/quaternion.glsl")
+SHIPPED = ("common/collide.glsl", "common/sweep.glsl", "common/quaternion.glsl")
 
 
 def run_kernel(
     context: Context, tmp_path: Path, file: str, source: tuple[Record, np.ndarray], output: Record,
-    states: list[ColliderState], **uniforms: float,
+    states: list[ColliderState], defines: dict[str, object] | None = None, **uniforms: float,
 ) -> np.ndarray:  # fmt: skip
     """Runs the vertex shader `file` beside this module over records, with the colliders bound."""
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     files = {file: text} | {name: (ROOT / name).read_text(encoding="utf-8") for name in SHIPPED}
-    kernel = Kernel(make_library(context, tmp_path, files), file, output, inputs=[source[0]])
+    kernel = Kernel(make_library(context, tmp_path, files), file, output, inputs=[source[0]], defines=defines)
     data = source[1]
     target = Buffer(context, output.zeros(len(data)))
     texels = BufferTexture(context, Buffer(context, pack_colliders(states, FRAME_TIME)))
