@@ -48,6 +48,9 @@ class Docks:
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.id)
             dock.setWidget(panels[spec.id])
+            # A window of its own gives the focus to its first field, where the keys of the program would be typed in.
+            dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+            dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
             self._docks[spec.id] = dock
         self.reset()
 
@@ -73,6 +76,12 @@ class Docks:
         ):
             specs = [spec for spec in SPECS if spec.id in ids]
             self._window.resizeDocks([self._docks[s.id] for s in specs], [s.size for s in specs], orientation)
+
+    def raise_floating(self) -> None:
+        """Puts floating docks in front of the window; those of a restored layout are shown before it."""
+        for dock in self._docks.values():
+            if dock.isFloating():
+                dock.raise_()
 
     def save(self, settings: QSettings) -> None:
         """Stores window geometry and dock layout."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSettings, QSize, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import QSettings, QSize, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
 
 from app.actions import Actions
@@ -63,6 +63,11 @@ class MainWindow(QMainWindow):
     def restore_layout(self, settings: QSettings) -> bool:
         """Puts the panels where the user left them; False when nothing usable is stored."""
         return self.docks.restore(settings)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The window system stacks windows in the order in which they appear."""
+        super().showEvent(event)
+        QTimer.singleShot(0, self.docks.raise_floating)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Closes unless that would lose work; GL is released here, where its context still exists."""

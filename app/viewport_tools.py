@@ -10,7 +10,7 @@ from app.viewport_client import ViewportClient
 from sim.assets.model import CharacterModel
 from sim.camera import Camera
 from sim.picking import pick_joint, project_points, ray_plane
-from sim.render.overlay_records import JointRef
+from sim.render.shot import JointRef
 from sim.scene import DisplayMode, NodeId, ParamRef
 from sim.view_state import Selection
 from widgets.viewport import Viewport
@@ -134,12 +134,13 @@ class ViewportTools(QObject):
             ref = ParamRef(self._light, "transform", "position")
             self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
 
-    def _on_drag_finished(self, _position: QPointF) -> None:
+    def _on_drag_finished(self, position: QPointF) -> None:
         if self._handles.end():
             return
         if self._gesture is not None:
             self._document.end_gesture(self._gesture)
         self._light = self._gesture = None
+        self._on_hovered(position)
 
     def _on_drag_cancelled(self) -> None:
         if self._handles.end(cancel=True):
@@ -147,6 +148,7 @@ class ViewportTools(QObject):
         if self._gesture is not None:
             self._document.cancel_gesture(self._gesture)
         self._light = self._gesture = None
+        self.hint.emit(HINT)
 
     # --- geometry -------------------------------------------------------------------------------------
 
