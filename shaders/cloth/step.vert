@@ -1,0 +1,90 @@
+#version 330 core
+// Moves one particle of a cloth over a substep, by transform feedback.
+// Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
+// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
+// without the rounding that swallows gravity in short substeps.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, PINS, COLLIDERS are optional parts.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, common/collide.glsl.
+
+// Included once and for both: the include below is text, whatever the preprocessor leaves out.
+#include "cloth/spring.glsl"
+#include "cloth/air.glsl"
+#ifdef GRID
+#include "cloth/grid.glsl"
+#else
+#include "cloth/mesh.glsl"
+#endif
+#ifdef COLLIDERS
+#include "common/collide.glsl"
+uniform samplerBuffer u_colliders;
+uniform int u_collider_count;
+#endif
+
+uniform float u_substep;           // [s]
+uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1
+uniform vec3 u_gravity;            // [m/s2]
+uniform float u_air_drag;          // [1/s]
+uniform vec3 u_wind;               // [m/s]
+uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
+uniform float u_clearance;         // kept from colliders [m]
+uniform vec2 u_progress;           // part of what is left of the step that this substep is; fraction of the step at its end
+uniform int u_grabbed;             // particle that follows the hand, or -1
+uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
+#ifdef PINS
+uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef GUSTS
+uniform vec4 u_waves[WAVE_COUNT];
+uniform vec3 u_amplitudes[WAVE_COUNT];
+#endif
+
+vec3 air_at(vec3 point) {
+#ifdef GUSTS
+    return air_velocity(u_wind, u_waves, u_amplitudes, point);
+#else
+    return u_wind;
+#endif
+}
+
+// Brings a held particle towards its target, so that it arrives with the last substep of the step.
+void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 velocity) {
+    vec3 way = (target - before) * u_progress.x;
+    way *= min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
+    position = before + way;
+    velocity = way / u_substep;
+}
+
+void main() {
+    vec4 first = texelFetch(u_state, 2 * gl_VertexID);
+    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * gl_VertexID + 1).xyz);
+    vec3 air = vec3(0.0);
+#ifdef AIR
+    air = air_at(own.position);
+#endif
+    vec3 force = neighbour_forces(gl_VertexID, own, air, u_drag);
+    vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
+    vec3 velocity = own.velocity + u_substep * acceleration;
+    vec3 position = own.position + u_substep * velocity;
+#ifdef COLLIDERS
+    float fraction = u_progress.y;
+    int index = collider_next(u_colliders, 0, u_collider_count, position, fraction, u_clearance);
+    while (index < u_collider_count) {
+        Contact contact = collider_contact(u_colliders, index, position, fraction, u_substep);
+        bounce_contact(position, velocity, contact, u_clearance, u_substep);
+        index = collider_next(u_colliders, index + 1, u_collider_count, position, fraction, u_clearance);
+    }
+#endif
+#ifdef PINS
+    vec4 pin = texelFetch(u_pins, gl_VertexID);
+    if (pin.w > 0.0) {
+        hold(own.position, pin.xyz, 1e30, position, velocity);
+    }
+#endif
+    if (gl_VertexID == u_grabbed) {
+        hold(own.position, u_hand.xyz, u_hand.w, position, velocity);
+    }
+    o_position = position;
+    o_inverse_share = first.w;
+    o_velocity = velocity;
+    o_spare = 0.0;
+}

@@ -1,0 +1,329 @@
+"""ClothSystem: a cloth that moves on the GPU, with what it takes to draw it and to know when it goes wrong.
+
+Owns every buffer of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.cloth.attachment import Attachment
+from sim.cloth.material import constants_of
+from sim.cloth.model import ClothModel, build_cloth
+from sim.cloth.surface import ClothSurface
+from sim.cloth_settings import ClothSettings
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.ping_pong import PingPong
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.params import Effect, params_of
+from sim.systems.cloth_buffers import (
+    LINE_VERTEX,
+    PARTICLE,
+    SPRING_ENDS,
+    SPRING_LINE,
+    TEXCOORD,
+    ClothTables,
+    rest_records,
+)
+from sim.systems.cloth_monitor import ClothMonitor, ClothStatistics
+from sim.systems.cloth_pins import ClothPins
+from sim.systems.cloth_solver import ClothInputs, ClothSolver
+from sim.systems.skinning import SKINNED
+
+Float64 = npt.NDArray[np.float64]
+
+NO_INPUTS = ClothInputs()
+
+INTERVAL = 0.1
+"""Shortest time between two statistics [s]."""
+
+
+class ClothSystem:
+    """One cloth.
+
+    Args:
+        context: Where it lives.
+        library: Where programs come from.
+        settings: What to build.
+        surface: Triangles in the frame of the node, for a cloth from a mesh.
+        world_from_cloth: Placement of the node, shape (4, 4).
+
+    Attributes:
+        settings: As applied last.
+        model: Topology and rest shape.
+        step_count: Steps since the start.
+        halted: Why the cloth stands still, or "" while it can move.
+        statistics: Newest energies and strain, or None before the first arrive.
+        vertices: Records of position and normal of every drawn vertex, in the world; the mesh pass draws them.
+        texcoords, triangles: What goes with them.
+
+    Raises:
+        ClothError: If no cloth can be made of the settings.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        settings: ClothSettings,
+        surface: ClothSurface | None = None,
+        world_from_cloth: Float64 | None = None,
+    ) -> None:
+        self._context, self._library = context, library
+        self._owned: list[Any] = []
+        self._lines: tuple[Buffer, VertexArray, Kernel] | None = None
+        self._asked_at = -np.inf
+        self.rebuild(settings, surface, world_from_cloth)
+
+    # --- the four verbs -------------------------------------------------------------------------------
+
+    def rebuild(
+        self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
+    ) -> None:
+        """Make everything anew; on an error the cloth stays as it was.
+
+        Raises:
+            ClothError: If no cloth can be made of the settings.
+        """
+        placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
+        model = build_cloth(settings, surface, placement)
+        flags = model.pinned(settings)
+        tables = ClothTables(self._context, model)
+        self.release()
+        self.model, self._surface, self._placement, self._tables = model, surface, placement, tables
+        self.settings = settings
+        rest = rest_records(model)
+        self._state = PingPong(self._context, rest, label="cloth")
+        self._solver = ClothSolver(self._library, model, tables)
+        self._monitor = ClothMonitor(self._context, self._library, model, tables, rest)
+        self._pins = ClothPins(self._context, self._library, model.positions)
+        self._owned = [tables, self._state, self._monitor, self._pins]
+        self._make_surface(model)
+        self._pins.set_targets(flags, model.positions)
+        self._start()
+
+    def reset(self) -> None:
+        """Back to the rest shape at the present placement, at rest, all pins at their places."""
+        if not np.array_equal(self._built_at, self._placement):
+            self.rebuild(self.settings, self._surface, self._placement)
+            return
+        rest = rest_records(self.model)
+        self._state.write(rest)
+        self._monitor.reset(rest)
+        self._pins.detach()
+        self._pins.set_targets(self.model.pinned(self.settings), self.model.positions)
+        self._start()
+
+    def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
+        """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
+        if self.halted:
+            return False
+        self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
+        self.step_count += 1
+        self._monitor.check(self._state, constants_of(self.settings), self.step_count)
+        self._drawn = False
+        return True
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        if self._lines is not None:
+            self._lines[0].release()
+            self._lines[1].release()
+            self._line_ends.release()
+            self._lines = None
+        for owned in reversed(self._owned):
+            owned.release()
+        self._owned = []
+
+    # --- changes --------------------------------------------------------------------------------------
+
+    def apply(self, settings: ClothSettings) -> Effect:
+        """Take new settings at the cost that their declarations name; returns that cost.
+
+        Raises:
+            ClothError: If no cloth can be made of them; everything stays as it was.
+        """
+        effects = {
+            record.declared.effect
+            for record in params_of(ClothSettings)
+            if getattr(settings, record.name) != getattr(self.settings, record.name)
+        }
+        if Effect.REBUILD in effects:
+            self.rebuild(settings, self._surface, self._placement)
+            return Effect.REBUILD
+        flags = self.model.pinned(settings)
+        self.settings = settings
+        if Effect.RESET in effects:
+            self.reset()
+            return Effect.RESET
+        self._pins.hold(flags, self._state.texture)
+        return Effect.STEP if effects else Effect.VIEW
+
+    def place(self, world_from_cloth: Float64) -> None:
+        """Take a new placement of the node: at the start the cloth goes along, later its pins do."""
+        moved = np.array(world_from_cloth, np.float64)
+        if np.array_equal(moved, self._placement):
+            return
+        if self.step_count == 0:
+            self.rebuild(self.settings, self._surface, moved)
+            return
+        self._pins.move(moved @ np.linalg.pinv(self._placement), self._state.texture)
+        self._placement = moved
+
+    def resume(self) -> None:
+        """Let a halted cloth go on from its last good state."""
+        if self.halted:
+            kept = self._monitor.kept.newest.read()
+            kept["spare"] = 0.0
+            self._monitor.reset(kept)
+            self._state.write(kept)
+            self.halted = ""
+
+    # --- pins -----------------------------------------------------------------------------------------
+
+    @property
+    def pinned(self) -> npt.NDArray[np.bool_]:
+        """Which particles are held, shape (P,)."""
+        return self._pins.flags
+
+    def set_pin_targets(self, targets: Float64) -> None:
+        """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""
+        self._pins.set_targets(self._pins.flags, targets)
+
+    def attach_pins(self, attachment: Attachment) -> None:
+        """Tie the held particles to a surface; `follow_surface` then moves them."""
+        self._pins.attach(attachment)
+
+    def follow_surface(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
+        """Move the tied particles with a surface during the next step, on the GPU alone; see `ClothPins.follow`."""
+        self._pins.follow(vertices, texels_per_vertex, world_from_model)
+
+    # --- what is drawn --------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+        return self.step_count * self.settings.step_time
+
+    @property
+    def measures(self) -> Buffer:
+        """Records of `MEASURE` for each particle, of the step done last."""
+        return self._monitor.measures
+
+    @property
+    def pins(self) -> Buffer:
+        """Records of `PIN` for each particle."""
+        return self._pins.targets
+
+    @property
+    def state(self) -> BufferTexture:
+        """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
+        return self._monitor.kept.texture
+
+    def refresh(self) -> bool:
+        """Write `vertices` for the newest sound state; call once a frame.  Returns whether they were written."""
+        if self._drawn:
+            return False
+        program = self._surface_kernel.program
+        for name, texture in self._tables.textures.items():
+            program.set_if_active(name, texture)
+        if self.model.grid is not None:
+            program["u_size"] = (self.model.grid.columns, self.model.grid.rows)
+        self._surface_kernel.run(self._vertex_source, self.vertices, u_state=self.state)
+        self._drawn = True
+        return True
+
+    def spring_lines(self) -> Buffer:
+        """Records of `LINE_VERTEX` (position, strain), two for each spring, of the newest sound state."""
+        if self._lines is None:
+            ends = np.zeros(self.model.springs.count, SPRING_ENDS)
+            ends["ends"], ends["rest"] = self.model.springs.pairs, self.model.springs.rest
+            self._line_ends = Buffer(self._context, ends, label="cloth springs")
+            size = len(ends) * SPRING_LINE.dtype.itemsize
+            lines = Buffer(self._context, size, dtype=LINE_VERTEX, usage="copy", label="cloth spring lines")
+            source = VertexArray(self._context, [Stream(self._line_ends)], label="cloth springs")
+            kernel = Kernel(self._library, "cloth/spring_line.vert", SPRING_LINE)
+            self._lines = (lines, source, kernel)
+        lines, source, kernel = self._lines
+        kernel.run(source, lines, u_state=self.state)
+        return lines
+
+    # --- what is known --------------------------------------------------------------------------------
+
+    def poll(self, now: float) -> bool:
+        """Look for statistics without waiting, and halt the cloth if it blew up; returns whether it halted now.
+
+        Args:
+            now: Monotonic time [s]; statistics are asked for a few times a second.
+        """
+        found = self._monitor.poll()
+        if found is not None:
+            self.statistics = found
+        if self.step_count and now - self._asked_at >= INTERVAL:
+            self._monitor.request(self.time)
+            self._asked_at = now
+        return found is not None and self._halt_if_bad(found)
+
+    def check(self) -> ClothStatistics:
+        """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
+        if not self.step_count:
+            self._monitor.measure(self._state.texture, constants_of(self.settings))
+        self.statistics = self._monitor.read(self.time)
+        self._halt_if_bad(self.statistics)
+        return self.statistics
+
+    def positions(self) -> npt.NDArray[np.float32]:
+        """Places of the particles [m], shape (P, 3); waits for the GPU."""
+        return self._read()["position"]
+
+    def velocities(self) -> npt.NDArray[np.float32]:
+        """Their velocities [m/s], shape (P, 3); waits for the GPU."""
+        return self._read()["velocity"]
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _read(self) -> npt.NDArray[np.void]:
+        return self._monitor.kept.newest.read(count=self.model.particle_count)
+
+    def _start(self) -> None:
+        self.step_count = 0
+        self.halted = ""
+        self.statistics: ClothStatistics | None = None
+        self._built_at = self._placement
+        self._drawn = False
+
+    def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
+        failed = self._monitor.failed_step() if not self._is_sound(statistics) else 0
+        if self.halted or not failed:
+            return False
+        time = failed * self.settings.step_time
+        self._state.copy_from(self._monitor.kept.newest)
+        self.step_count = failed - 1
+        reason = (
+            f"a thread stretched beyond {self.settings.stretch_limit:g} times its length"
+            if statistics.is_finite
+            else "particles left the world"
+        )
+        self.halted = f"stopped at {time:.2f} s: {reason}; more substeps or a softer fabric keep it stable"
+        return True
+
+    def _is_sound(self, statistics: ClothStatistics) -> bool:
+        return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0
+
+    def _make_surface(self, model: ClothModel) -> None:
+        context = self._context
+        particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
+        source = Buffer(context, particles, label="cloth particles")
+        self._vertex_source = VertexArray(context, [Stream(source)], label="cloth vertices")
+        records = SKINNED.zeros(len(particles))
+        self.vertices = Buffer(context, records, usage="copy", label="cloth vertices")
+        texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
+        self.texcoords = Buffer(context, texcoords, label="cloth texcoords")
+        self.triangles = Buffer(context, model.surface.triangles.ravel(), label="cloth triangles")
+        self._surface_kernel = Kernel(self._library, "cloth/surface.vert", SKINNED, defines=self._tables.defines)
+        self._owned += [source, self._vertex_source, self.vertices, self.texcoords, self.triangles]
