@@ -17,8 +17,7 @@ from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
-from sim.render.overlay_records import JointRef
-from sim.render.picture import Overlay
+from sim.render.shot import JointRef, Overlay
 from sim.scene import NodeId, Vec3
 from sim.systems.comparison import ComparisonStatistics
 from sim.view_state import Selection

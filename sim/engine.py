@@ -18,7 +18,8 @@ from sim.jobs.pose import Pose
 from sim.render.character_view import CharacterView
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.pick_pass import Pick, PickPass
-from sim.render.picture import Overlay, Picture, Shot
+from sim.render.picture import Picture
+from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
 from sim.scene import Comparison, LightSettings, Node, NodeId, Scene
 from sim.systems.character import Character
@@ -58,7 +59,7 @@ class Engine:
         """Uploads the model of a node, replacing the one before."""
         self.remove_model(node_id)
         character = Character(self.context, self.library, model)
-        self._views[node_id] = CharacterView(self.context, character, images)
+        self._views[node_id] = CharacterView(self.context, node_id, character, images)
         self._characters[node_id] = character
 
     def remove_model(self, node_id: NodeId) -> None:
@@ -77,6 +78,9 @@ class Engine:
         self._scene = scene
         for node_id in [node_id for node_id in self._characters if not scene.has(node_id)]:
             self.remove_model(node_id)
+        for node in scene.of_kind("model"):
+            if node.model is not None and node.id in self._views:
+                self._views[node.id].settings = node.model
 
     def advance(self, time: float) -> None:
         """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model."""
@@ -173,8 +177,10 @@ class Engine:
             x, y: Place from the top left [px].
         """
         shot = self._shot(camera)
-        hit = self._pick.pick(shot.frame(*size), shot.pick_targets(size[0], x), x, y)
-        return None if hit is None else Pick(shot.views[hit[0]][0].id, hit[1])
+        look = shot.look_at(size[0], x, Overlay())
+        surfaces = [drawable.surface(look) for drawable in shot.drawables]
+        hit = self._pick.pick(shot.frame(*size), surfaces, x, y)
+        return None if hit is None else Pick(shot.drawables[hit[0]].node_id, hit[1])
 
     # --- pictures -------------------------------------------------------------------------------------
 
@@ -196,7 +202,7 @@ class Engine:
             view=self._scene.view,
             lights=self._lights(camera),
             subject=self._subject(camera),
-            views=tuple((node, self._views[node.id]) for node, _ in self._shown()),
+            drawables=tuple(self._views[node.id] for node, _ in self._shown()),
         )
 
     def _shown(self) -> list[tuple[Node, Character]]:
@@ -221,7 +227,7 @@ class Engine:
         # The sphere reaches the ground, where the shadow falls.
         lo = np.minimum(box.lo, [np.inf, max(0.0, box.lo[1] - float(box.size.max())), np.inf])
         radius = float(np.linalg.norm(box.hi - lo)) / 2.0
-        return Subject((lo + box.hi) / 2.0, max(radius, 1e-4))
+        return Subject((lo + box.hi) / 2.0, max(radius, 1e-4), box)
 
 
 def _camera_lamp(camera: Camera) -> Light:

@@ -38,6 +38,14 @@ class FlipV(enum.Enum):
     OFF = "off"
 
 
+class DoubleSided(enum.Enum):
+    """Whether back faces are drawn; AUTO draws them where a section is an open sheet."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
 class SkinningMethod(enum.Enum):
     """How the joint transforms of one vertex are blended."""
 
@@ -120,8 +128,11 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 1.0  # fmt: skip
     double_sided: Annotated[
-        bool, param("Draw and light the back of every face too.", group="Look", effect=Effect.VIEW)
-    ] = True
+        DoubleSided,
+        param(
+            "Draw the back of faces too; automatic does so for sheets, such as capes.", group="Look", effect=Effect.VIEW
+        ),
+    ] = DoubleSided.AUTO
     skinning: Annotated[
         SkinningMethod,
         param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),

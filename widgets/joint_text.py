@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Skin
+from sim.assets.model import CharacterModel
 from sim.maths import quaternion, transform
 from widgets.protocols import PoseLike
 
@@ -53,17 +53,6 @@ def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:
     """Components with a fixed number of digits; no negative zeros."""
     rounded = np.round(values, digits) + 0.0
     return "  ".join(f"{value:.{digits}f}{unit}" for value in rounded)
-
-
-def influence_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.intp]:
-    """Number of vertices that each joint moves, shape (joint_count,)."""
-    if skin is None:
-        return np.zeros(joint_count, dtype=np.intp)
-    used = skin.joints[skin.weights > 0.0]
-    # A vertex that names a joint twice counts once.
-    rows = np.nonzero(skin.weights > 0.0)[0]
-    pairs = np.unique(rows.astype(np.int64) * joint_count + used)
-    return np.bincount(pairs % joint_count, minlength=joint_count)
 
 
 def joint_index(model: CharacterModel, bone: str) -> int | None:

@@ -3,11 +3,11 @@
 import enum
 from dataclasses import dataclass, field
 
+from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Material
 from sim.scene import Node, NodeId
 from sim.view_state import Selection
 from widgets.icons import kind_icon
-from widgets.joint_text import influence_counts
 from widgets.protocols import ModelState, ModelStatus
 
 Key = tuple[str, ...]
@@ -124,7 +124,7 @@ def _add_skeleton(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
     group = entry.add(Entry(EntryKind.SKELETON, (node_id, "skeleton"), "Skeleton", "skeleton", chosen, dim=True))
     group.note = f"{skeleton.joint_count:,}"
     group.tip = f"{skeleton.joint_count:,} bones"
-    counts = influence_counts(model.skin, skeleton.joint_count)
+    counts = weighted_vertex_counts(model.skin, skeleton.joint_count)
     bones = [_bone_entry(node_id, name, int(counts[joint])) for joint, name in enumerate(skeleton.names)]
     for bone, parent in zip(bones, skeleton.parents.tolist(), strict=True):
         (bones[parent] if parent >= 0 else group).add(bone)

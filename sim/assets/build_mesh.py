@@ -8,6 +8,7 @@ from sim.assets.limits import check_magnitude
 from sim.assets.materials import base_name
 from sim.assets.model import Bounds, Mesh, Section
 from sim.assets.normals import vertex_normals
+from sim.assets.openness import marked_open
 from sim.assets.raw import RawModel, RawVertices
 
 Float32 = npt.NDArray[np.float32]
@@ -29,6 +30,7 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
         warnings.append("The model has no triangles.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
     normals = _normals(buffers, positions, triangles)
+    sections = marked_open(sections, positions, triangles)
     return Mesh(
         positions=positions,
         normals=normals,

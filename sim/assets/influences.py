@@ -6,11 +6,14 @@ import numpy.typing as npt
 from sim.assets.model import Mesh, Skin
 
 
-def weighted_vertex_counts(joint_count: int, skin: Skin | None) -> npt.NDArray[np.int64]:
-    """Number of vertices each joint has a non-zero weight on, shape (B,)."""
+def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.int64]:
+    """For each joint the number of vertices it moves, shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
-    return np.bincount(skin.joints[skin.weights > 0.0], minlength=joint_count)[:joint_count]
+    vertices, slots = np.nonzero(skin.weights > 0.0)
+    # A file may name one joint twice for a vertex; the vertex counts once.
+    pairs = np.unique(vertices.astype(np.int64) * joint_count + skin.joints[vertices, slots])
+    return np.bincount(pairs % joint_count, minlength=joint_count)
 
 
 def joint_boxes(mesh: Mesh, skin: Skin) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:

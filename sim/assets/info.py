@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
 from sim.assets.raw import RawModel
 
@@ -64,14 +65,6 @@ def influence_counts(skin: Skin) -> list[int]:
     return [int(count) for count in counts[1:]]
 
 
-def weighted_vertex_counts(skin: Skin, joint_count: int) -> list[int]:
-    """For each joint, the number of vertices it moves."""
-    vertices, slots = np.nonzero(skin.weights > 0.0)
-    # A file may name one joint twice for a vertex; the vertex counts once.
-    pairs = np.unique(vertices.astype(np.int64) * joint_count + skin.joints[vertices, slots])
-    return [int(count) for count in np.bincount(pairs % joint_count, minlength=joint_count)]
-
-
 def info_text(info: dict[str, Any]) -> str:
     """The facts of `model_info` laid out for reading."""
     blocks = [_overview(info)]
@@ -104,7 +97,7 @@ def _attributes(raw: RawModel) -> list[str]:
 def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]:
     if skeleton is None:
         return []
-    counts = weighted_vertex_counts(skin, skeleton.joint_count) if skin else [0] * skeleton.joint_count
+    counts = weighted_vertex_counts(skin, skeleton.joint_count).tolist()
     return [
         {"name": name, "parent": int(parent), "weighted_vertex_count": count}
         for name, parent, count in zip(skeleton.names, skeleton.parents, counts, strict=True)

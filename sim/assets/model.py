@@ -41,12 +41,16 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A draw range of the triangle list that shares one material (index into `materials`, or -1)."""
+    """A draw range of the triangle list that shares one material (index into `materials`, or -1).
+
+    `is_open` tells a sheet, such as a cape, whose back is seen, from a body, whose back never is.
+    """
 
     name: str
     material: int
     first_triangle: int
     triangle_count: int
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Bounds
 from sim.camera import Camera
+from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
 from sim.scene import LightSettings, Vec3, ViewSettings
 
@@ -40,10 +42,17 @@ class Light:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Sphere around what is shown [m]; the shadow map, depth range and grid adapt to it."""
+    """Sphere around what is shown [m]; the shadow map, depth range and grid adapt to it.
+
+    Attributes:
+        centre: Shape (3,).
+        radius: Positive.
+        box: What is shown, without the ground below it; None for nothing.
+    """
 
     centre: npt.NDArray[np.float64]
     radius: float
+    box: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,14 @@ class Frame:
         above = self.subject.centre + np.array([0.0, 4.0 * self.subject.radius, 0.0])
         eye = self.lights[0].position if self.lights else above
         return shadow_clip_from_world(eye, self.subject.centre, self.subject.radius)
+
+    def ground_shadow(self) -> GroundRectangle:
+        """Where on the ground the shadow can be, with a margin for its soft edge."""
+        box = self.subject.box
+        if box is None or not self.casts_shadow:
+            return NO_SHADOW
+        margin = 0.05 * self.subject.radius
+        return shadow_rectangle(self.lights[0].position, box.lo - margin, box.hi + margin)
 
     @property
     def casts_shadow(self) -> bool:

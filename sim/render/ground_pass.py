@@ -4,6 +4,7 @@ import numpy as np
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
@@ -16,27 +17,44 @@ def cell_size(radius: float) -> float:
 
 
 class GroundPass:
-    """Draws after the surfaces, blended over the background."""
+    """Draws after the surfaces, blended over the background.
+
+    The shadow costs more than everything else, so the ground is drawn in two parts: a rectangle that holds the
+    shadow, and a ring around it that leaves the shadow map alone.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
-        self._program = library.program("viewport/ground.vert", "viewport/ground.frag")
+        files = "viewport/ground.vert", "viewport/ground.frag"
+        self._ring = library.program(*files)
+        self._shadowed = library.program(*files, defines={"SHADOWED": True})
         self._nothing = VertexArray(context, label="ground")
 
     def draw(self, frame: Frame, shadow_map: Texture2D, scissor: tuple[int, int, int, int] | None) -> None:
         """Draws into the bound framebuffer."""
+        PipelineState(depth_write=False, blend="alpha", scissor=scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
-        state = PipelineState(depth_write=False, blend="alpha", scissor=scissor)
-        state.apply(self._context)
-        program = self._program
-        program["u_half_size"] = fade
-        program["u_fade"] = fade
-        program["u_cell"] = cell_size(max(frame.subject.radius, frame.camera.distance * 0.25))
-        program["u_show_grid"] = frame.view.grid
-        program["u_show_axes"] = frame.view.axes
-        program["u_shadow_map"] = shadow_map
-        self._nothing.draw(program, "triangle_strip", count=4)
+        shadow = frame.ground_shadow()
+        middle = shadow.within(frame.subject.centre[[0, 2]])
+        outer = middle - fade, middle + fade
+        inner = shadow.clipped(*outer)
+        if frame.view.grid or frame.view.axes:
+            self._set(self._ring, frame, fade, shadow.axis, outer, inner)
+            self._nothing.draw(self._ring, "triangle_strip", count=10)
+        if (inner[1] > inner[0]).all():
+            self._set(self._shadowed, frame, fade, shadow.axis, outer, inner)
+            self._shadowed["u_shadow_map"] = shadow_map
+            self._nothing.draw(self._shadowed, "triangle_strip", count=4)
 
     def release(self) -> None:
         """Deletes the vertex array."""
         self._nothing.release()
+
+    def _set(self, program: Program, frame: Frame, fade: float, axis, outer, inner) -> None:
+        program["u_axis"] = axis
+        program["u_outer"] = np.concatenate(outer)
+        program["u_inner"] = np.concatenate(inner)
+        program["u_fade"] = fade
+        program["u_cell"] = cell_size(max(frame.subject.radius, frame.camera.distance * 0.25))
+        program["u_show_grid"] = frame.view.grid
+        program["u_show_axes"] = frame.view.axes

@@ -30,7 +30,7 @@ class BoneSegments:
 
 def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
     """Segments and dots of the joints that belong to the body; all joints where nothing is weighted."""
-    weighted = weighted_vertex_counts(skeleton.joint_count, skin) > 0
+    weighted = weighted_vertex_counts(skin, skeleton.joint_count) > 0
     if not weighted.any():
         weighted = np.ones(skeleton.joint_count, dtype=bool)
     above = _inherited_down(skeleton, weighted)

@@ -1,8 +1,9 @@
 """Read-only sections of the inspector: what a model file holds, and where a joint is."""
 
+from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Material
 from widgets.inspector.form import FactParameter, NoteParameter, SectionParameter
-from widgets.joint_text import JointPlacement, influence_counts
+from widgets.joint_text import JointPlacement
 from widgets.protocols import ModelState, ModelStatus
 
 _FORMATS = {"ezm": "EZMesh", "ezb": "EZMesh, binary", "gltf": "glTF"}
@@ -23,7 +24,7 @@ def joint_sections(model: CharacterModel, joint: int) -> list[SectionParameter]:
     assert model.skeleton is not None
     parents = model.skeleton.parents
     parent = int(parents[joint])
-    count = int(influence_counts(model.skin, model.skeleton.joint_count)[joint])
+    count = int(weighted_vertex_counts(model.skin, model.skeleton.joint_count)[joint])
     children = int((parents == joint).sum())
     about = [
         FactParameter("name", "Name", model.skeleton.names[joint]),

@@ -7,7 +7,7 @@ import pytest
 from sim.assets.model import Material
 from sim.camera import Camera
 from sim.render.surface import PLAIN_DIFFUSE
-from sim.scene import LightSettings, Node, Transform
+from sim.scene import DoubleSided, LightSettings, Node, Transform
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,
@@ -100,7 +100,7 @@ def test_the_back_of_a_face_is_lit_from_behind(stage: Stage) -> None:
 def test_a_mirrored_model_is_lit_as_its_twin_in_the_mirror(stage: Stage) -> None:
     lamp = light_node((2.0, 3.0, 3.0), shadow=False)
     mirrored_lamp = light_node((-2.0, 3.0, 3.0), shadow=False)
-    for double_sided in (True, False):
+    for double_sided in (DoubleSided.ON, DoubleSided.OFF):
         stage.show({"model": twisted_bar()}, model_node(double_sided=double_sided, bind_pose=True), lamp)
         plain = stage.picture()
         mirror = Transform(scale=(-1.0, 1.0, 1.0))

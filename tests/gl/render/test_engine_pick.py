@@ -5,7 +5,7 @@ import pytest
 
 from sim.camera import Camera
 from sim.render.pick_pass import REACH, Pick
-from sim.scene import Comparison, Transform
+from sim.scene import Comparison, DoubleSided, Transform
 from tests.gl.render.worlds import FRONT, Stage, mesh_of, model_node, model_of, pixel_of, quad, twisted_bar
 
 SIZE = (160, 120)
@@ -74,7 +74,7 @@ def test_outside_of_the_picture_is_nothing(two_quads: Stage) -> None:
 
 def test_a_culled_face_is_not_picked(stage: Stage) -> None:
     from_behind = msgspec.structs.replace(FRONT, yaw=180.0)
-    stage.show({"model": model_of(quad())}, model_node(double_sided=False))
+    stage.show({"model": model_of(quad())}, model_node(double_sided=DoubleSided.OFF))
     assert stage.engine.pick(FRONT, SIZE, 80, 60) is not None
     assert stage.engine.pick(from_behind, SIZE, 80, 60) is None
 
@@ -82,7 +82,7 @@ def test_a_culled_face_is_not_picked(stage: Stage) -> None:
 def test_a_mirrored_model_shows_the_same_faces(stage: Stage) -> None:
     """A negative scale turns the winding over; the face that pointed to the camera still does."""
     mirrored = Transform(scale=(-1.0, 1.0, 1.0))
-    stage.show({"model": model_of(quad())}, model_node(double_sided=False, transform=mirrored))
+    stage.show({"model": model_of(quad())}, model_node(double_sided=DoubleSided.OFF, transform=mirrored))
     assert stage.engine.pick(FRONT, SIZE, 80, 60) is not None
 
 

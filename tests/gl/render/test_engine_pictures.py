@@ -9,9 +9,8 @@ import pytest
 from sim.assets.images import load_image
 from sim.assets.load import load_model
 from sim.render.frame import LIGHT_LIMIT
-from sim.render.overlay_records import JointRef
-from sim.render.picture import Overlay
-from sim.scene import Comparison, DisplayMode, SkinningMethod
+from sim.render.shot import JointRef, Overlay
+from sim.scene import Comparison, DisplayMode, DoubleSided, SkinningMethod
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, mesh_of, model_node, model_of, twisted_bar
 
 LIGHTS = (
@@ -129,7 +128,7 @@ def test_faces_seen_from_behind_are_drawn_only_when_double_sided(stage: Stage) -
     triangle = model_of(mesh_of([[-1.0, 0.5, 0], [1, 0.5, 0], [0, 2.5, 0]], [[0, 1, 2]]))
     stage.look()
     nothing = stage.picture(from_behind)
-    stage.show({"model": triangle}, model_node(double_sided=False))
+    stage.show({"model": triangle}, model_node(double_sided=DoubleSided.OFF))
     np.testing.assert_array_equal(stage.picture(from_behind), nothing)
     assert (stage.picture(FRONT) != nothing).any()
     stage.look(model_node())

@@ -8,8 +8,7 @@ import pytest
 
 from sim.assets.model import Material
 from sim.ramps import Ramp, ramp_colours
-from sim.render.overlay_records import JointRef
-from sim.render.picture import Overlay, divider_pixel
+from sim.render.shot import JointRef, Overlay, divider_pixel
 from sim.scene import Comparison, DisplayMode, FlipV, SkinningMethod
 from tests.gl.render.light_formula import linear_from_srgb, srgb_from_linear
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, pixel_of, quad, twisted_bar

@@ -14,9 +14,9 @@ from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.render.picture import Overlay
+from sim.render.shot import Overlay
 from sim.render.surface import Images
-from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform, Vec3, ViewSettings
+from sim.scene import DoubleSided, LightSettings, ModelSettings, Node, Scene, Transform, Vec3, ViewSettings
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""
@@ -144,7 +144,8 @@ def many_bones(joint_count: int) -> CharacterModel:
 
 
 def model_node(node_id: str = "model", **changes: object) -> Node:
-    """A model node; fields of `Node` and of `ModelSettings` may be given."""
+    """A model node, drawn from both sides; fields of `Node` and of `ModelSettings` may be given."""
+    changes.setdefault("double_sided", DoubleSided.ON)
     of_node = {key: changes.pop(key) for key in ("visible", "transform") if key in changes}
     return Node(id=node_id, name=node_id, model=ModelSettings(**changes), **of_node)
 

@@ -41,7 +41,7 @@ GOLDEN = """{
         "up_axis": "auto",
         "flip_v": "auto",
         "unit_scale": 0.01,
-        "double_sided": true,
+        "double_sided": "auto",
         "skinning": "lbs",
         "clip": "walk",
         "bind_pose": false,

@@ -77,5 +77,5 @@ def test_a_box_spans_what_its_joint_moves(skinned):
 
 
 def test_weighted_vertices_are_counted(skinned):
-    assert weighted_vertex_counts(4, skinned[1]).tolist() == [3, 0, 3, 0]
-    assert weighted_vertex_counts(3, None).tolist() == [0, 0, 0]
+    assert weighted_vertex_counts(skinned[1], 4).tolist() == [3, 0, 3, 0]
+    assert weighted_vertex_counts(None, 3).tolist() == [0, 0, 0]

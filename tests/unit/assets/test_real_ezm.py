@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from sim.assets.info import influence_counts, weighted_vertex_counts
+from sim.assets.influences import weighted_vertex_counts
+from sim.assets.info import influence_counts
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.assets.info import influence_counts, weighted_vertex_counts
+from sim.assets.influences import weighted_vertex_counts
+from sim.assets.info import influence_counts
 from sim.assets.model import Skin
 from tests.ezm_samples import MESH_SYSTEM, bone_text, load_text, mesh_text
 
@@ -83,4 +84,4 @@ def test_counts() -> None:
     weights = np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.5, 0.25, 0.25, 0]], np.float32)
     skin = Skin(joints, weights, 3)
     assert influence_counts(skin) == [1, 1, 1]
-    assert weighted_vertex_counts(skin, 4) == [2, 2, 1, 0]
+    assert weighted_vertex_counts(skin, 4).tolist() == [2, 2, 1, 0]

@@ -1,5 +1,7 @@
 """Draw ranges, culling, grid cells, the divider and the picking magnifier."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel
 from sim.render.surface import DrawRange, culling, draw_ranges
+from sim.scene import DoubleSided
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:
@@ -44,14 +47,26 @@ def mesh_of(*sections: tuple[int, int]) -> Mesh:
     ],
 )
 def test_neighbours_of_one_material_are_drawn_together(sections, expected):
-    assert draw_ranges(mesh_of(*sections)) == tuple(DrawRange(*row) for row in expected)
+    assert draw_ranges(mesh_of(*sections), DoubleSided.OFF) == tuple(DrawRange(*row, False) for row in expected)
+
+
+def test_sheets_are_drawn_from_both_sides_unless_the_user_says_otherwise():
+    mesh = mesh_of((0, 5), (0, 5), (0, 5))
+    body, cape, hem = mesh.sections
+    sections = (body, replace(cape, is_open=True), replace(hem, is_open=True))
+    worn = Mesh(**{name: getattr(mesh, name) for name in Mesh.__slots__} | {"sections": sections})
+    assert draw_ranges(worn, DoubleSided.AUTO) == (DrawRange(0, 0, 5, False), DrawRange(0, 5, 10, True))
+    assert draw_ranges(worn, DoubleSided.ON) == (DrawRange(0, 0, 15, True),)
+    assert draw_ranges(worn, DoubleSided.OFF) == (DrawRange(0, 0, 15, False),)
 
 
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 5)), max_size=20))
 def test_ranges_draw_every_triangle_once_with_its_material(sections):
     mesh = mesh_of(*sections)
-    drawn = [part.material for part in draw_ranges(mesh) for _ in range(part.triangle_count)]
-    order = [part.first_triangle + step for part in draw_ranges(mesh) for step in range(part.triangle_count)]
+    drawn = [part.material for part in draw_ranges(mesh, DoubleSided.OFF) for _ in range(part.triangle_count)]
+    order = [
+        part.first_triangle + step for part in draw_ranges(mesh, DoubleSided.OFF) for step in range(part.triangle_count)
+    ]
     assert order == list(range(mesh.triangle_count))
     assert drawn == [material for material, count in sections for _ in range(count)]
 
@@ -60,7 +75,7 @@ def test_sections_that_do_not_adjoin_stay_apart():
     mesh = mesh_of((0, 5), (0, 5))
     apart = (mesh.sections[0], Section("s", 0, 7, 3))
     split = Mesh(**{name: getattr(mesh, name) for name in Mesh.__slots__} | {"sections": apart})
-    assert draw_ranges(split) == (DrawRange(0, 0, 5), DrawRange(0, 7, 3))
+    assert draw_ranges(split, DoubleSided.OFF) == (DrawRange(0, 0, 5, False), DrawRange(0, 7, 3, False))
 
 
 @pytest.mark.parametrize(

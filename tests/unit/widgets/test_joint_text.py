@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.assets.model import LocalPose, Skin
+from sim.assets.model import LocalPose
 from sim.maths import quaternion, transform
 from sim.maths.quaternion import to_euler_degrees
-from widgets.joint_text import influence_counts, local_placement, vector_text, world_placement
+from widgets.joint_text import local_placement, vector_text, world_placement
 
 angle = st.floats(-180.0, 180.0, allow_nan=False)
 
@@ -35,13 +35,6 @@ def test_simple_turns_are_told_as_they_were_given():
 def test_texts_have_no_negative_zero():
     assert vector_text(np.array([-1e-9, 1.0, -2.5])) == "0.0000  1.0000  -2.5000"
     assert vector_text(np.array([90.0, -0.001]), digits=2, unit="°") == "90.00°  0.00°"
-
-
-def test_a_vertex_counts_once_for_each_bone_it_follows():
-    joints = np.array([[0, 1, 0, 0], [1, 1, 0, 0], [2, 0, 0, 0]], np.uint16)
-    weights = np.array([[0.5, 0.5, 0, 0], [0.5, 0.5, 0, 0], [1.0, 0, 0, 0]], np.float32)
-    assert influence_counts(Skin(joints, weights, 2), 4).tolist() == [1, 2, 1, 0]
-    assert influence_counts(None, 3).tolist() == [0, 0, 0]
 
 
 def test_placements():

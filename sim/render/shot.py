@@ -1,0 +1,94 @@
+"""What a picture shows: a camera, lights, and everything that can be drawn."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.camera import Camera
+from sim.render.frame import Frame, Light, Subject
+from sim.render.mesh_pass import Surface
+from sim.scene import Comparison, NodeId, ViewSettings
+
+
+@dataclass(frozen=True, slots=True)
+class JointRef:
+    """A joint of a model node."""
+
+    node: NodeId
+    joint: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What the editor draws over the scene; a plain picture has none of it.
+
+    Attributes:
+        selected: The selected joint, whose weights the heat map shows.
+        hovered: The joint under the mouse.
+        lights: Whether lights are drawn as discs.
+        difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
+            model's extent for None.
+    """
+
+    selected: JointRef | None = None
+    hovered: JointRef | None = None
+    lights: bool = False
+    difference_scale: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How objects are to be shown.
+
+    Attributes:
+        settings: View settings of the scene.
+        overlay: What the editor marks.
+        second: Show the second of two compared ways of skinning.
+    """
+
+    settings: ViewSettings
+    overlay: Overlay
+    second: bool = False
+
+
+class Drawable(Protocol):
+    """An object with a surface; one for each visible node that has something to draw.
+
+    Attributes:
+        node_id: The node it shows.
+    """
+
+    node_id: NodeId
+
+    def surface(self, look: Look) -> Surface:
+        """Its surface as it is now."""
+
+    def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        """Bones and markers drawn over it; empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A camera and everything it sees."""
+
+    camera: Camera
+    view: ViewSettings
+    lights: tuple[Light, ...]
+    subject: Subject
+    drawables: tuple[Drawable, ...]
+
+    def frame(self, width: int, height: int) -> Frame:
+        """Constants of the picture at a size [px]."""
+        return Frame(self.camera, self.view, self.lights, self.subject, width, height)
+
+    def look_at(self, width: int, x: float, overlay: Overlay) -> Look:
+        """How objects are shown in column `x` of a picture `width` pixels wide."""
+        split = self.view.comparison is Comparison.SPLIT
+        return Look(self.view, overlay, split and x >= divider_pixel(self.view.divider, width))
+
+
+def divider_pixel(divider: float, width: int) -> int:
+    """Column where the right half of the split view begins."""
+    return int(np.clip(round(divider * width), 0, width))
