@@ -1,6 +1,6 @@
 #version 330 core
 // Ground plane: antialiased grid in two decimal scales, the world's x and z axes, and the soft shadow of the
-// scene; transparent elsewhere.  Everything fades with the distance from the subject.
+// scene, with SHADOWED; transparent elsewhere.  Everything fades with the distance from the subject.
 // Source of the line filter: E. Galin-style derivative filtering as in B. Golus, "The Best Darn Grid Shader
 // (Yet)", 2023; written anew.
 
@@ -44,8 +44,11 @@ void main() {
         colour = mix(colour, vec3(0.26, 0.48, 0.85), z_axis);
         alpha = max(alpha, 0.75 * max(x_axis, z_axis));
     }
-    float shade = (1.0 - shadow_visibility(v_position, vec3(0.0, 1.0, 0.0))) * 0.52;
+    float shade = 0.0;
+#ifdef SHADOWED
+    shade = (1.0 - shadow_visibility(v_position, vec3(0.0, 1.0, 0.0))) * 0.52;
     shade *= 1.0 - smoothstep(0.3, 1.0, away);
+#endif
     // Two layers over the background: the shadow darkens, the lines lie on top of it.
     float total = alpha + shade * (1.0 - alpha);
     o_colour = vec4(total > 0.0 ? colour * alpha / total : vec3(0.0), total);
