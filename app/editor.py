@@ -48,10 +48,16 @@ class Editor:
         dialogs: Asks the user; tests give their own.
         new_window_layout: Forget how the panels were arranged.
         debug_gl: Report OpenGL errors in the messages.
+        clock: Monotonic time [s] that playback follows.
     """
 
     def __init__(
-        self, *, dialogs: Dialogs | None = None, new_window_layout: bool = False, debug_gl: bool = False
+        self,
+        *,
+        dialogs: Dialogs | None = None,
+        new_window_layout: bool = False,
+        debug_gl: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = app_settings()
         self.theme = Theme(QApplication.instance(), stored_theme(self.settings))
@@ -60,7 +66,7 @@ class Editor:
         self.loader = ModelLoader()
         self.store = ModelStore(self.document, self.loader)
         self.active = ActiveModel(self.document, self.store)
-        self.playback = Playback(lambda: self.document.scene.playback, lambda: self.active.duration)
+        self.playback = Playback(lambda: self.document.scene.playback, lambda: self.active.duration, clock=clock)
         self.client = ViewportClient(self.document, self.store, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.recent = RecentFiles(self.settings)
