@@ -14,6 +14,10 @@ _ROUNDING = 1e-9
 """Share of a step by which a sum of elapsed times may miss a whole step through rounding."""
 
 
+STEP_TIME = 1.0 / 60.0
+"""One simulation step [s] of scene time, for everything that is simulated; finer steps are substeps."""
+
+
 @dataclass(frozen=True, slots=True)
 class FrameTime:
     """What one drawn frame means for the simulation.

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from sim.clock import STEP_TIME
 from sim.params import Effect, Role, Scale, param
 
 Vec3 = tuple[float, float, float]
@@ -225,11 +226,6 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     gravity: Annotated[
         Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Solver", bounded=False)
     ] = (0.0, -9.81, 0.0)  # fmt: skip
-    rate: Annotated[
-        int,
-        param("Steps in a second of scene time.", unit="1/s", lo=1, hi=1000, soft=(24, 240), group="Solver",
-              label="Steps per second"),
-    ] = 60  # fmt: skip
     substeps: Annotated[
         int,
         param("Parts that a step is solved in; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX,
@@ -244,9 +240,9 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def step_time(self) -> float:
         """Duration of a step [s]."""
-        return 1.0 / self.rate
+        return STEP_TIME
 
     @property
     def substep_time(self) -> float:
         """Duration of a substep [s]."""
-        return 1.0 / (self.rate * self.substeps)
+        return STEP_TIME / self.substeps

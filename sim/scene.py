@@ -240,13 +240,6 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
         float | None, param("End of the range; none is the end of the clip.", unit="s", effect=Effect.VIEW,
                             bounded=False)
     ] = None  # fmt: skip
-    step_rate: Annotated[
-        int,
-        param(
-            "Simulation steps in a second of scene time.",
-            unit="1/s", lo=1, hi=1000, soft=(24, 240), label="Steps per second", effect=Effect.RESET,
-        ),
-    ] = 60  # fmt: skip
 
 
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):

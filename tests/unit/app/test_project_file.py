@@ -70,8 +70,7 @@ GOLDEN = """{
     "loop": "loop",
     "speed": 1.0,
     "in_point": null,
-    "out_point": null,
-    "step_rate": 60
+    "out_point": null
   },
   "view": {
     "display": "shaded",
