@@ -1,0 +1,198 @@
+"""Places the colliders of a scene in the world: by their node, or riding on a bone; and their motion over a step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.colliders.state import ColliderState, sized
+from sim.jobs.pose import Pose
+from sim.maths import quaternion
+from sim.maths.transform import compose, polar
+from sim.scene import Node, NodeId, Scene
+
+Float64 = npt.NDArray[np.float64]
+
+
+class Figure(Protocol):
+    """A model as it is posed at one moment."""
+
+    @property
+    def model(self) -> CharacterModel:
+        """The runtime model."""
+
+    @property
+    def pose(self) -> Pose | None:
+        """Its pose; None for models without a skeleton."""
+
+    @property
+    def world_from_model(self) -> Float64:
+        """Placement of the file space in the world, shape (4, 4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A collider at one moment.
+
+    Attributes:
+        shape: Which of the forms; a sphere that is scaled unevenly has become an ellipsoid.
+        size: Sizes with the scale in them [m], shape (3,), as in `ColliderState`.
+        world_from_collider: Rigid placement, shape (4, 4).
+        friction, restitution: As in the settings.
+    """
+
+    shape: ColliderShape
+    size: Float64
+    world_from_collider: Float64
+    friction: float
+    restitution: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Carrier:
+    """What a collider stands on: rigid frame in the world and a scale for everything relative to it."""
+
+    world_from_carrier: Float64
+    scale: float
+
+
+_WORLD = _Carrier(np.eye(4), 1.0)
+
+
+def placements(scene: Scene, figures: Mapping[NodeId, Figure]) -> tuple[dict[NodeId, Placement], list[str]]:
+    """Where every collider of the scene is now, by node.
+
+    A collider that rides on a bone has its transform relative to the bone's frame without scale, in metres; the scale
+    of the model's node, by its geometric mean, scales it too.  A bone or model that is not there leaves the collider
+    where its own transform puts it in the world.  Hidden colliders act like the others.
+
+    Args:
+        scene: The scene.
+        figures: Models as they are posed now, by node.
+
+    Returns:
+        The placements, and one line for each bone or model that is not there.
+    """
+    placed: dict[NodeId, Placement] = {}
+    warnings: list[str] = []
+    frames = _bone_frames(scene, figures)
+    for node in scene.of_kind("collider"):
+        assert node.collider is not None
+        carrier = _WORLD
+        key = (node.collider.bone_node, node.collider.bone)
+        if key in frames:
+            carrier = frames[key]
+        elif all(key):
+            warnings += _missing(scene, node, node.collider, figures)
+        placed[node.id] = _placement(node, node.collider, carrier)
+    return placed, warnings
+
+
+def collider_states(previous: Mapping[NodeId, Placement], current: Mapping[NodeId, Placement]) -> list[ColliderState]:
+    """Motion of every collider from one moment to the next, in the order of `current`.
+
+    A collider that was not there before stands still.
+    """
+    return [
+        ColliderState(
+            now.shape,
+            now.size,
+            previous.get(node_id, now).world_from_collider,
+            now.world_from_collider,
+            now.friction,
+            now.restitution,
+        )
+        for node_id, now in current.items()
+    ]
+
+
+class ColliderTrack:
+    """Follows the colliders of a scene from step to step.
+
+    Attributes:
+        warnings: Lines about bones and models that are not there, each once; the reader may clear it.
+    """
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self._last: dict[NodeId, Placement] = {}
+        self._told: set[str] = set()
+
+    def advance(self, scene: Scene, figures: Mapping[NodeId, Figure]) -> list[ColliderState]:
+        """Colliders over the step that ends now; they begin where the call before left them."""
+        current, warnings = placements(scene, figures)
+        states = collider_states(self._last, current)
+        self._last = current
+        self.warnings += [line for line in warnings if line not in self._told]
+        self._told = set(warnings)  # one that was mended and comes again is told again
+        return states
+
+    def jump(self) -> None:
+        """Forget the last placements, because time or the scene jumped: the next step begins where it ends."""
+        self._last = {}
+
+
+def _placement(node: Node, settings: ColliderSettings, carrier: _Carrier) -> Placement:
+    transform = node.transform
+    carrier_from_collider = compose(
+        carrier.scale * np.asarray(transform.position, dtype=np.float64),
+        quaternion.from_euler_degrees(transform.rotation),
+        np.ones(3),
+    )
+    shape, size = sized(settings, carrier.scale * np.asarray(transform.scale))
+    world_from_collider = carrier.world_from_carrier @ carrier_from_collider
+    return Placement(shape, size, world_from_collider, settings.friction, settings.restitution)
+
+
+def _bone_frames(scene: Scene, figures: Mapping[NodeId, Figure]) -> dict[tuple[NodeId, str], _Carrier]:
+    """Frames of all bones that carry something, by model node and bone name; all made rigid in one go."""
+    keys, matrices = [], []
+    for node in scene.of_kind("collider"):
+        assert node.collider is not None
+        key = (node.collider.bone_node, node.collider.bone)
+        matrix = _world_from_joint(figures.get(key[0]), key[1])
+        if key not in keys and matrix is not None and scene.has(key[0]):
+            keys.append(key)
+            matrices.append(matrix)
+    if not keys:
+        return {}
+    rigid = rigid_frames(np.array(matrices))
+    return {key: _Carrier(frame, _scale_of(scene.node(key[0]))) for key, frame in zip(keys, rigid, strict=True)}
+
+
+def rigid_frames(matrices: Float64) -> Float64:
+    """Affine matrices (N, 4, 4) without their scale and shear; a mirroring one becomes a rotation too."""
+    rigid = matrices.copy()
+    rigid[:, :3, :3], _ = polar(matrices[:, :3, :3])
+    return rigid
+
+
+def _world_from_joint(figure: Figure | None, bone: str) -> Float64 | None:
+    if figure is None or figure.pose is None or figure.model.skeleton is None:
+        return None
+    names: Sequence[str] = figure.model.skeleton.names
+    if bone not in names:
+        return None
+    world_from_joint: Float64 = figure.world_from_model @ figure.pose.model_from_joint[names.index(bone)]
+    return world_from_joint
+
+
+def _scale_of(node: Node) -> float:
+    """Geometric mean of the scale of a node; 1 where it is flat."""
+    volume = abs(float(np.prod(node.transform.scale)))
+    return volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
+
+
+def _missing(scene: Scene, node: Node, settings: ColliderSettings, figures: Mapping[NodeId, Figure]) -> list[str]:
+    """Why there is nothing to ride on; nothing for a model that is only not loaded yet."""
+    label, stays = node.name or node.id, "it stays where its own transform puts it"
+    if not scene.has(settings.bone_node):
+        return [f"{label}: the model it rides on is not in the scene; {stays}"]
+    carrier = scene.node(settings.bone_node)
+    if carrier.id not in figures and carrier.model is not None:
+        return []
+    return [f"{label}: {carrier.name or carrier.id} has no bone {settings.bone!r}; {stays}"]
