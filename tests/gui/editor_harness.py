@@ -1,0 +1,157 @@
+"""What tests of the whole editor share: answers instead of dialogs, a clock, pictures, and a mouse."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QImage, QMouseEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.dialogs import Dialogs
+from app.editor import Editor
+from app.project_files import Answer
+from resources import path as resource
+from sim.picking import project_points
+
+
+class Answers(Dialogs):
+    """Answers every question by itself and notes what was asked.
+
+    Attributes:
+        choice: Answer about unsaved changes.
+        recovery: Answer about a crashed session.
+        path: File that any file dialog gives; None gives up.
+        asked: Names of the questions, in order.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.choice, self.recovery = Answer.DISCARD, Answer.SAVE
+        self.path = None
+        self.asked = []
+
+    def unsaved(self, title):
+        self.asked.append("unsaved")
+        return self.choice
+
+    def recover(self, recovery):
+        self.asked.append("recover")
+        return self.recovery
+
+    def open_path(self):
+        return self._given("open")
+
+    def model_path(self, title=""):
+        return self._given("model")
+
+    def save_path(self, title, suggestion, kind):
+        self.suggestion = suggestion
+        return self._given("save")
+
+    def _given(self, question):
+        self.asked.append(question)
+        return self.path
+
+
+class Clock:
+    """Time that passes when the test says so."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Session:
+    """Editors of one test, one after the other on the same settings."""
+
+    def __init__(self, qtbot):
+        self._qtbot, self._editors = qtbot, []
+
+    def start(self, **options) -> Editor:
+        editor = Editor(dialogs=Answers(), **options)
+        editor.window.resize(900, 640)
+        editor.window.show()
+        self._qtbot.waitExposed(editor.window)
+        self._qtbot.waitUntil(lambda: editor.client.engine is not None)
+        self._editors.append(editor)
+        return editor
+
+    def open(self, path: Path, **options) -> Editor:
+        editor = self.start(**options)
+        self.load(editor, path)
+        return editor
+
+    def load(self, editor: Editor, path: Path) -> None:
+        """Opens a file and waits until every model of it can be seen."""
+        with self._qtbot.waitSignal(editor.files.opened, timeout=20000):
+            editor.files.open(path)
+        self._qtbot.waitUntil(lambda: not editor.store.loading, timeout=20000)
+        editor.viewport.repaint()
+        QApplication.processEvents()
+
+    def close(self, editor: Editor) -> None:
+        editor.window.close()
+        self._editors.remove(editor)
+
+    def close_all(self) -> None:
+        for editor in list(self._editors):
+            editor.dialogs.choice = Answer.DISCARD
+            self.close(editor)
+
+
+def sample(name: str, folder: Path) -> Path:
+    """A copy of a shipped model with its textures, in a folder of the test."""
+    shutil.copytree(resource("models") / name, folder / name)
+    return folder / name / f"{name}.ezm"
+
+
+def picture(editor: Editor) -> np.ndarray:
+    """The pixels of the viewport without its overlays, shape (H, W, 4)."""
+    QApplication.processEvents()
+    image = editor.viewport.grabFramebuffer().convertToFormat(QImage.Format.Format_RGBA8888)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
+    return rows[:, : image.width() * 4].reshape(image.height(), image.width(), 4).copy()
+
+
+def place_of(editor: Editor, world_point) -> QPointF:
+    """Where a point of the world is in the viewport, in logical pixels."""
+    size = editor.viewport.size_f.width(), editor.viewport.size_f.height()
+    pixels, _ = project_points(editor.document.view_state.camera, size, np.asarray([world_point], dtype=np.float64))
+    return QPointF(*pixels[0])
+
+
+class Mouse:
+    """A mouse on one widget; positions in its logical pixels."""
+
+    def __init__(self, widget: QWidget, button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier):
+        self._widget, self._button, self._modifiers = widget, button, modifiers
+
+    def press(self, place: QPointF) -> None:
+        self._send(QEvent.Type.MouseButtonPress, place, self._button, self._button)
+
+    def move(self, place: QPointF) -> None:
+        self._send(QEvent.Type.MouseMove, place, Qt.MouseButton.NoButton, self._button)
+
+    def hover(self, place: QPointF) -> None:
+        self._send(QEvent.Type.MouseMove, place, Qt.MouseButton.NoButton, Qt.MouseButton.NoButton)
+
+    def release(self, place: QPointF) -> None:
+        self._send(QEvent.Type.MouseButtonRelease, place, self._button, Qt.MouseButton.NoButton)
+
+    def click(self, place: QPointF) -> None:
+        self.press(place)
+        self.release(place)
+
+    def drag(self, start: QPointF, end: QPointF, steps: int = 4) -> None:
+        self.press(start)
+        for step in range(1, steps + 1):
+            self.move(start + (end - start) * (step / steps))
+        self.release(end)
+
+    def _send(self, kind, place, button, buttons) -> None:
+        place_on_screen = self._widget.mapToGlobal(place)
+        event = QMouseEvent(kind, place, place_on_screen, button, buttons, self._modifiers)
+        QApplication.sendEvent(self._widget, event)

@@ -1,0 +1,221 @@
+"""Every edit of the editor is one entry of the history, and undoing all of them brings everything back."""
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+
+from sim.scene import Comparison, DisplayMode, SkinningMethod
+from tests.gui.editor_harness import Mouse, picture, place_of
+
+ACTIONS = [
+    "skin.dqs", "compare.split", "compare.difference", "compare.off", "display.weights", "display.normals",
+    "display.wireframe", "display.shaded-wireframe", "display.toggle_wire", "overlay.bones", "overlay.grid",
+    "overlay.axes", "overlay.statistics", "overlay.textures", "add.light", "edit.duplicate", "edit.hide",
+    "edit.show_all", "edit.delete", "play.bind_pose",
+]  # fmt: skip
+
+
+def pixels_of_light(editor):
+    light = editor.document.scene.of_kind("light")[0]
+    return light, place_of(editor, light.transform.position)
+
+
+def frame_light(editor):
+    light = editor.document.scene.of_kind("light")[0]
+    editor.edits.select(light.id)
+    editor.frame_selection()
+    picture(editor)
+    return pixels_of_light(editor)
+
+
+def trigger(editor, action_id):
+    action = editor.window.actions_table[action_id]
+    assert action.isEnabled(), action_id
+    action.trigger()
+
+
+def test_every_edit_is_one_entry_that_undo_takes_back(editor):
+    before, stack = editor.document.scene, editor.document.undo_stack
+    for action_id in ACTIONS:
+        if action_id in ("compare.off", "edit.show_all"):
+            continue  # they change nothing here
+        editor.edits.select("model-1")
+        trigger(editor, action_id)
+        assert stack.count() == 1, action_id
+        assert editor.document.scene != before
+        picture(editor)  # every state can be drawn
+        stack.undo()
+        assert editor.document.scene == before
+        stack.redo()
+        assert editor.document.scene != before
+        stack.undo()
+
+
+def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(editor):
+    document = editor.document
+    first_scene, first_picture = document.scene, picture(editor)
+    for action_id in ACTIONS:
+        editor.edits.select(document.scene.of_kind("model")[0].id)
+        trigger(editor, action_id)
+        picture(editor)
+    camera = document.view_state.camera
+    last_scene, last_picture = document.scene, picture(editor)
+    assert document.undo_stack.count() == len(ACTIONS)
+    assert not np.array_equal(first_picture, last_picture)
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.view_state.camera == camera
+    assert document.scene == first_scene
+    assert not document.modified
+    np.testing.assert_array_equal(picture(editor), first_picture)
+    while document.undo_stack.canRedo():
+        document.undo_stack.redo()
+    assert document.scene == last_scene
+    np.testing.assert_array_equal(picture(editor), last_picture)
+
+
+def test_dragging_a_light_is_one_entry_and_the_light_stays_under_the_mouse(editor):
+    light, place = frame_light(editor)
+    target = place + QPointF(-60.0, 25.0)
+    Mouse(editor.viewport).drag(place, target)
+    moved, reached = pixels_of_light(editor)
+    assert moved.transform.position != light.transform.position
+    assert (reached - target).manhattanLength() < 0.5
+    assert editor.document.undo_stack.count() == 1
+    assert editor.document.undo_stack.undoText() == "Move light"
+    assert editor.document.selection.node == light.id
+    editor.document.undo_stack.undo()
+    assert editor.document.scene.node(light.id) == light
+
+
+def test_escape_abandons_the_drag_of_a_light(editor):
+    light, place = frame_light(editor)
+    mouse = Mouse(editor.viewport)
+    mouse.press(place)
+    mouse.move(place + QPointF(40.0, 0.0))
+    assert editor.document.scene.node(light.id) != light
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Escape)
+    mouse.move(place + QPointF(80.0, 0.0))
+    mouse.release(place + QPointF(80.0, 0.0))
+    assert editor.document.scene.node(light.id) == light
+    assert editor.document.undo_stack.count() == 0
+    assert not editor.document.modified
+
+
+def test_the_divider_is_dragged_in_one_entry(editor):
+    trigger(editor, "compare.split")
+    picture(editor)
+    divider = editor.overlays.divider
+    middle = QPointF(divider.width() / 2.0, divider.height() / 2.0)
+    Mouse(divider).drag(middle, middle + QPointF(10.0, 0.0), steps=1)
+    assert editor.document.scene.view.divider == pytest.approx(0.5 + 10.0 / editor.viewport.width(), abs=2e-3)
+    assert editor.document.undo_stack.count() == 2
+    picture(editor)
+    assert editor.overlays.statistics.isVisible()
+
+
+def test_a_bone_is_picked_where_it_is_drawn(editor):
+    editor.edits.set_view("bones", True)
+    picture(editor)
+    engine, skeleton = editor.client.engine, editor.store.loaded("model-1").model.skeleton
+    drawn = engine.view("model-1").segments.joints
+    for joint in drawn[:6]:
+        name = skeleton.names[joint]
+        place = place_of(editor, engine.joint_positions("model-1")[joint])
+        Mouse(editor.viewport).hover(place)
+        Mouse(editor.viewport).click(place)
+        assert (editor.document.selection.node, editor.document.selection.bone) == ("model-1", name)
+    assert editor.document.undo_stack.count() == 1, "selecting is no edit"
+
+
+def test_a_click_beside_everything_selects_nothing_and_on_the_surface_the_model(editor):
+    Mouse(editor.viewport).click(QPointF(3.0, editor.viewport.height() - 3.0))
+    assert editor.document.selection.node is None
+    editor.edits.turn_camera("front")
+    editor.frame_all()
+    picture(editor)
+    box = editor.client.engine.bounds("model-1")
+    place = place_of(editor, (box.lo + box.hi) / 2.0)
+    Mouse(editor.viewport).click(place)
+    assert editor.document.selection.node == "model-1"
+
+
+def test_the_heat_map_follows_the_selected_bone(editor):
+    editor.edits.show(DisplayMode.WEIGHTS)
+    names = editor.store.loaded("model-1").model.skeleton.names
+    pictures = []
+    for name in names[:3]:
+        editor.edits.select("model-1", name)
+        pictures.append(picture(editor))
+    assert any(not np.array_equal(pictures[0], other) for other in pictures[1:])
+    assert editor.overlays.legend.isVisible()
+
+
+def test_choosing_a_method_leaves_the_comparison(editor):
+    editor.edits.compare(Comparison.SPLIT)
+    trigger(editor, "skin.dqs")
+    assert editor.document.scene.view.comparison is Comparison.OFF
+    assert editor.document.scene.node("model-1").model.skinning is SkinningMethod.DQS
+    assert editor.window.actions_table["skin.dqs"].isChecked()
+    assert not editor.window.actions_table["compare.split"].isChecked()
+
+
+VIEW_KEYS = {Qt.Key.Key_1: (0.0, 0.0), Qt.Key.Key_3: (90.0, 0.0), Qt.Key.Key_7: (0.0, 90.0)}
+
+
+def test_number_keys_turn_the_view_on_both_blocks(qtbot, editor):
+    editor.window.activateWindow()
+    qtbot.waitUntil(editor.window.isActiveWindow)
+    start = editor.document.view_state.camera
+    for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier):
+        for key, expected in VIEW_KEYS.items():
+            editor.document.set_camera(start)
+            QTest.keyClick(editor.viewport, key, modifier)
+            camera = editor.document.view_state.camera
+            assert (camera.yaw, camera.pitch) == expected
+
+
+def test_the_point_of_the_keypad_frames_and_the_other_one_steps(qtbot, editor):
+    editor.window.activateWindow()
+    qtbot.waitUntil(editor.window.isActiveWindow)
+    far = msgspec.structs.replace(editor.document.view_state.camera, distance=500.0)
+    editor.document.set_camera(far)
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Period, Qt.KeyboardModifier.KeypadModifier)
+    assert editor.document.view_state.camera.distance < 50.0
+    assert editor.playback.playhead.time == 0.0
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Period)
+    assert editor.playback.playhead.time == pytest.approx(editor.active.frame_step)
+
+
+MIDDLE, LEFT = Qt.MouseButton.MiddleButton, Qt.MouseButton.LeftButton
+NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+CONTROL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
+CAMERA_DRAGS = [
+    (MIDDLE, NONE, "yaw"),
+    (LEFT, ALT, "yaw"),
+    (MIDDLE, SHIFT, "target"),
+    (LEFT, ALT | SHIFT, "target"),
+    (MIDDLE, CONTROL, "distance"),
+]
+
+
+def test_the_camera_moves_by_every_documented_drag(editor):
+    selection = editor.document.selection
+    for button, modifiers, changed in CAMERA_DRAGS:
+        before = editor.document.view_state.camera
+        Mouse(editor.viewport, button, modifiers).drag(QPointF(200.0, 150.0), QPointF(260.0, 170.0))
+        assert getattr(editor.document.view_state.camera, changed) != getattr(before, changed)
+    assert editor.document.selection == selection
+    assert editor.document.undo_stack.count() == 0
+
+
+def test_dragging_the_axes_orbits_and_a_click_on_a_knob_looks_along_it(editor):
+    gizmo, before = editor.overlays.gizmo, editor.document.view_state.camera
+    middle = QPointF(gizmo.width() / 2.0, gizmo.height() / 2.0)
+    Mouse(gizmo).drag(middle, middle + QPointF(20.0, 0.0))
+    assert editor.document.view_state.camera.yaw == pytest.approx(before.yaw - 20.0 * 0.4)
+    picture(editor)
+    Mouse(gizmo).click(gizmo.knob_place((0, 1, 0))[0])
+    assert editor.document.view_state.camera.pitch == 90.0
