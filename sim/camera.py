@@ -4,6 +4,7 @@ World space is right-handed, y up, metres.  Matrices are float64 (4, 4), row-maj
 multiply column vectors, named destination_from_source.
 """
 
+import math
 from typing import Annotated
 
 import msgspec
@@ -38,8 +39,8 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
 
     def rotation(self) -> Matrix:
         """Rows are the camera's right, up and backward axes in the world, shape (3, 3)."""
-        yaw, pitch = np.radians(self.yaw), np.radians(self.pitch)
-        cy, sy, cp, sp = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch)
+        yaw, pitch = math.radians(self.yaw), math.radians(self.pitch)
+        cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
         return np.array([[cy, 0.0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
 
     def position(self) -> Matrix:
@@ -49,14 +50,15 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
 
     def view_from_world(self) -> Matrix:
         """Rigid transform into camera space (x right, y up, -z forward)."""
+        rotation = self.rotation()
         view = np.eye(4)
-        view[:3, :3] = self.rotation()
-        view[:3, 3] = -view[:3, :3] @ self.position()
+        view[:3, :3] = rotation
+        view[:3, 3] = -rotation @ (np.asarray(self.target) + rotation[2] * self.distance)
         return view
 
     def clip_from_view(self, aspect: float, near: float, far: float) -> Matrix:
         """Projection to OpenGL clip space; aspect is width / height, near and far in metres."""
-        half = np.tan(np.radians(self.field_of_view) / 2.0)
+        half = math.tan(math.radians(self.field_of_view) / 2.0)
         if self.orthographic:
             return _orthographic(half * self.distance * aspect, half * self.distance, near, far)
         return _perspective(half * aspect, half, near, far)

@@ -1,6 +1,8 @@
 """Constants of one drawn frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +30,10 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "subject": "vec4",
 }
 SHADOW_SIZE = 1024
-_SKY = np.array([0.52, 0.58, 0.66])
-_GROUND = np.array([0.24, 0.22, 0.20])
+_SKY = (0.52, 0.58, 0.66)
+_GROUND = (0.24, 0.22, 0.20)
+
+Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,12 @@ class Subject:
     box: Bounds | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """Everything a pass needs to know about the picture, besides its own objects.
+
+    It is a value, so what follows from it is worked out once; with single vectors plain numbers do that several times
+    faster than arrays.
 
     Attributes:
         camera: Where it is seen from.
@@ -79,34 +86,54 @@ class Frame:
         """Width / height."""
         return self.width / self.height
 
+    @cached_property
+    def eye(self) -> Vec3:
+        """Place of the camera [m]."""
+        x, y, z = self.camera.position().tolist()
+        return x, y, z
+
+    @cached_property
+    def _centre(self) -> Vec3:
+        x, y, z = self.subject.centre.tolist()
+        return x, y, z
+
+    @cached_property
+    def _axes(self) -> tuple[Vec3, Vec3, Vec3]:
+        """Right, up and backward axis of the camera in the world."""
+        right, up, back = self.camera.rotation().tolist()
+        return right, up, back
+
+    @cached_property
     def depth_range(self) -> tuple[float, float]:
         """Near and far distance [m] that hold the subject and the ground around it."""
-        towards = self.subject.centre - self.camera.position()
-        offset = float(np.linalg.norm(towards))
-        far = (offset + self.subject.radius) * 4.0 + 10.0 * self.subject.radius
+        centre, radius = self._centre, self.subject.radius
+        far = (math.dist(centre, self.eye) + radius) * 4.0 + 10.0 * radius
         if self.camera.orthographic:
             return -far, far
-        depth = -float(towards @ self.camera.rotation()[2])
-        nearest = min(depth - 1.2 * self.subject.radius, 0.95 * self._nearest_ground())
+        back = self._axes[2]
+        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, centre, strict=True))
+        nearest = min(depth - 1.2 * radius, 0.95 * self._nearest_ground())
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
 
     def _nearest_ground(self) -> float:
         """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""
-        height = float(self.camera.position()[1])
-        _, up, back = self.camera.rotation()
-        half = float(np.tan(np.radians(self.camera.field_of_view) / 2.0))
-        approach = half * abs(float(up[1])) + float(np.copysign(back[1], back[1] * height))
-        return abs(height) / approach if approach > 0.0 else np.inf
+        height = self.eye[1]
+        _, up, back = self._axes
+        half = math.tan(math.radians(self.camera.field_of_view) / 2.0)
+        approach = half * abs(up[1]) + math.copysign(back[1], back[1] * height)
+        return abs(height) / approach if approach > 0.0 else math.inf
 
-    def clip_from_world(self) -> npt.NDArray[np.float64]:
+    @cached_property
+    def clip_from_world(self) -> Matrix:
         """Projection of this picture."""
-        return self.camera.clip_from_world(self.aspect, *self.depth_range())
+        return self.camera.clip_from_world(self.aspect, *self.depth_range)
 
-    def shadow_clip_from_world(self) -> npt.NDArray[np.float64]:
+    @cached_property
+    def shadow_clip_from_world(self) -> Matrix:
         """Projection of the shadow map; from straight above where there is no light."""
-        above = self.subject.centre + np.array([0.0, 4.0 * self.subject.radius, 0.0])
-        eye = self.lights[0].position if self.lights else above
-        return shadow_clip_from_world(eye, self.subject.centre, self.subject.radius)
+        x, y, z = self._centre
+        light = self.lights[0].position if self.lights else (x, y + 4.0 * self.subject.radius, z)
+        return shadow_clip_from_world(light, self._centre, self.subject.radius)
 
     def ground_shadow(self) -> GroundRectangle:
         """Where on the ground the shadow can be, with a margin for its soft edge."""
@@ -123,34 +150,41 @@ class Frame:
 
     def members(self) -> dict[str, npt.ArrayLike]:
         """Values of the uniform block, matrices row-major."""
-        clip = self.clip_from_world()
+        view = self.view
+        back = self._axes[2]
         positions, colours = self._packed_lights()
         return {
-            "clip_from_world": clip,
-            "world_from_clip": np.linalg.inv(clip),
-            "shadow_from_world": texture_from_world(self.shadow_clip_from_world()),
-            "eye": (*self.camera.position(), 0.0 if self.camera.orthographic else 1.0),
-            "view_direction": (*-self.camera.rotation()[2], self.depth_range()[1]),
+            "clip_from_world": self.clip_from_world,
+            "world_from_clip": np.linalg.inv(self.clip_from_world),
+            "shadow_from_world": texture_from_world(self.shadow_clip_from_world),
+            "eye": (*self.eye, 0.0 if self.camera.orthographic else 1.0),
+            "view_direction": (-back[0], -back[1], -back[2], self.depth_range[1]),
             "light_position": positions,
             "light_colour": colours,
-            "sky": (*(_SKY * self.view.ambient), 1.0 / SHADOW_SIZE),
-            "ground": (*(_GROUND * self.view.ambient), 0.0),
-            "background_top": (*_linear(self.view.background_top), 1.0),
-            "background_bottom": (*_linear(self.view.background_bottom), 1.0),
+            "sky": (*_scaled(_SKY, view.ambient), 1.0 / SHADOW_SIZE),
+            "ground": (*_scaled(_GROUND, view.ambient), 0.0),
+            "background_top": (*_linear(view.background_top), 1.0),
+            "background_bottom": (*_linear(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
-            "subject": (*self.subject.centre, self.subject.radius),
+            "subject": (*self._centre, self.subject.radius),
         }
 
-    def _packed_lights(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _packed_lights(self) -> tuple[Matrix, Matrix]:
         positions, colours = np.zeros((LIGHT_LIMIT, 4)), np.zeros((LIGHT_LIMIT, 4))
         for index, light in enumerate(self.lights):
-            positions[index] = (*light.position, light.settings.reach)
-            colours[index, :3] = _linear(light.settings.colour) * light.settings.intensity
+            settings = light.settings
+            positions[index] = (*light.position, settings.reach)
+            colours[index, :3] = _scaled(_linear(settings.colour), settings.intensity)
         colours[0, 3] = float(self.casts_shadow)
         return positions, colours
 
 
-def _linear(colour: Vec3) -> npt.NDArray[np.float64]:
+def _scaled(colour: Vec3, factor: float) -> Vec3:
+    red, green, blue = colour
+    return red * factor, green * factor, blue * factor
+
+
+def _linear(colour: Vec3) -> Vec3:
     """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
-    encoded = np.asarray(colour, dtype=np.float64)
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
+    return red, green, blue

@@ -42,7 +42,7 @@ class PickPass:
             surfaces: What is visible.
             x, y: Cursor from the top left [px].
         """
-        clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world()
+        clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world
         self._target.clear((0, 0, 0, 0))
         for index, surface in enumerate(surfaces):
             self._program["u_clip_from_model"] = clip_from_world @ surface.world_from_model

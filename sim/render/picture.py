@@ -7,6 +7,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.uniform_block import UniformBlock
 from sim.render.background_pass import BackgroundPass
+from sim.render.detail_pass import DetailPass
 from sim.render.frame import FIELDS, Frame
 from sim.render.ground_pass import GroundPass
 from sim.render.mesh_pass import MeshPass
@@ -39,6 +40,7 @@ class Picture:
         self._shadow = ShadowPass(context, library)
         self._mesh = MeshPass(context, library)
         self._ground = GroundPass(context, library)
+        self._details = DetailPass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
@@ -58,20 +60,24 @@ class Picture:
     def release(self) -> None:
         """Deletes what the passes own."""
         for owner in (self._block, self._target, self._background, self._shadow, self._mesh, self._ground,
-                      self._bones, self._markers):  # fmt: skip
+                      self._details, self._bones, self._markers):  # fmt: skip
             owner.release()
 
     def _draw_region(self, target: Framebuffer, frame: Frame, shot: Shot, region: Region, overlay: Overlay) -> None:
         look = Look(shot.view, overlay, region.second)
-        surfaces = [drawable.surface(look) for drawable in shot.drawables]
+        surfaces = [surface for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
         if frame.casts_shadow:
             casters = [(surface.arrays.triangles, surface.world_from_model) for surface in surfaces]
-            self._shadow.draw(frame.shadow_clip_from_world(), casters)
+            self._shadow.draw(frame.shadow_clip_from_world, casters)
             target.bind()
         for surface in surfaces:
             self._mesh.draw(
                 surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
             )
+        for drawable in shot.drawables:
+            detail = drawable.detail()
+            if detail is not None:
+                self._details.draw(detail, region.scissor)
         self._ground.draw(frame, self._shadow.map, region.scissor)
 
     def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:

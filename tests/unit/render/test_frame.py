@@ -60,7 +60,7 @@ def test_members_fit_their_declaration_and_are_finite(frame):
 @given(frames(), st.integers(0, 10**6))
 def test_the_depth_range_holds_the_subject(frame, seed):
     """All of the subject that is before the camera, apart from what is within a fiftieth of its distance."""
-    near, far = frame.depth_range()
+    near, far = frame.depth_range
     assert near < far
     spread = np.random.default_rng(seed).normal(size=(100, 3))
     points = frame.subject.centre + frame.subject.radius * spread / np.linalg.norm(spread, axis=1, keepdims=True)
@@ -76,7 +76,7 @@ def test_the_depth_range_holds_the_subject(frame, seed):
 
 @given(frames(), st.integers(-100, 100), st.integers(-100, 100))
 def test_the_ground_is_not_cut_off_before_the_camera(frame, x, y):
-    near, far = frame.depth_range()
+    near, far = frame.depth_range
     origin, direction = frame.camera.ray(x / 100.0, y / 100.0, frame.aspect)
     assume(abs(direction[1]) > 1e-3)
     reach = -origin[1] / direction[1]
@@ -94,7 +94,7 @@ def test_the_ratio_of_the_depths_leaves_precision():
         for pitch in (-10.0, 0.0, 15.0, 60.0):
             camera = Camera(target=(0.0, 1.0, 0.0), pitch=pitch, distance=distance)
             frame = Frame(camera, ViewSettings(), (), Subject(np.array([0.0, 1.0, 0.0]), 1.1), 100, 100)
-            near, far = frame.depth_range()
+            near, far = frame.depth_range
             step = distance**2 * (far - near) / (far * near) * 2.0**-24
             assert step < 1e-4
 
