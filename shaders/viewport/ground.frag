@@ -16,8 +16,8 @@ in vec3 v_position;
 out vec4 o_colour;
 
 // Coverage of lines `width` pixels wide at the integers of `coordinate`, filtered to its mean when too dense.
-float line_coverage(vec2 coordinate, float width) {
-    vec2 footprint = max(fwidth(coordinate), vec2(1e-6));
+// footprint: change of the coordinate over a pixel.
+float line_coverage(vec2 coordinate, vec2 footprint, float width) {
     vec2 distance_px = abs(fract(coordinate - 0.5) - 0.5) / footprint;
     vec2 cover = clamp(width * 0.5 + 0.5 - distance_px, 0.0, 1.0);
     cover = mix(cover, vec2(width) * footprint, clamp(footprint * 2.0 - 0.6, 0.0, 1.0));
@@ -25,21 +25,22 @@ float line_coverage(vec2 coordinate, float width) {
     return max(cover.x, cover.y);
 }
 
-float axis_coverage(float coordinate, float width) {
-    return clamp(width * 0.5 + 0.5 - abs(coordinate) / max(fwidth(coordinate), 1e-6), 0.0, 1.0);
+float axis_coverage(float coordinate, float footprint, float width) {
+    return clamp(width * 0.5 + 0.5 - abs(coordinate) / footprint, 0.0, 1.0);
 }
 
 void main() {
     float away = length(v_position.xz - frame.subject.xz) / u_fade;
     float fade = 1.0 - smoothstep(0.15, 1.0, away);
     vec2 cells = v_position.xz / u_cell;
-    float fine = u_show_grid ? line_coverage(cells, 1.0) * 0.16 : 0.0;
-    float coarse = u_show_grid ? line_coverage(cells / 10.0, 1.2) * 0.34 : 0.0;
+    vec2 footprint = max(fwidth(cells), vec2(1e-6));
+    float fine = u_show_grid ? line_coverage(cells, footprint, 1.0) * 0.16 : 0.0;
+    float coarse = u_show_grid ? line_coverage(cells * 0.1, footprint * 0.1, 1.2) * 0.34 : 0.0;
     vec3 colour = vec3(0.62);
     float alpha = max(fine, coarse) * fade;
     if (u_show_axes) {
-        float x_axis = axis_coverage(v_position.z, 1.6) * fade;
-        float z_axis = axis_coverage(v_position.x, 1.6) * fade;
+        float x_axis = axis_coverage(cells.y, footprint.y, 1.6) * fade;
+        float z_axis = axis_coverage(cells.x, footprint.x, 1.6) * fade;
         colour = mix(colour, vec3(0.82, 0.27, 0.27), x_axis);
         colour = mix(colour, vec3(0.26, 0.48, 0.85), z_axis);
         alpha = max(alpha, 0.75 * max(x_axis, z_axis));

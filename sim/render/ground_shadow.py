@@ -51,7 +51,7 @@ def shadow_rectangle(light: npt.ArrayLike, lo: npt.ArrayLike, hi: npt.ArrayLike)
     away = ((low + high) / 2.0 - lamp)[[0, 2]]
     distance = float(np.linalg.norm(away))
     axis = away / distance if distance > 1e-9 * max(1.0, float(np.abs(lamp).max())) else np.array([1.0, 0.0])
-    if lamp[1] > 0.0 >= high[1]:
+    if lamp[1] > 0.0 > high[1]:
         return GroundRectangle(axis, np.zeros(2), np.zeros(2))
     if lamp[1] <= high[1] * 1.001:
         return GroundRectangle(axis, np.full(2, -np.inf), np.full(2, np.inf))

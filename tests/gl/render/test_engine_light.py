@@ -6,8 +6,10 @@ import pytest
 
 from sim.assets.model import Material
 from sim.camera import Camera
+from sim.render.frame import Frame
+from sim.render.ground_shadow import GroundRectangle
 from sim.render.surface import PLAIN_DIFFUSE
-from sim.scene import DoubleSided, LightSettings, Node, Transform
+from sim.scene import DoubleSided, LightSettings, Node, Transform, Vec3
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,
@@ -190,3 +192,19 @@ def test_a_surface_does_not_shade_itself(stage: Stage) -> None:
         shaded = stage.picture()[36:84, 57:103]
         stage.look(model_node(), light_node(position, shadow=False))
         np.testing.assert_allclose(shaded, stage.picture()[36:84, 57:103], atol=3)
+
+
+@pytest.mark.parametrize(
+    "position", [(2.0, 4.0, 1.0), (-1.5, 2.3, 0.5), (3.0, 1.0, 2.0), (0.0, 6.0, 0.0), (4.0, -1.0, 0.0)]
+)
+@pytest.mark.parametrize("pitch", [50.0, 5.0, -20.0])
+def test_the_part_of_the_ground_that_looks_up_the_shadow_holds_all_of_it(
+    stage: Stage, position: Vec3, pitch: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture is the same when the shadow is looked up everywhere."""
+    camera = Camera(target=(0.0, 0.5, 0.0), yaw=25.0, pitch=pitch, distance=9.0)
+    stage.show({"model": twisted_bar()}, model_node(), light_node(position), time=0.5, grid=True, axes=True)
+    picture = stage.picture(camera)
+    everywhere = GroundRectangle(np.array([1.0, 0.0]), np.full(2, -np.inf), np.full(2, np.inf))
+    monkeypatch.setattr(Frame, "ground_shadow", lambda self: everywhere)
+    np.testing.assert_allclose(stage.picture(camera), picture, atol=2)
