@@ -2,10 +2,11 @@
 
 import enum
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.document import Document
 from app.model_loader import LoadedModel, ModelLoader
@@ -28,6 +29,15 @@ class Answer(enum.Enum):
     SAVE = "save"
     DISCARD = "discard"
     CANCEL = "cancel"
+
+
+@dataclass(slots=True)
+class _Import:
+    """A model that is being read, to replace the scene or to be added to it."""
+
+    path: Path
+    replace: bool
+    loaded: LoadedModel | None = None
 
 
 class ProjectFiles(QObject):
@@ -68,7 +78,8 @@ class ProjectFiles(QObject):
         super().__init__()
         self._document, self._store, self._loader, self._recent = document, store, loader, recent
         self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
-        self._imports: dict[int, tuple[Path, bool]] = {}
+        self._imports: dict[int, _Import] = {}
+        self._showing = False
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
@@ -79,6 +90,7 @@ class ProjectFiles(QObject):
     def new(self) -> None:
         """Shows an empty scene, after asking about unsaved changes."""
         if self.may_discard():
+            self._cancel_imports()
             self._document.replace_scene(Scene())
             self.opened.emit(False)
 
@@ -95,8 +107,7 @@ class ProjectFiles(QObject):
 
     def cancel(self) -> None:
         """Gives up what is being read."""
-        for request in list(self._imports):
-            self._loader.cancel(request)
+        self._cancel_imports()
         self._store.cancel()
 
     def _open_project(self, path: Path) -> None:
@@ -107,6 +118,7 @@ class ProjectFiles(QObject):
             return
         if not self.may_discard():
             return
+        self._cancel_imports()
         self._document.replace_scene(project.scene, project.view_state, path=path, unknown=project.unknown)
         self._recent.add(path)
         for warning in project.warnings:
@@ -115,52 +127,70 @@ class ProjectFiles(QObject):
 
     def _load(self, path: Path, *, replace: bool) -> None:
         path = path.absolute()
+        if replace:  # what is still being read was meant for the scene that goes
+            self._cancel_imports()
         request = self._loader.load(f"{_IMPORT}{path}", path)
-        self._imports[request] = (path, replace)
-        self.progress.emit(str(path), 0.0)
+        self._imports[request] = _Import(path, replace)
+        self._show_progress(0.0)
+
+    def _cancel_imports(self) -> None:
+        for request in list(self._imports):
+            self._loader.cancel(request)
+
+    def _show_progress(self, fraction: float) -> None:
+        waiting = next((str(item.path) for item in self._imports.values() if item.loaded is None), "")
+        self.progress.emit(waiting, fraction if waiting else 1.0)
 
     def _on_progress(self, request: int, fraction: float) -> None:
         if request in self._imports:
-            self.progress.emit(str(self._imports[request][0]), fraction)
+            self._show_progress(fraction)
 
     def _on_loaded(self, request: int, loaded: LoadedModel) -> None:
-        if request not in self._imports:
+        if request in self._imports:
+            self._imports[request].loaded = loaded
+            self._show_progress(0.0)
+            self._show_arrived()
+
+    def _on_failed(self, request: int, text: str) -> None:
+        self._drop(request, self.failed, text)
+
+    def _on_cancelled(self, request: int) -> None:
+        self._drop(request, self.warned, "loading was cancelled")
+
+    def _drop(self, request: int, told: SignalInstance, text: str) -> None:
+        item = self._imports.pop(request, None)
+        if item is not None:
+            self._show_progress(0.0)
+            told.emit(str(item.path), text)
+            self._show_arrived()
+
+    def _show_arrived(self) -> None:
+        """Shows models in the order in which they were asked for, whichever is read first."""
+        if self._showing:  # a question about unsaved changes is open
             return
-        path, replace = self._imports.pop(request)
-        self.progress.emit("", 1.0)
+        self._showing = True
+        try:
+            while self._imports and (item := next(iter(self._imports.values()))).loaded is not None:
+                del self._imports[next(iter(self._imports))]
+                self._show(item.path, item.loaded, replace=item.replace)
+        finally:
+            self._showing = False
+
+    def _show(self, path: Path, loaded: LoadedModel, *, replace: bool) -> None:
         if replace and not self.may_discard():
             return
         self._store.adopt(path, loaded)
         self._recent.add(path)
-        node = Node(id="", name=path.stem, model=ModelSettings(path=str(path)))
+        node = Node(id="model-1" if replace else "", name=path.stem, model=ModelSettings(path=str(path)))
+        light = msgspec.structs.replace(key_light(loaded.model), id="light-1" if replace else "")
         if replace:
-            self._document.replace_scene(
-                Scene(
-                    nodes=(
-                        msgspec.structs.replace(node, id="model-1"),
-                        msgspec.structs.replace(key_light(loaded.model), id="light-1"),
-                    )
-                ),
-                ViewState(selection=Selection(node="model-1")),
-            )
+            self._document.replace_scene(Scene(nodes=(node, light)), ViewState(selection=Selection(node=node.id)))
         else:
             with self._document.macro(f"Import {path.name}"):
                 if not self._document.scene.of_kind("light"):
-                    self._document.add_node(key_light(loaded.model))
+                    self._document.add_node(light)
                 self._document.add_node(node)
         self.opened.emit(True)
-
-    def _on_failed(self, request: int, text: str) -> None:
-        if request in self._imports:
-            path, _ = self._imports.pop(request)
-            self.progress.emit("", 1.0)
-            self.failed.emit(str(path), text)
-
-    def _on_cancelled(self, request: int) -> None:
-        if request in self._imports:
-            path, _ = self._imports.pop(request)
-            self.progress.emit("", 1.0)
-            self.warned.emit(str(path), "loading was cancelled")
 
     # --- saving ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,257 @@
+"""Opening, saving, recovering and losing files in the whole editor."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from app.places import data_folder
+from app.project_files import Answer
+from app.recovery import RecoveryStore
+from app.unknown_content import UnknownContent
+from sim.scene import VIEW, Comparison, DisplayMode, LightSettings, Node, ParamRef, Scene
+from sim.view_state import ViewState
+from tests.gui.editor_harness import picture
+from widgets.message_model import Severity
+from widgets.protocols import ModelState
+
+BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
+<!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">]><MeshSystem asset_name="&d;"/>"""
+
+
+def messages(editor, severity=None):
+    listed = editor.panels.messages.model.messages
+    return [message for message in listed if severity in (None, message.severity)]
+
+
+def edit(editor):
+    """Something of every kind that a project keeps."""
+    editor.edits.compare(Comparison.SPLIT)
+    editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
+    editor.edits.add_light()
+    editor.edits.set_view("bones", True)
+    editor.edits.select("model-1", editor.store.loaded("model-1").model.skeleton.names[1])
+    editor.edits.show(DisplayMode.WEIGHTS)
+    editor.playback.scrub(0.25 * editor.active.duration)
+    editor.binding.set_point("in_point")
+    editor.playback.scrub(0.6 * editor.active.duration)
+    editor.edits.orbit_camera(40.0, 25.0)
+
+
+def saved(editor, path):
+    editor.dialogs.path = path
+    editor.window.actions_table["file.save"].trigger()
+    return path
+
+
+def test_a_saved_project_reopens_as_the_same_scene_view_and_picture(session, editor, tmp_path):
+    edit(editor)
+    project = saved(editor, tmp_path / "trial.sinew")
+    assert editor.dialogs.asked == ["save"]
+    assert not editor.document.modified
+    scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
+    assert view_state.time == pytest.approx(0.6 * editor.active.duration)
+    session.close(editor)
+    again = session.open(project)
+    assert again.document.scene == scene
+    assert again.document.view_state == view_state
+    assert again.playback.playhead.time == view_state.time
+    np.testing.assert_array_equal(picture(again), shown)
+    assert not again.document.modified
+    assert again.window.actions_table["compare.split"].isChecked()
+
+
+def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path):
+    editor.edits.add_light()
+    saved(editor, tmp_path / "version.2")
+    assert editor.dialogs.suggestion.name == "arm.sinew"
+    assert (tmp_path / "version.2.sinew").is_file()
+    assert editor.document.path == tmp_path / "version.2.sinew"
+
+
+@pytest.mark.parametrize("answer", [Answer.CANCEL, Answer.DISCARD, Answer.SAVE])
+def test_unsaved_changes_are_asked_about_before_they_are_lost(editor, tiny, tmp_path, answer):
+    editor.edits.add_light()
+    scene = editor.document.scene
+    editor.dialogs.choice, editor.dialogs.path = answer, tmp_path / "kept.sinew"
+    editor.window.actions_table["file.new"].trigger()
+    assert editor.dialogs.asked[0] == "unsaved"
+    assert (tmp_path / "kept.sinew").is_file() == (answer is Answer.SAVE)
+    assert editor.document.scene == (scene if answer is Answer.CANCEL else Scene())
+
+
+def test_giving_up_the_save_dialog_keeps_the_window_open(editor):
+    editor.edits.add_light()
+    editor.dialogs.choice, editor.dialogs.path = Answer.SAVE, None
+    editor.window.close()
+    assert editor.dialogs.asked == ["unsaved", "save"]
+    assert editor.window.isVisible()
+    assert editor.client.engine is not None
+
+
+def test_nothing_is_asked_where_nothing_is_lost(editor):
+    editor.edits.add_light()
+    editor.document.undo_stack.undo()
+    editor.edits.orbit_camera(10.0, 0.0)
+    editor.window.actions_table["file.new"].trigger()
+    assert editor.dialogs.asked == []
+    picture(editor)
+    assert editor.overlays.empty.isVisible()
+
+
+def broken_files(folder, whole):
+    Image.new("RGB", (8, 8)).save(folder / "picture.png")
+    (folder / "picture.png").rename(folder / "picture.ezm")
+    (folder / "truncated.ezm").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    (folder / "bomb.ezm").write_text(BOMB)
+    (folder / "empty.ezm").write_bytes(b"")
+    (folder / "project.sinew").write_text('{"format": "sinew-project", "version": 1, "scene": {"nodes": 3}}')
+    (folder / "newer.sinew").write_text('{"format": "sinew-project", "version": 10000}')
+    names = ["picture.ezm", "truncated.ezm", "bomb.ezm", "empty.ezm", "project.sinew", "newer.sinew"]
+    return [folder / name for name in names] + [folder / "nowhere.ezm", folder / "nowhere.sinew"]
+
+
+def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot, editor, arm, tmp_path):
+    editor.edits.add_light()
+    scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
+    for path in broken_files(tmp_path, arm):
+        count = len(messages(editor))
+        with qtbot.waitSignal(editor.files.failed, timeout=10000):
+            editor.files.open(path)
+        added = messages(editor)[count:]
+        assert [message.severity for message in added] == [Severity.ERROR], path.name
+        assert path.name in added[0].file
+        assert added[0].text
+        assert "\n" not in added[0].text
+    assert editor.document.scene == scene
+    assert editor.document.view_state == view_state
+    assert editor.document.undo_stack.count() == 1
+    assert editor.dialogs.asked == [], "nothing stops the user"
+    assert QApplication.activeModalWidget() is None
+    np.testing.assert_array_equal(picture(editor), shown)
+
+
+def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, arm, tmp_path):
+    editor.edits.skin_by(editor.document.scene.node("model-1").model.skinning.DQS)
+    project = saved(editor, tmp_path / "trial.sinew")
+    scene, shown = editor.document.scene, picture(editor)
+    session.close(editor)
+    moved = tmp_path / "elsewhere"
+    shutil.move(arm.parent, moved)
+    again = session.open(project)
+    assert again.store.status("model-1").state is ModelState.MISSING
+    assert len(messages(again, Severity.ERROR)) == 1
+    assert again.document.scene == scene, "the project is as it was"
+    picture(again)
+    again.dialogs.path = moved / "arm.ezm"
+    again.locate("model-1")
+    qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY)
+    assert again.document.scene.node("model-1").model.path == str(moved / "arm.ezm")
+    np.testing.assert_array_equal(picture(again), shown)
+    assert again.document.undo_stack.count() == 1
+
+
+def drop(editor, *paths):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, buttons = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    place = QPointF(50.0, 50.0)
+    enter = QDragEnterEvent(place.toPoint(), action, data, buttons, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(editor.viewport, enter)
+    assert enter.isAccepted()
+    event = QDropEvent(place, action, data, buttons, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(editor.viewport, event)
+
+
+def test_a_dropped_model_is_opened_and_recent(qtbot, session, tiny):
+    editor = session.start()
+    drop(editor, tiny)
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
+    assert editor.document.scene.of_kind("model")[0].model.path == str(tiny)
+    assert editor.document.selection.node == "model-1"
+    assert editor.recent.paths() == (tiny,)
+    assert [action.text() for action in editor.window.menus.recent.actions()] == ["tiny.ezm"]
+    assert editor.recent.folder() == tiny.parent
+
+
+def test_several_dropped_models_come_together(qtbot, session, arm, tiny):
+    editor = session.start()
+    drop(editor, arm, tiny)
+    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=10000)
+    assert [node.name for node in editor.document.scene.of_kind("model")] == ["arm", "tiny"]
+    assert messages(editor) == []
+
+
+def test_opening_another_file_gives_up_the_one_that_is_being_read(qtbot, session, arm, tiny):
+    editor = session.start()
+    editor.files.open(arm)
+    session.load(editor, tiny)
+    assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
+    assert [message.text for message in messages(editor)] == ["loading was cancelled"]
+
+
+def test_an_import_is_one_entry(qtbot, editor, tiny):
+    scene = editor.document.scene
+    editor.dialogs.path = tiny
+    editor.window.actions_table["file.import"].trigger()
+    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2)
+    assert editor.document.undo_stack.count() == 1
+    editor.document.undo_stack.undo()
+    assert editor.document.scene == scene
+    editor.document.undo_stack.redo()
+    picture(editor)
+    assert editor.client.engine.statistics().bones > 2
+
+
+def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tmp_path):
+    shown = picture(editor)
+    editor.dialogs.path = arm.with_name("copy.ezm")  # beside its textures
+    editor.window.actions_table["file.export"].trigger()
+    qtbot.waitUntil(lambda: bool(messages(editor, Severity.INFO)), timeout=10000)
+    assert messages(editor, Severity.ERROR) == []
+    session.load(editor, arm.with_name("copy.ezm"))
+    picture(editor)
+    np.testing.assert_array_equal(picture(editor), shown)
+
+
+def crashed_session(origin=None):
+    """What a killed session leaves: its files, and a lock that the system has freed."""
+    store = RecoveryStore(data_folder() / "recovery")
+    scene = Scene(nodes=(Node(id="light-1", name="lamp", light=LightSettings(intensity=3.0)),))
+    store.write(scene, ViewState(time=0.5), UnknownContent(), origin)
+    for lock in store._locks.values():
+        os.close(lock._handle)
+    return scene
+
+
+@pytest.mark.parametrize("answer", [Answer.SAVE, Answer.DISCARD, Answer.CANCEL])
+def test_a_crashed_session_is_offered(session, tmp_path, answer):
+    scene = crashed_session(tmp_path / "work.sinew")
+    editor = session.start()
+    editor.dialogs.recovery = answer
+    editor.offer_recovery()
+    assert editor.dialogs.asked == ["recover"]
+    recovered = answer is Answer.SAVE
+    assert editor.document.scene == (scene if recovered else Scene())
+    assert editor.document.modified == recovered
+    assert editor.document.path == (tmp_path / "work.sinew" if recovered else None)
+    assert not (tmp_path / "work.sinew").exists(), "only saving writes the project"
+    session.close(editor)
+    later = session.start()
+    later.offer_recovery()
+    assert later.dialogs.asked == (["recover"] if answer is Answer.CANCEL else [])
+
+
+def test_an_edit_is_autosaved_and_an_orderly_end_leaves_nothing(qtbot, session, editor):
+    editor.autosave._delay = 0.05
+    with qtbot.waitSignal(editor.autosave.saved):
+        editor.edits.add_light()
+    assert list((data_folder() / "recovery").glob("*/project.sinew"))
+    session.close(editor)
+    assert not list((data_folder() / "recovery").glob("*/project.sinew"))
