@@ -20,6 +20,8 @@ from sim.gl.texture import Texture
 SAMPLER_UNIT_MAX = SCRATCH_UNIT
 """Number of units that programs share; the one after them is for uploads."""
 
+_NUMBERS = frozenset((float, int, bool))
+
 
 class _ProgramName(GLObject):
     kind = "Program"
@@ -50,6 +52,7 @@ class Program:
         self.reflection: Reflection = Reflection({}, (), {}, ())
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
+        self._numbers: dict[str, float | None] = {}
         self._dirty: set[str] = set()
         self._units: dict[str, int] = {}
         self._textures: dict[str, weakref.ref[Texture]] = {}
@@ -99,6 +102,9 @@ class Program:
         return name in self.reflection.uniforms
 
     def __setitem__(self, name: str, value: Any) -> None:
+        # Most values are numbers that stay the same from frame to frame; arrays may have been written into meanwhile.
+        if type(value) in _NUMBERS and self._numbers.get(name) == value:
+            return
         info = self.reflection.uniforms.get(name)
         if info is None:
             if name not in self._declared:
@@ -147,16 +153,20 @@ class Program:
             # The caller may go on writing into its array, so keep a copy.
             self._values[info.name] = array.copy()
             self._dirty.add(info.name)
+        self._numbers[info.name] = value if type(value) in _NUMBERS else None
 
     def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
         if info.type.sampler_target != texture.target:
             raise ValueError(f"program {self.label!r}: uniform {info.name!r} does not take a {type(texture).__name__}")
+        last = self._textures.get(info.name)
+        if last is not None and last() is texture:
+            return
         self._textures[info.name] = weakref.ref(texture)
         self._set_value(info, self._units[info.name])
 
     def _restore_values(self) -> None:
         old_values, old_textures = self._values, self._textures
-        self._values, self._textures, self._dirty = {}, {}, set()
+        self._values, self._numbers, self._textures, self._dirty = {}, {}, {}, set()
         for name, info in self.reflection.uniforms.items():
             texture = old_textures[name]() if name in old_textures else None
             if texture is not None and info.type.sampler_target == texture.target:

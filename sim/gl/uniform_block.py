@@ -88,24 +88,17 @@ class UniformBlock:
         self.name = name
         self.layout, self.size = std140_layout(fields)
         self._bytes = np.zeros(self.size, np.uint8)
+        self._members = {member: _view(self._bytes, place) for member, place in self.layout.items()}
         self._dirty = True
         self.buffer = Buffer(context, self._bytes, usage="stream", label=f"block {name}")
 
     def __setitem__(self, member: str, value: Any) -> None:
         """Set a member; matrices row-major as numpy writes them.  Nothing is sent before `bind`."""
-        place = self.layout[member]
-        scalar, rows, components, _, _ = STD140[place.glsl]
-        elements = max(place.count, 1)
-        array = np.asarray(value, scalar)
-        shape = (rows, components) if rows > 1 else (components,)
-        wanted = (elements, *shape)
-        if array.size != np.prod(wanted):
-            raise ValueError(f"block {self.name}: {member} takes shape {wanted}, not {array.shape}")
-        array = array.reshape(wanted)
-        if rows > 1:
-            array = array.swapaxes(1, 2)  # GLSL stores columns
-        for index in range(elements):
-            self._put(place.offset + index * place.stride, array[index].reshape(rows, components))
+        target = self._members[member]
+        array = np.asarray(value, target.dtype)
+        if array.size != target.size:
+            raise ValueError(f"block {self.name}: {member} takes shape {target.shape}, not {array.shape}")
+        target[...] = array.reshape(target.shape)
         self._dirty = True
 
     def bind(self) -> None:
@@ -127,8 +120,12 @@ class UniformBlock:
         """Delete the buffer; may be called twice."""
         self.buffer.release()
 
-    def _put(self, offset: int, rows: np.ndarray) -> None:
-        for index, row in enumerate(rows):
-            data = np.ascontiguousarray(row).view(np.uint8)
-            start = offset + index * 16
-            self._bytes[start : start + len(data)] = data
+
+def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
+    """The memory of one member as an array of values, matrices row-major, shape (elements, ...)."""
+    scalar, rows, components, _, _ = STD140[place.glsl]
+    elements = max(place.count, 1)
+    if rows == 1:
+        return np.ndarray((elements, components), scalar, block, place.offset, (place.stride, 4))
+    # GLSL stores columns, each on its own 16 bytes.
+    return np.ndarray((elements, rows, components), scalar, block, place.offset, (place.stride, 4, 16))
