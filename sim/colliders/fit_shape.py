@@ -76,7 +76,7 @@ def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
 def _capsule(points: Float64, share: Float64, frame: Float64) -> FittedShape:
     low, high = _extent(points @ frame)
     radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
-    straight = max(0.5 * float(high[1] - low[1]) - 0.5 * radius, SMALLEST_SIZE)
+    straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
 
     def distance(local: Float64, sizes: Float64) -> Float64:
         return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]

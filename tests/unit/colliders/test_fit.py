@@ -1,0 +1,102 @@
+"""Fitted colliders follow the skin: known solids, the shipped figure, and a character from elsewhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.assets.load import load_model
+from sim.assets.model import CharacterModel
+from sim.bench.pose import synthetic_character
+from sim.collider_settings import ColliderShape
+from sim.colliders.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
+from sim.colliders.fit_shape import ellipsoid_distance_estimate, fit_shape
+from sim.colliders.outline import outline
+from sim.colliders.place import rigid_frames
+from sim.colliders.shapes import signed_distance
+from sim.colliders.state import sized
+from sim.maths import quaternion
+from sim.maths.transform import node_matrix
+
+TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))
+PLACE = np.array([0.4, -1.0, 2.0])
+
+
+def union_distance(model: CharacterModel, fitted: list[FittedCollider], unit_scale: float) -> np.ndarray:
+    """Signed distance [m] of every vertex in the bind pose to the union of the colliders."""
+    assert model.skeleton is not None
+    frames = rigid_frames(model.skeleton.model_from_bind)
+    frames[:, :3, 3] *= unit_scale
+    points = unit_scale * model.mesh.positions.astype(np.float64)
+    distances = []
+    for collider in fitted:
+        world = frames[model.skeleton.index(collider.bone)] @ node_matrix(collider.transform)
+        shape, size = sized(collider.settings, np.ones(3))
+        distances.append(signed_distance(shape, size, (points - world[:3, 3]) @ world[:3, :3]))
+    return np.min(distances, axis=0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [(ColliderShape.CAPSULE, (0.08, 0.2, 0.0)), (ColliderShape.ELLIPSOID, (0.1, 0.3, 0.2))],
+)
+def test_a_known_solid_is_found_again(shape: ColliderShape, size: tuple[float, ...]) -> None:
+    mesh = outline(shape, np.array(size))
+    points = mesh.positions.astype(np.float64) @ TURN.T + PLACE
+    found = fit_shape(points, np.ones(len(points)))
+    assert found.shape is shape
+    np.testing.assert_allclose(np.sort(found.size), np.sort(size), atol=0.012)
+    np.testing.assert_allclose(found.centre, PLACE, atol=0.01)
+    apart = signed_distance(found.shape, found.size, (points - found.centre) @ found.rotation)
+    assert np.abs(apart).mean() < 0.01
+
+
+def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
+    """A round stump has no long axis of its own."""
+    points = outline(ColliderShape.SPHERE, np.array([0.1, 0.0, 0.0])).positions.astype(np.float64)
+    found = fit_shape(points, np.ones(len(points)), TURN[:, 1])
+    apart = signed_distance(found.shape, found.size, (points - found.centre) @ found.rotation)
+    assert np.abs(apart).max() < 0.01
+
+
+def test_the_quick_distance_is_right_at_the_surface() -> None:
+    axes = np.array([0.5, 0.2, 0.9])
+    surface = outline(ColliderShape.ELLIPSOID, axes)
+    points = surface.positions.astype(np.float64) + 1e-3 * surface.normals
+    np.testing.assert_allclose(ellipsoid_distance_estimate(points, axes), 1e-3, atol=3e-5)
+    np.testing.assert_allclose(ellipsoid_distance_estimate(np.zeros((1, 3)), axes), [-0.2])
+
+
+def check_figure(model: CharacterModel, unit_scale: float) -> list[FittedCollider]:
+    """Few colliders, close to the skin; tolerances are parts of the height."""
+    fitted = fit_colliders(model, unit_scale=unit_scale)
+    assert 10 <= len(fitted) <= COLLIDERS_MAX
+    assert len({collider.bone for collider in fitted}) == len(fitted)
+    apart = union_distance(model, fitted, unit_scale) / (model.mesh.bounds.extent * unit_scale)
+    assert (np.abs(apart) < 0.02).mean() > 0.9
+    assert (np.abs(apart) < 0.03).mean() > 0.97
+    assert (apart > 0.02).mean() < 0.02
+    return fitted
+
+
+def test_the_shipped_figure(repo_root: Path) -> None:
+    path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
+    if not path.is_file():
+        pytest.skip("the sample models are not made; run `make samples`")
+    model = load_model(path)
+    fitted = check_figure(model, 1.0)
+    assert fitted == fit_colliders(model)  # the same every time
+    few = fit_colliders(model, count_max=12)
+    assert len(few) <= 12
+    assert np.abs(union_distance(model, few, 1.0)).max() < 0.25
+
+
+def test_a_character_in_other_units(assets: Path) -> None:
+    path = assets / "ezm" / "dude" / "dude.ezm"
+    if not path.is_file():
+        pytest.skip(f"{path} is missing")
+    check_figure(load_model(path), 0.0254)
+
+
+def test_a_skeleton_without_skin_gets_none() -> None:
+    assert fit_colliders(synthetic_character(10)) == []

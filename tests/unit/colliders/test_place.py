@@ -1,0 +1,160 @@
+"""Colliders in the world: by their node, on bones of moving characters, and over a step."""
+
+from dataclasses import dataclass, replace
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.assets.model import CharacterModel
+from sim.bench.pose import synthetic_character
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.colliders.place import ColliderTrack, collider_states, placements
+from sim.jobs.evaluate import evaluate_pose
+from sim.jobs.pose import Pose
+from sim.maths.transform import node_matrix
+from sim.placement import world_from_model
+from sim.scene import ModelSettings, Node, Scene, Transform
+
+MODEL = synthetic_character(20)
+BONE = 7
+STAYS = "it stays where its own transform puts it"
+STANDING = Transform()
+OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0))
+RIDER = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.1, length=0.4, bone_node="m", bone=f"joint {BONE}")
+
+
+@dataclass
+class Posed:
+    model: CharacterModel
+    pose: Pose | None
+    world_from_model: np.ndarray
+
+
+def scene(settings: ColliderSettings = RIDER, model: Transform = STANDING, offset: Transform = OFFSET) -> Scene:
+    return Scene(
+        nodes=(
+            Node(id="m", name="Walker", transform=model, model=ModelSettings()),
+            Node(id="c", name="Limb", transform=offset, collider=settings),
+        )
+    )
+
+
+def posed(made: Scene, time: float) -> dict[str, Posed]:
+    pose = evaluate_pose(MODEL, MODEL.clips[0], time)
+    return {"m": Posed(MODEL, pose, world_from_model(made.node("m"), MODEL))}
+
+
+def test_a_collider_alone_stands_where_its_node_is() -> None:
+    placed, warnings = placements(scene(ColliderSettings(radius=2.0)), {})
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].size, [2.0, 0.0, 0.0])
+    assert warnings == []
+
+
+def test_a_rider_follows_its_bone() -> None:
+    placed_model = Transform(position=(3.0, 0.0, 1.0), rotation=(0.0, 40.0, 0.0))
+    made = scene(model=placed_model)
+    for time in (0.0, 0.31, 1.2):
+        figures = posed(made, time)
+        placed, warnings = placements(made, figures)
+        pose = figures["m"].pose
+        assert pose is not None
+        expected = node_matrix(placed_model) @ pose.model_from_joint[BONE] @ node_matrix(OFFSET)
+        np.testing.assert_allclose(placed["c"].world_from_collider, expected, atol=1e-12)
+        assert warnings == []
+
+
+@pytest.mark.parametrize("scale", [(2.0, 2.0, 2.0), (1.0, 2.0, 4.0), (-2.0, 2.0, 2.0)])
+def test_the_scale_of_the_model_scales_what_rides_on_it_and_the_frame_stays_rigid(scale: tuple[float, ...]) -> None:
+    made = scene(model=Transform(scale=scale))
+    figures = posed(made, 0.4)
+    placed, _ = placements(made, figures)
+    matrix = placed["c"].world_from_collider
+    np.testing.assert_allclose(matrix[:3, :3] @ matrix[:3, :3].T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(matrix[:3, :3]) == pytest.approx(1.0)
+    np.testing.assert_allclose(placed["c"].size, [0.2, 0.4, 0.0], rtol=1e-12)
+    pose = figures["m"].pose
+    assert pose is not None
+    bone = (figures["m"].world_from_model @ pose.model_from_joint[BONE])[:3, 3]
+    assert np.linalg.norm(matrix[:3, 3] - bone) == pytest.approx(2.0 * np.linalg.norm(OFFSET.position))
+
+
+def test_the_unit_of_the_file_does_not_scale_it() -> None:
+    made = scene()
+    centimetres = msgspec.structs.replace(made.nodes[0], model=ModelSettings(unit_scale=0.01))
+    made = Scene(nodes=(centimetres, made.nodes[1]))
+    placed, _ = placements(made, posed(made, 0.0))
+    np.testing.assert_allclose(placed["c"].size, [0.1, 0.2, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"bone": "tail"}, f"Limb: Walker has no bone 'tail'; {STAYS}"),
+        ({"bone_node": "gone"}, f"Limb: the model it rides on is not in the scene; {STAYS}"),
+        ({"bone_node": "c"}, f"Limb: Limb has no bone 'joint 7'; {STAYS}"),
+    ],
+)  # fmt: skip
+def test_a_bone_that_is_not_there_is_told_once(change: dict[str, str], text: str) -> None:
+    broken = scene(msgspec.structs.replace(RIDER, **change))
+    track = ColliderTrack()
+    for _ in range(3):
+        states = track.advance(broken, posed(broken, 0.0))
+        np.testing.assert_allclose(states[0].world_from_end, node_matrix(OFFSET), atol=1e-15)
+    assert track.warnings == [text]
+    track.advance(scene(), posed(broken, 0.0))
+    track.advance(broken, posed(broken, 0.0))
+    assert track.warnings == [text, text]
+
+
+@pytest.mark.parametrize("change", [{"bone": ""}, {"bone_node": ""}])
+def test_half_a_choice_is_none(change: dict[str, str]) -> None:
+    made = scene(msgspec.structs.replace(RIDER, **change))
+    placed, warnings = placements(made, posed(made, 0.3))
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    assert warnings == []
+
+
+def test_a_model_that_is_not_loaded_yet_is_no_mistake() -> None:
+    placed, warnings = placements(scene(), {})
+    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    assert warnings == []
+
+
+def test_a_model_without_a_skeleton_has_no_such_bone() -> None:
+    static = Posed(replace(MODEL, skeleton=None), None, np.eye(4))
+    _, warnings = placements(scene(), {"m": static})
+    assert warnings == [f"Limb: Walker has no bone 'joint 7'; {STAYS}"]
+
+
+def test_a_step_goes_from_the_last_placement_to_this_one() -> None:
+    made, track = scene(), ColliderTrack()
+    first = track.advance(made, posed(made, 0.0))[0]
+    np.testing.assert_array_equal(first.world_from_start, first.world_from_end)
+    second = track.advance(made, posed(made, 0.1))[0]
+    np.testing.assert_array_equal(second.world_from_start, first.world_from_end)
+    assert np.abs(second.world_from_end - second.world_from_start).max() > 1e-3
+    track.jump()
+    third = track.advance(made, posed(made, 1.0))[0]
+    np.testing.assert_array_equal(third.world_from_start, third.world_from_end)
+
+
+def test_new_and_removed_colliders() -> None:
+    both, _ = placements(scene(), posed(scene(), 0.0))
+    assert collider_states(both, {}) == []
+    assert len(collider_states({}, both)) == 1
+
+
+def test_many_riders() -> None:
+    """Nodes of one bone share its frame, and the order of the scene is kept."""
+    riders = tuple(
+        Node(id=f"c{i}", collider=msgspec.structs.replace(RIDER, bone=f"joint {i % 5}"), transform=Transform())
+        for i in range(10)
+    )
+    made = Scene(nodes=(*riders, Node(id="m", model=ModelSettings())))
+    placed, warnings = placements(made, posed(made, 0.2))
+    assert list(placed) == [f"c{i}" for i in range(10)]
+    assert warnings == []
+    for i in range(5):
+        np.testing.assert_array_equal(placed[f"c{i}"].world_from_collider, placed[f"c{i + 5}"].world_from_collider)
