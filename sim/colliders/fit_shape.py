@@ -6,6 +6,7 @@ their squares.  A point left outside counts twice: what lies on the body should 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,9 @@ _BULK = 0.02
 _ROUNDS = 12
 _PLACE, _TURN = 3, 6
 """The first parameters are the centre, the next a small turn; the sizes follow."""
+
+Distance = Callable[[Float64, Float64], Float64]
+"""Signed distance (n,) of points (n, 3) in the frame of a shape, by its sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,11 @@ def fit_shape(points: Float64, weights: Float64, along: Float64 | None = None) -
     frames = [_principal(points, share)]
     if along is not None and np.linalg.norm(along) > 0.0:
         frames.append(_along(frames[0], along / np.linalg.norm(along)))
-    found = []
-    for frame in frames:
-        found.append(_capsule(points, share, frame))
-        found.append(_ellipsoid(points, share, frame))
+    capsules, ellipsoids = _capsule_starts(points, frames), _ellipsoid_starts(points, frames)
+    found = (
+        _fit(ColliderShape.CAPSULE, _capsule_distance, capsules, points, share),
+        _fit(ColliderShape.ELLIPSOID, ellipsoid_distance_estimate, ellipsoids, points, share),
+    )
     return min(found, key=lambda fitted: fitted.error)
 
 
@@ -73,69 +78,97 @@ def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
     return np.where(level < 1e-6, -semi_axes.min(), estimate)
 
 
-def _capsule(points: Float64, share: Float64, frame: Float64) -> FittedShape:
-    low, high = _extent(points @ frame)
-    radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
-    straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a search begins: a frame (3, 3), and a centre (3,) and sizes in it."""
 
-    def distance(local: Float64, sizes: Float64) -> Float64:
-        return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]
-
-    sizes = np.array([radius, straight])
-    centre, rotation, sizes, error = _search(points, share, frame, frame @ (0.5 * (low + high)), sizes, distance)
-    return FittedShape(ColliderShape.CAPSULE, np.array([sizes[0], sizes[1], 0.0]), centre, rotation, error)
+    frame: Float64
+    centre: Float64
+    sizes: Float64
 
 
-def _ellipsoid(points: Float64, share: Float64, frame: Float64) -> FittedShape:
-    low, high = _extent(points @ frame)
-    sizes = np.maximum(0.5 * (high - low), SMALLEST_SIZE)
-    centre, rotation, sizes, error = _search(
-        points, share, frame, frame @ (0.5 * (low + high)), sizes, ellipsoid_distance_estimate
-    )
-    return FittedShape(ColliderShape.ELLIPSOID, sizes, centre, rotation, error)
+@dataclass(frozen=True, slots=True)
+class _Objective:
+    """Error of a fit as a function of its parameters: centre (3), small turn (3), sizes."""
 
+    points: Float64
+    share: Float64
+    frame: Float64
+    distance: Distance
 
-def _search(
-    points: Float64,
-    share: Float64,
-    frame: Float64,
-    centre: Float64,
-    sizes: Float64,
-    distance: Callable[[Float64, Float64], Float64],
-) -> tuple[Float64, Float64, Float64, float]:
-    """Centre, rotation, sizes and error of the best fit found by trying single parameters at shrinking steps."""
-    length = float(sizes.max())
-
-    def place(parameters: Float64) -> tuple[Float64, Float64]:
+    def place(self, parameters: Float64) -> tuple[Float64, Float64]:
+        """Centre (3,) and rotation (3, 3)."""
         vector = parameters[_PLACE:_TURN]
         turn = quaternion.from_axis_angle(vector, np.linalg.norm(vector))
-        return parameters[:_PLACE], quaternion.to_matrix(turn) @ frame
+        return parameters[:_PLACE], quaternion.to_matrix(turn) @ self.frame
 
-    def error(parameters: Float64) -> float:
-        middle, rotation = place(parameters)
-        tried = parameters[_TURN:]
-        if tried.min() < SMALLEST_SIZE:
+    def error(self, parameters: Float64) -> float:
+        """Mean distance and a little of the sizes; infinite for sizes that are none."""
+        sizes = parameters[_TURN:]
+        if sizes.min() < SMALLEST_SIZE:
             return float("inf")
-        apart = distance((points - middle) @ rotation, tried)
-        return float(np.sum(share * np.where(apart > 0.0, _OUTSIDE * apart, -apart))) + _BULK * float(tried.sum())
+        centre, rotation = self.place(parameters)
+        apart = self.distance((self.points - centre) @ rotation, sizes)
+        mean = float(np.sum(self.share * np.where(apart > 0.0, _OUTSIDE * apart, -apart)))
+        return mean + _BULK * float(sizes.sum())
 
-    parameters = np.concatenate([centre, np.zeros(3), sizes])
-    steps = np.concatenate([np.full(3, 0.2 * length), np.full(3, 0.2), np.full(len(sizes), 0.2 * length)])
-    best = error(parameters)
+
+def _fit(
+    shape: ColliderShape, distance: Distance, starts: list[_Start], points: Float64, share: Float64
+) -> FittedShape:
+    """The best fit of one shape, searched from the most promising start."""
+    tries = [(_Objective(points, share, start.frame, distance), _parameters(start)) for start in starts]
+    objective, parameters = min(tries, key=lambda tried: tried[0].error(tried[1]))
+    parameters, error = _search(objective, parameters)
+    centre, rotation = objective.place(parameters)
+    size = np.zeros(3)
+    size[: len(parameters) - _TURN] = parameters[_TURN:]
+    return FittedShape(shape, size, centre, rotation, error)
+
+
+def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]:
+    """Parameters and error of the least error found by changing single parameters at shrinking steps."""
+    length = float(parameters[_TURN:].max())
+    steps = np.full(len(parameters), 0.2 * length)
+    steps[_PLACE:_TURN] = 0.2
+    best = objective.error(parameters)
     for _ in range(_ROUNDS):
         improved = False
-        for index in range(len(parameters)):
-            for direction in (1.0, -1.0):
-                tried = parameters.copy()
-                tried[index] += direction * steps[index]
-                value = error(tried)
-                if value < best:
-                    parameters, best, improved = tried, value, True
-                    break
+        for index, step in product(range(len(parameters)), (1.0, -1.0)):
+            tried = parameters.copy()
+            tried[index] += step * steps[index]
+            value = objective.error(tried)
+            if value < best:
+                parameters, best, improved = tried, value, True
         if not improved:
             steps *= 0.5
-    middle, rotation = place(parameters)
-    return middle, rotation, parameters[_TURN:], best
+    return parameters, best
+
+
+def _parameters(start: _Start) -> Float64:
+    return np.concatenate([start.centre, np.zeros(3), start.sizes])
+
+
+def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
+    return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]
+
+
+def _capsule_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+    starts = []
+    for frame in frames:
+        low, high = _extent(points @ frame)
+        radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
+        straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
+        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
+    return starts
+
+
+def _ellipsoid_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+    starts = []
+    for frame in frames:
+        low, high = _extent(points @ frame)
+        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
+    return starts
 
 
 def _principal(points: Float64, share: Float64) -> Float64:
