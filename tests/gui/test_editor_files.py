@@ -111,7 +111,7 @@ def broken_files(folder, whole):
     (folder / "truncated.ezm").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
     (folder / "bomb.ezm").write_text(BOMB)
     (folder / "empty.ezm").write_bytes(b"")
-    (folder / "project.sinew").write_text('{"format": "sinew-project", "version": 1, "scene": {"nodes": 3}}')
+    (folder / "project.sinew").write_text('{"format": "sinew-project", "version": 1, "nodes": 3}')
     (folder / "newer.sinew").write_text('{"format": "sinew-project", "version": 10000}')
     names = ["picture.ezm", "truncated.ezm", "bomb.ezm", "empty.ezm", "project.sinew", "newer.sinew"]
     return [folder / name for name in names] + [folder / "nowhere.ezm", folder / "nowhere.sinew"]

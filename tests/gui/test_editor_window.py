@@ -1,0 +1,197 @@
+"""Docks, layout, playback and the end of the whole editor."""
+
+import gc
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.action_slots import show_shortcuts
+from app.docks import SPECS
+from sim.scene import PLAYBACK, LoopMode, ParamRef
+from tests.gui.editor_harness import Clock, Mouse, picture
+
+DOCKS = [spec.id for spec in SPECS]
+
+
+def settle(qtbot):
+    qtbot.wait(50)
+    QApplication.processEvents()
+
+
+def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, editor, monkeypatch):
+    engine, started = editor.client.engine, []
+    monkeypatch.setattr(editor.client, "gl_init", lambda: started.append(True))
+    editor.edits.set_view("bones", True)
+    for dock_id in DOCKS:
+        dock = editor.window.docks[dock_id]
+        dock.setFloating(True)
+        settle(qtbot)
+        assert dock.isWindow()
+        assert picture(editor).any()
+        dock.setFloating(False)
+        settle(qtbot)
+        dock.close()
+        settle(qtbot)
+        assert picture(editor).any()
+        dock.toggleViewAction().trigger()
+        assert dock.isVisible()
+    settle(qtbot)
+    editor.playback.scrub(0.5 * editor.active.duration)
+    picture(editor)
+    assert editor.client.engine is engine
+    assert engine.view("model-1") is not None
+    assert started == [], "the context was never lost"
+
+
+def places(editor):
+    docks = [(dock_id, editor.window.docks[dock_id]) for dock_id in DOCKS]
+    return {dock_id: (dock.isFloating(), dock.isVisible() and dock.width()) for dock_id, dock in docks}
+
+
+def test_panels_are_where_they_were_left_and_reset_brings_them_back(qtbot, session):
+    first = session.start()
+    settle(qtbot)
+    default = places(first)
+    assert all(width and not floating for floating, width in default.values())
+    first.window.docks["timeline"].setFloating(True)
+    first.window.docks["messages"].close()
+    first.window.resizeDocks([first.window.docks["outliner"]], [200], Qt.Orientation.Horizontal)
+    settle(qtbot)
+    left = places(first)
+    session.close(first)
+    second = session.start()
+    settle(qtbot)
+    assert places(second) == left
+    second.window.actions_table["window.reset_layout"].trigger()
+    settle(qtbot)
+    assert places(second) == default
+    session.close(second)
+    assert not session.start(new_window_layout=True).window.docks["timeline"].isFloating()
+
+
+def test_a_floating_panel_leaves_the_keys_to_the_program(qtbot, editor):
+    dock = editor.window.docks["inspector"]
+    dock.setFloating(True)
+    dock.activateWindow()
+    qtbot.waitUntil(dock.isActiveWindow)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+    assert editor.playback.playhead.playing
+
+
+@pytest.fixture
+def timed(session, arm):
+    clock = Clock()
+    return session.open(arm, clock=clock), clock
+
+
+def play_for(editor, clock, *gaps):
+    for gap in gaps:
+        clock.now += gap
+        editor.playback.tick()
+        picture(editor)
+
+
+def test_playback_keeps_real_time_however_slow_the_pictures_are(timed):
+    editor, clock = timed
+    editor.window.actions_table["play.toggle"].trigger()
+    editor.playback._timer.stop()  # the test is the timer
+    play_for(editor, clock, 0.016, 0.3, 0.05, 0.7)
+    assert editor.playback.playhead.time == pytest.approx((0.016 + 0.3 + 0.05 + 0.7) % editor.active.duration)
+    assert editor.document.view_state.time == editor.playback.playhead.time
+    assert editor.document.undo_stack.count() == 0
+
+
+def test_the_range_bounds_the_loop_and_ping_pong_turns_at_its_ends(timed):
+    editor, clock = timed
+    editor.playback.scrub(0.2)
+    editor.window.actions_table["play.in"].trigger()
+    editor.playback.scrub(0.5)
+    editor.window.actions_table["play.out"].trigger()
+    editor.window.actions_table["play.first"].trigger()
+    editor.window.actions_table["play.toggle"].trigger()
+    editor.playback._timer.stop()
+    play_for(editor, clock, 0.35)
+    assert editor.playback.playhead.time == pytest.approx(0.25)
+    editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "loop"), LoopMode.PING_PONG)
+    play_for(editor, clock, 0.30)
+    assert editor.playback.playhead.time == pytest.approx(0.45)
+    assert editor.playback.playhead.direction == -1
+    assert editor.document.undo_stack.count() == 3
+
+
+def test_the_playhead_is_scrubbed_while_playing_and_playing_goes_on(timed):
+    editor, clock = timed
+    ruler = editor.timeline.ruler
+    editor.window.actions_table["play.toggle"].trigger()
+    editor.playback._timer.stop()
+    mouse = Mouse(ruler)
+    middle = QPointF(ruler.width() * 0.5, ruler.height() * 0.2)
+    mouse.press(middle)
+    held = editor.playback.playhead.time
+    assert held == pytest.approx(0.5 * editor.active.duration, rel=0.05)
+    play_for(editor, clock, 0.4)
+    assert editor.playback.playhead.time == held, "time stands still under the mouse"
+    for share in (0.7, 0.3, 0.6):
+        mouse.move(QPointF(ruler.width() * share, middle.y()))
+        assert editor.playback.playhead.time == pytest.approx(share * editor.active.duration, rel=0.06)
+    mouse.release(QPointF(ruler.width() * 0.6, middle.y()))
+    dropped = editor.playback.playhead.time
+    play_for(editor, clock, 0.1)
+    assert editor.playback.playhead.playing
+    assert editor.playback.playhead.time == pytest.approx(dropped + 0.1)
+    assert editor.document.undo_stack.count() == 0
+
+
+def test_the_picture_depends_on_the_time_alone(editor):
+    pictures = []
+    for share in (0.0, 0.4, 0.8, 0.4, 0.0):
+        editor.playback.scrub(share * editor.active.duration)
+        pictures.append(picture(editor))
+    np.testing.assert_array_equal(pictures[0], pictures[4])
+    np.testing.assert_array_equal(pictures[1], pictures[3])
+    assert not np.array_equal(pictures[0], pictures[2])
+
+
+def test_closing_releases_everything_on_the_gpu(session, editor):
+    for action_id in ("compare.difference", "display.shaded-wireframe", "overlay.bones", "add.light"):
+        editor.window.actions_table[action_id].trigger()
+        picture(editor)
+    context = editor.client.engine.context
+    assert context.live
+    session.close(editor)
+    assert editor.client.engine is None
+    assert not context.live
+
+
+def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, capfd):
+    editor.edits.add_light()
+    session.close(editor)
+    assert not editor.loader.busy
+    editor.document.undo_stack.clear()
+    gc.collect()
+    assert capfd.readouterr().err == ""
+
+
+def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
+    editor = session.start()
+    monkeypatch.setattr("app.action_slots.QMessageBox.about", lambda *_: None)
+    for action in editor.window.findChildren(type(editor.window.actions_table["file.new"])):
+        if action.objectName() and action.objectName() != "file.quit" and action.isEnabled():
+            action.trigger()
+            picture(editor)
+    assert editor.window.isVisible()
+    errors = [message.text for message in editor.panels.messages.model.messages]
+    assert errors == []
+
+
+def test_the_cheat_sheet_finds_keys_and_mouse(session):
+    sheet = show_shortcuts(session.start())
+    for wanted, found in (("orbit", "Orbit"), ("ctrl+z", "Undo"), ("heat", "Weight Heat Map")):
+        sheet.search.setText(wanted)
+        assert found in [entry.text for entry in sheet.shown_entries()]
+    sheet.search.setText("no such thing")
+    assert sheet.shown_entries() == []
+    sheet.close()
