@@ -54,6 +54,8 @@ class Character:
         self._comparison: MethodComparison | None = None
         self._boxes = joint_boxes(model.mesh, model.skin) if model.skin and model.mesh.vertex_count else None
         self._key: PoseKey | None = None
+        self._node: Node | None = None
+        self._box: tuple[Pose | None, npt.NDArray[np.float64], Bounds] | None = None
 
     @property
     def secondary(self) -> SkinnedMesh:
@@ -70,8 +72,10 @@ class Character:
     def update(self, node: Node, time: float, comparison: Comparison) -> None:
         """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already."""
         assert node.model is not None
-        self.world_from_model = world_from_model(node, self.model)
-        self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
+        if node is not self._node:
+            self._node = node
+            self.world_from_model = world_from_model(node, self.model)
+            self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
         if self.model.skeleton is not None:
             self._evaluate(node.model, time)
         method = node.model.skinning
@@ -118,15 +122,18 @@ class Character:
 
     def bounds(self) -> Bounds:
         """Box in the world that holds what is shown [m], without reading the skinned vertices back."""
+        if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
+            self._box = (self.pose, self.world_from_model, self._measured())
+        return self._box[2]
+
+    def _measured(self) -> Bounds:
         if self.pose is None or self.pose is self._bind_pose or self._boxes is None:
             box = self.model.mesh.bounds
-            points = np.array(np.meshgrid(*zip(box.lo, box.hi, strict=True), indexing="ij")).reshape(3, -1).T
-        else:
-            joints, corners = self._boxes
-            palette = self.pose.palette[joints]
-            points = (corners @ palette[:, :3, :3].swapaxes(1, 2) + palette[:, None, :3, 3]).reshape(-1, 3)
-        placed = _transformed(self.world_from_model, points)
-        return Bounds(placed.min(axis=0), placed.max(axis=0))
+            return _moved_box(self.world_from_model[None], (box.lo + box.hi)[None] / 2.0, box.size[None] / 2.0)
+        joints, corners = self._boxes
+        # The first and the last corner are the lowest and the highest.
+        lo, hi = corners[:, 0], corners[:, 7]
+        return _moved_box(self.world_from_model @ self.pose.palette[joints], (lo + hi) / 2.0, (hi - lo) / 2.0)
 
     def joint_bounds(self, joint: int) -> Bounds:
         """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
@@ -167,6 +174,19 @@ class Character:
             lock_root=settings.lock_root,
             up_axis=up_axis(settings, self.model),
         )
+
+
+def _moved_box(
+    matrices: npt.NDArray[np.float64], centres: npt.NDArray[np.float64], halves: npt.NDArray[np.float64]
+) -> Bounds:
+    """Box of the corners of boxes (N,), each moved by its own matrix (N, 4, 4).
+
+    Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
+    """
+    linear = matrices[:, :3, :3]
+    middles = (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3]
+    reaches = (np.abs(linear) @ halves[..., None])[..., 0]
+    return Bounds((middles - reaches).min(axis=0), (middles + reaches).max(axis=0))
 
 
 def _transformed(matrix: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
