@@ -1,0 +1,103 @@
+"""Pictures of the shipped models."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from resources import path
+from sim.assets.images import load_image
+from sim.assets.load import load_model
+from sim.camera import Camera
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.render.shot import JointRef, Overlay
+from sim.scene import (
+    Comparison,
+    DisplayMode,
+    LightSettings,
+    ModelSettings,
+    Node,
+    Scene,
+    SkinningMethod,
+    Transform,
+    ViewSettings,
+)
+
+SIZE = (320, 200)
+LAMP = Node(
+    id="lamp",
+    transform=Transform(position=(2.2, 3.6, 2.8)),
+    light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
+)
+FIGURE = Camera(target=(0.0, 0.9, 0.0), yaw=34.0, pitch=5.0, distance=3.4, field_of_view=32.0)
+ARM = Camera(target=(0.06, 0.72, 0.0), yaw=12.0, pitch=18.0, distance=2.6, field_of_view=36.0)
+
+Golden = Callable[[str, np.ndarray], None]
+
+
+def model_node(name: str, **settings: object) -> Node:
+    """A node that shows one of the shipped models."""
+    return Node(id=name, name=name, model=ModelSettings(path=str(path(f"models/{name}/{name}.ezm")), **settings))
+
+
+def picture(
+    context: Context, node: Node, time: float, camera: Camera, view: ViewSettings, *extra: Node, joint: str = ""
+) -> np.ndarray:
+    """RGB of a model at a moment, with the lamp and other nodes; a joint may be selected."""
+    engine, output = Engine(context), Framebuffer(context, SIZE)
+    model = load_model(path(f"models/{node.id}/{node.id}.ezm"))
+    paths = {material.texture_path for material in model.materials if material.texture_path}
+    engine.set_model(node.id, model, {place: load_image(place) for place in paths})
+    engine.apply(Scene(nodes=(node, LAMP, *extra), view=view))
+    engine.advance(time)
+    selected = JointRef(node.id, model.skeleton.index(joint)) if joint and model.skeleton else None
+    engine.draw(output, camera, Overlay(selected=selected))
+    pixels = output.read_pixels(flip=True)[:, :, :3]
+    engine.release()
+    output.release()
+    return pixels
+
+
+def test_the_figure_walks(context: Context, golden: Golden) -> None:
+    node = model_node("humanoid", clip="walk", skinning=SkinningMethod.DQS)
+    golden("figure_walking", picture(context, node, 0.25, FIGURE, ViewSettings()))
+
+
+def test_bones_and_edges_of_the_figure(context: Context, golden: Golden) -> None:
+    view = ViewSettings(display=DisplayMode.SHADED_WIRE, bones=True, grid=False)
+    close = Camera(target=(0.0, 1.35, 0.0), yaw=-30.0, pitch=5.0, distance=1.8)
+    node = model_node("humanoid", clip="wave")
+    golden("figure_bones", picture(context, node, 1.5, close, view, joint="upper_arm_r"))
+
+
+def test_weights_of_the_figure(context: Context, golden: Golden) -> None:
+    view = ViewSettings(display=DisplayMode.WEIGHTS)
+    node = model_node("humanoid", bind_pose=True)
+    golden("figure_weights", picture(context, node, 0.0, FIGURE, view, joint="chest"))
+
+
+def test_the_arm_in_the_split_view(context: Context, golden: Golden) -> None:
+    view = ViewSettings(comparison=Comparison.SPLIT, divider=0.5, grid=False)
+    golden("arm_split", picture(context, model_node("arm", clip="twist"), 0.75, ARM, view))
+
+
+def test_the_difference_of_the_methods_on_the_arm(context: Context, golden: Golden) -> None:
+    view = ViewSettings(comparison=Comparison.DIFFERENCE, grid=False)
+    golden("arm_difference", picture(context, model_node("arm", clip="twist"), 0.75, ARM, view))
+
+
+def test_normals_of_the_arm_without_perspective(context: Context, golden: Golden) -> None:
+    camera = Camera(target=(0.06, 0.72, 0.0), yaw=-25.0, pitch=30.0, distance=2.6, orthographic=True)
+    view = ViewSettings(display=DisplayMode.NORMALS, grid=False)
+    golden("arm_normals", picture(context, model_node("arm", clip="bend"), 1.5, camera, view))
+
+
+def test_the_strip_between_two_lights(context: Context, golden: Golden) -> None:
+    camera = Camera(target=(0.3, 0.8, 0.0), yaw=20.0, pitch=12.0, distance=5.0)
+    blue = Node(
+        id="blue",
+        transform=Transform(position=(-1.5, 1.0, 1.5)),
+        light=LightSettings(colour=(0.3, 0.5, 1.0), reach=2.0, shadow=False),
+    )
+    golden("strip_lights", picture(context, model_node("tiny"), 0.4, camera, ViewSettings(grid=False), blue))
