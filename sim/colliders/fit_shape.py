@@ -1,7 +1,7 @@
 """Fits one capsule and one ellipsoid to a cloud of surface points, and takes the better.
 
 A pattern search over centre, turn and sizes from a start by principal axes; robust, because distances count and not
-their squares.  A point left outside counts twice: what lies on the body should not sink into it.
+their squares.  A point left outside counts four times: what lies on the body should not sink into it.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
 
-_OUTSIDE = 2.0
+_OUTSIDE = 4.0
 """Weight of a distance outside over one inside."""
 
 _BULK = 0.02
@@ -40,7 +40,7 @@ class FittedShape:
         size: As in `ColliderState`, shape (3,).
         centre: shape (3,).
         rotation: points_from_shape, shape (3, 3).
-        error: Mean distance of the points, those outside counted twice.
+        error: Mean distance of the points, those outside counted more, and a little of the sizes.
     """
 
     shape: ColliderShape

@@ -1,10 +1,14 @@
 """Colliders and points for the tests."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import CharacterModel
 from sim.collider_settings import ColliderShape
 from sim.colliders.state import ColliderState
+from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
 
@@ -18,6 +22,15 @@ SIZES: dict[ColliderShape, tuple[float, float, float]] = {
     ColliderShape.BOX: (0.9, 0.2, 0.5),
 }
 SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
+
+
+@dataclass
+class Posed:
+    """A model at one moment."""
+
+    model: CharacterModel
+    pose: Pose | None
+    world_from_model: Float64
 
 
 def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle: float = 0.0) -> Float64:

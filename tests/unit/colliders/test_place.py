@@ -1,20 +1,19 @@
 """Colliders in the world: by their node, on bones of moving characters, and over a step."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
 from sim.collider_settings import ColliderSettings, ColliderShape
 from sim.colliders.place import ColliderTrack, collider_states, placements
 from sim.jobs.evaluate import evaluate_pose
-from sim.jobs.pose import Pose
 from sim.maths.transform import node_matrix
 from sim.placement import world_from_model
 from sim.scene import ModelSettings, Node, Scene, Transform
+from tests.unit.colliders.cases import Posed
 
 MODEL = synthetic_character(20)
 BONE = 7
@@ -22,13 +21,6 @@ STAYS = "it stays where its own transform puts it"
 STANDING = Transform()
 OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0))
 RIDER = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.1, length=0.4, bone_node="m", bone=f"joint {BONE}")
-
-
-@dataclass
-class Posed:
-    model: CharacterModel
-    pose: Pose | None
-    world_from_model: np.ndarray
 
 
 def scene(settings: ColliderSettings = RIDER, model: Transform = STANDING, offset: Transform = OFFSET) -> Scene:
