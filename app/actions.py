@@ -200,13 +200,14 @@ def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QActi
 
 
 MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
-    ("Orbit", "Middle drag, Alt + left drag, or left drag on the axes"),
-    ("Pan", "Shift + middle drag, or Shift + Alt + left drag"),
-    ("Zoom to the cursor", "Wheel, pinch, or Ctrl + middle drag"),
+    ("Orbit", "Middle drag or Alt+Left drag or Left drag on the axes"),
+    ("Pan", "Shift+Middle drag or Shift+Alt+Left drag"),
+    ("Zoom to the cursor", "Wheel or Pinch or Ctrl+Middle drag"),
     ("Select an object or a bone", "Left click"),
     ("Move a light", "Left drag on its disc"),
     ("Scrub", "Left drag on the ruler"),
-    ("Change a number", "Drag on it; Shift finer, Ctrl coarser"),
+    ("Change a number", "Left drag on it"),
+    ("… finer, coarser", "Shift+Left drag or Ctrl+Left drag"),
     ("Abandon a drag", "Escape"),
 )
 

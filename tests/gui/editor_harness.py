@@ -72,7 +72,7 @@ class Session:
 
     def start(self, **options) -> Editor:
         editor = Editor(dialogs=Answers(), **options)
-        editor.window.resize(900, 640)
+        editor.window.resize(1000, 640)  # narrower than its panels need it would grow
         editor.window.show()
         self._qtbot.waitExposed(editor.window)
         self._qtbot.waitUntil(lambda: editor.client.engine is not None)
