@@ -40,8 +40,13 @@ float attenuation(vec3 offset, float reach) {
     return reach * reach / max(dot(offset, offset), 0.01 * reach * reach);
 }
 
+// Unit vector; zero for a zero vector, where normalize() is undefined.
+vec3 unit(vec3 direction) {
+    return direction * inversesqrt(max(dot(direction, direction), 1e-30));
+}
+
 float ggx_specular(vec3 normal, vec3 to_light, vec3 to_eye, float roughness) {
-    vec3 halfway = normalize(to_light + to_eye);
+    vec3 halfway = unit(to_light + to_eye);
     float a2 = roughness * roughness * roughness * roughness;
     float nh = max(dot(normal, halfway), 0.0);
     float lh = max(dot(to_light, halfway), 0.0);
@@ -51,7 +56,7 @@ float ggx_specular(vec3 normal, vec3 to_light, vec3 to_eye, float roughness) {
 
 // Unit vector from a surface point to the camera.
 vec3 direction_to_eye(vec3 position) {
-    return frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : -frame.view_direction.xyz;
+    return frame.eye.w > 0.5 ? unit(frame.eye.xyz - position) : -frame.view_direction.xyz;
 }
 
 // Light of one lamp that leaves the surface towards the camera; see `shaded`.
@@ -59,7 +64,7 @@ vec3 direction_to_eye(vec3 position) {
 vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 normal, vec3 to_eye, vec3 albedo,
                 vec3 specular, float roughness) {
     vec3 offset = place.xyz - position;
-    vec3 to_light = normalize(offset);
+    vec3 to_light = unit(offset);
     vec3 direct = colour * (attenuation(offset, place.w) * max(dot(normal, to_light), 0.0) * visible);
     return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
 }

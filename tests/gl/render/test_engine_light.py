@@ -208,3 +208,13 @@ def test_the_part_of_the_ground_that_looks_up_the_shadow_holds_all_of_it(
     everywhere = GroundRectangle(np.array([1.0, 0.0]), np.full(2, -np.inf), np.full(2, np.inf))
     monkeypatch.setattr(Frame, "ground_shadow", lambda self: everywhere)
     np.testing.assert_allclose(stage.picture(camera), picture, atol=2)
+
+
+@pytest.mark.parametrize("depth", [-2.0, 0.0])
+def test_a_light_right_behind_or_inside_a_surface_leaves_no_speck(stage: Stage, depth: float) -> None:
+    """Directions that cancel or vanish at one pixel have no unit vector."""
+    stage.resize(161, 121)
+    camera = msgspec.structs.replace(FRONT, orthographic=True)
+    stage.show({"model": model_of(quad())}, model_node(), light_node((0.0, 1.5, depth), shadow=False))
+    around = stage.picture(camera)[58:63, 78:83]
+    assert np.ptp(around, axis=(0, 1)).max() <= 3
