@@ -1,10 +1,12 @@
 """PipelineState: all fixed-function state that a draw needs, as one value.
 
-`apply` sets everything and assumes nothing, because Qt composes the window with the same context.  The only shortcut is
-that the very state applied last is not applied again until `Context.invalidate`.
+The first `apply` after `Context.invalidate` sets everything and assumes nothing, because Qt composes the window with
+the same context.  Until the next one only groups that differ from the state applied last are set.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from sim.gl.bootstrap import GL
@@ -76,30 +78,36 @@ class PipelineState:
 
     def apply(self, context: "Context") -> None:
         """Set all of it on the current context."""
-        if context.applied_state is self or context.applied_state == self:
+        last = context.applied_state
+        if last is self:
             return
-        self._apply_depth()
-        self._apply_blend()
-        self._apply_polygons()
-        self._apply_rest(context.capabilities.max_line_width)
+        if last is None:
+            for kind in _NEVER_USED:
+                GL.glDisable(kind)
+        for values, set_group in _GROUPS:
+            if last is None or values(last) != values(self):
+                set_group(self, context)
         context.applied_state = self
 
-    def _apply_depth(self) -> None:
+    def within(self, scissor: tuple[int, int, int, int] | None) -> "PipelineState":
+        """The same state, limited to a rectangle unless that is None."""
+        return self if scissor is None else replace(self, scissor=scissor)
+
+    def _apply_depth(self, _context: "Context") -> None:
         # Depth is not written while the test is off, so writing without testing means the test "always".
         _switch(GL.GL_DEPTH_TEST, self.depth_test or self.depth_write)
         GL.glDepthMask(self.depth_write)
         GL.glDepthFunc(COMPARES[self.depth_func] if self.depth_test else GL.GL_ALWAYS)
         GL.glDepthRange(*self.depth_range)
-        GL.glDisable(GL.GL_STENCIL_TEST)
 
-    def _apply_blend(self) -> None:
+    def _apply_blend(self, _context: "Context") -> None:
         _switch(GL.GL_BLEND, self.blend != "none")
         if self.blend != "none":
             GL.glBlendEquation(GL.GL_FUNC_ADD)
             GL.glBlendFuncSeparate(*BLENDS[self.blend])
         GL.glColorMask(*self.colour_mask)
 
-    def _apply_polygons(self) -> None:
+    def _apply_polygons(self, _context: "Context") -> None:
         _switch(GL.GL_CULL_FACE, self.cull != "none")
         if self.cull != "none":
             GL.glCullFace(FACES[self.cull])
@@ -110,16 +118,32 @@ class PipelineState:
         if self.polygon_offset is not None:
             GL.glPolygonOffset(*self.polygon_offset)
 
-    def _apply_rest(self, max_line_width: float) -> None:
+    def _apply_scissor(self, _context: "Context") -> None:
         _switch(GL.GL_SCISSOR_TEST, self.scissor is not None)
         if self.scissor is not None:
             GL.glScissor(*self.scissor)
-        GL.glLineWidth(min(self.line_width, max_line_width))
+
+    def _apply_rest(self, context: "Context") -> None:
+        GL.glLineWidth(min(self.line_width, context.capabilities.max_line_width))
         _switch(GL.GL_PROGRAM_POINT_SIZE, self.program_point_size)
         _switch(GL.GL_MULTISAMPLE, self.multisample)
         _switch(GL.GL_FRAMEBUFFER_SRGB, self.srgb_write)
-        for kind in (GL.GL_SAMPLE_ALPHA_TO_COVERAGE, GL.GL_PRIMITIVE_RESTART, GL.GL_RASTERIZER_DISCARD):
-            GL.glDisable(kind)
+
+
+_NEVER_USED = (
+    GL.GL_STENCIL_TEST,
+    GL.GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL.GL_PRIMITIVE_RESTART,
+    GL.GL_RASTERIZER_DISCARD,
+)
+
+_GROUPS: tuple[tuple[Callable[[PipelineState], object], Callable[[PipelineState, "Context"], None]], ...] = (
+    (attrgetter("depth_test", "depth_write", "depth_func", "depth_range"), PipelineState._apply_depth),
+    (attrgetter("blend", "colour_mask"), PipelineState._apply_blend),
+    (attrgetter("cull", "fill", "polygon_offset"), PipelineState._apply_polygons),
+    (attrgetter("scissor"), PipelineState._apply_scissor),
+    (attrgetter("line_width", "program_point_size", "multisample", "srgb_write"), PipelineState._apply_rest),
+)
 
 
 def _switch(capability: int, on: bool) -> None:
