@@ -5,6 +5,8 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.vertex_array import VertexArray
 
+_STATE = PipelineState(depth_test=False, depth_write=False)
+
 
 class BackgroundPass:
     """Covers the picture; draws first."""
@@ -16,7 +18,7 @@ class BackgroundPass:
 
     def draw(self) -> None:
         """Draws into the bound framebuffer."""
-        PipelineState(depth_test=False, depth_write=False).apply(self._context)
+        _STATE.apply(self._context)
         self._nothing.draw(self._program, count=3)
 
     def release(self) -> None:

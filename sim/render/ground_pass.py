@@ -1,5 +1,7 @@
 """Ground plane: grid, axes and the shadow of the scene."""
 
+import math
+
 import numpy as np
 
 from sim.gl.context import Context
@@ -13,7 +15,10 @@ from sim.render.frame import Frame
 
 def cell_size(radius: float) -> float:
     """Edge of the small grid cells [m]: a power of ten, about a tenth of what is shown."""
-    return float(10.0 ** np.floor(np.log10(max(radius, 1e-6) * 0.35)))
+    return float(10.0 ** math.floor(math.log10(max(radius, 1e-6) * 0.35)))
+
+
+_STATE = PipelineState(depth_write=False, blend="alpha")
 
 
 class GroundPass:
@@ -32,7 +37,7 @@ class GroundPass:
 
     def draw(self, frame: Frame, shadow_map: Texture2D, scissor: tuple[int, int, int, int] | None) -> None:
         """Draws into the bound framebuffer."""
-        PipelineState(depth_write=False, blend="alpha", scissor=scissor).apply(self._context)
+        _STATE.within(scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
         shadow = frame.ground_shadow()
         middle = shadow.within(frame.subject.centre[[0, 2]])

@@ -8,13 +8,21 @@ import numpy.typing as npt
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.state import PipelineState
+from sim.gl.program import Program
+from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.ramps import Ramp, ramp_colours
 from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays, culling
 from sim.scene import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
+
+_FACES: dict[Cull, PipelineState] = {
+    "none": PipelineState(cull="none"),
+    "back": PipelineState(cull="back"),
+    "front": PipelineState(cull="front"),
+}
+_EDGES = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal")
 
 
 class Scalar(enum.Enum):
@@ -51,6 +59,7 @@ class MeshPass:
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
+        self._variants: dict[tuple[bool, int, Scalar], Program] = {}
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
@@ -86,44 +95,55 @@ class MeshPass:
         scissor: tuple[int, int, int, int] | None,
     ) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
-        defines = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS} | (
-            {surface.scalar.value: True} if surface.scalar.value else {}
-        )
-        program = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
+        program = self._variant(normals, light_count, surface.scalar)
         placement = surface.world_from_model
         program["u_world_from_model"] = placement
-        program["u_world_from_normal"] = _normal_matrix(placement[:3, :3])
+        program["u_world_from_normal"] = _normal_matrix(placement)
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
         program["u_shadow_map"] = shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
         for part in surface.ranges:
-            PipelineState(cull=culling(placement, part.double_sided), scissor=scissor).apply(self._context)
+            _FACES[culling(placement, part.double_sided)].within(scissor).apply(self._context)
             _set_material(program, surface.materials.get(part.material, textured))
             surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+
+    def _variant(self, normals: bool, light_count: int, scalar: Scalar) -> Program:
+        key = normals, light_count, scalar
+        if key not in self._variants:
+            defines = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS}
+            shown = {scalar.value: True} if scalar.value else {}
+            self._variants[key] = self._library.program(
+                "viewport/mesh.vert", "viewport/mesh.frag", defines=defines | shown
+            )
+        return self._variants[key]
 
     def _draw_edges(
         self, surface: Surface, colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
     ) -> None:
-        PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", scissor=scissor).apply(self._context)
+        _EDGES.within(scissor).apply(self._context)
         self._wire["u_world_from_model"] = surface.world_from_model
         self._wire["u_depth_bias"] = 4e-5
         self._wire["u_colour"] = colour
         surface.arrays.edges.draw(self._wire, "lines")
 
 
-def _set_material(program, material: GpuMaterial) -> None:
+def _set_material(program: Program, material: GpuMaterial) -> None:
     program["u_diffuse"] = material.diffuse
     program["u_specular"] = material.specular
     program["u_roughness"] = material.roughness
     program["u_texture"] = material.texture
 
 
-def _normal_matrix(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Inverse transpose up to a factor: cofactors, defined for flat scales too.
+def _normal_matrix(placement: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:
+    """Inverse transpose of the linear part up to a factor: cofactors, defined for flat scales too.
 
     A mirroring placement leaves normals pointing inwards, and the shader turns them over again, because the faces
     are seen from behind then.
     """
-    rows = (np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1]))
-    return np.stack(rows)
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = placement.tolist()
+    return (
+        (e * i - f * h, f * g - d * i, d * h - e * g),
+        (h * c - i * b, i * a - g * c, g * b - h * a),
+        (b * f - c * e, c * d - a * f, a * e - b * d),
+    )

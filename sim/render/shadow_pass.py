@@ -13,6 +13,8 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.render.frame import SHADOW_SIZE
 
+_STATE = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
+
 Caster = tuple[VertexArray, npt.NDArray[np.float64]]
 
 
@@ -29,7 +31,7 @@ class ShadowPass:
     def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Caster]) -> None:
         """Renders vertex arrays placed by world_from_model; binds the map's framebuffer."""
         self._target.clear(None)
-        PipelineState(polygon_offset=(1.5, 2.0), multisample=False).apply(self._context)
+        _STATE.apply(self._context)
         for triangles, world_from_model in casters:
             self._program["u_clip_from_model"] = clip_from_world @ world_from_model
             triangles.draw(self._program)

@@ -49,7 +49,9 @@ def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cu
     """Which faces are left out; a mirroring placement turns the winding of all of them over."""
     if double_sided:
         return "none"
-    return "front" if np.linalg.det(world_from_model[:3, :3]) < 0.0 else "back"
+    (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = world_from_model.tolist()
+    mirrored = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0
+    return "front" if mirrored else "back"
 
 
 def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
