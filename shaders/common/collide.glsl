@@ -3,6 +3,7 @@
 // the substep that ends then [s]. Outputs: contacts and corrected points, world space, metres and seconds.
 // Functions are named as in sim/colliders. Nothing branches on the shape: lanes of different colliders run together.
 // COLLIDE_STILL: no collider moves. COLLIDE_NO_ELLIPSOID: none is an ellipsoid. Both only save work; see pack.py.
+// COLLIDE_NEAR: ellipsoids are looked at twice, which is exact for points near their surface and fast for all.
 // Reference: Eberly 2013, "Distance from a point to an ellipse, an ellipsoid, or a hyperellipsoid", for the ellipsoid.
 
 #include "common/quaternion.glsl"
@@ -68,7 +69,11 @@ vec4 ellipsoid_distance(vec3 p, vec3 semi_axes, int iterations) {
     float low = max(max(starts.x, max(starts.y, starts.z)), length(scaled) - widest);
     float s = max(low, smallest * smallest);
     float change = s;
+#ifdef COLLIDE_NEAR
+    for (int i = 0; i < 2; ++i) {
+#else
     for (int i = 0; i < iterations && abs(change) > ELLIPSOID_PRECISION * s; ++i) {
+#endif
         vec3 share = 1.0 / (s + gaps);
         vec3 terms = scaled * share;
         vec3 squares = terms * terms;
