@@ -9,6 +9,8 @@ from sim.clock import STEP_TIME
 from sim.params import Effect, Role, Scale, param
 
 Vec3 = tuple[float, float, float]
+UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
@@ -60,6 +62,15 @@ class PinTarget(enum.Enum):
     WORLD = "world"
     BONE = "bone"
     SURFACE = "surface"
+
+
+class ClothLook(enum.Enum):
+    """What of a cloth is drawn: its surface, the surface or the threads coloured by strain, or its particles."""
+
+    SURFACE = "surface"
+    STRAIN = "strain"
+    SPRINGS = "springs"
+    POINTS = "points"
 
 
 class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,6 +228,21 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     pin_bone: Annotated[
         str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", effect=Effect.RESET)
     ] = ""
+
+    look: Annotated[
+        ClothLook,
+        param("What is drawn: the surface, the strain of surface or threads, or the particles.", group="Look",
+              effect=Effect.VIEW),
+    ] = ClothLook.SURFACE  # fmt: skip
+    colour: Annotated[
+        Colour, param("Colour of the fabric, where it has no texture.", group="Look", role=Role.COLOUR,
+                      effect=Effect.VIEW)
+    ] = (0.62, 0.16, 0.17)  # fmt: skip
+    texture: Annotated[
+        str,
+        param("Image on the fabric; stored relative to the project.", group="Look", role=Role.PATH,
+              effect=Effect.VIEW),
+    ] = ""  # fmt: skip
 
     thickness: Annotated[
         float,

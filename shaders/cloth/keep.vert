@@ -18,8 +18,6 @@ void main() {
     } else if (second.w == 0.0) {
         second.w = u_check.y;
     }
-    o_position = first.xyz;
-    o_inverse_share = first.w;
-    o_velocity = second.xyz;
-    o_spare = second.w;
+    o_position = first;
+    o_velocity = second;
 }

@@ -31,8 +31,8 @@ void main() {
     float mass = counts ? 1.0 / (first.w * u_inverse_mass) : 0.0;
     vec2 springs = neighbour_energy(gl_VertexID, own);
     bool usable = counts && sound && springs.y < BEYOND;
-    o_kinetic = usable ? 0.5 * mass * dot(own.velocity, own.velocity) : 0.0;
-    o_elastic = usable ? springs.x : 0.0;
-    o_potential = usable ? -mass * dot(u_gravity, own.position) : 0.0;
-    o_strain = usable ? springs.y : (counts ? BEYOND : -1.0);
+    float kinetic = 0.5 * mass * dot(own.velocity, own.velocity);
+    float potential = -mass * dot(u_gravity, own.position);
+    vec4 nothing = vec4(0.0, 0.0, 0.0, counts ? BEYOND : -1.0);
+    o_measure = usable ? vec4(kinetic, springs.x, potential, springs.y) : nothing;
 }

@@ -15,8 +15,5 @@ void main() {
         total += first + i < u_count ? one.xyz : vec3(0.0);
         strain = max(strain, one.w);
     }
-    o_kinetic = total.x;
-    o_elastic = total.y;
-    o_potential = total.z;
-    o_strain = strain;
+    o_measure = vec4(total, strain);
 }

@@ -4,7 +4,7 @@
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
 // GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, PINS, COLLIDERS are optional parts.
-// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, common/collide.glsl.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl.
 
 // Included once and for both: the include below is text, whatever the preprocessor leaves out.
 #include "cloth/spring.glsl"
@@ -15,7 +15,7 @@
 #include "cloth/mesh.glsl"
 #endif
 #ifdef COLLIDERS
-#include "common/collide.glsl"
+#include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
 #endif
@@ -66,13 +66,10 @@ void main() {
     vec3 velocity = own.velocity + u_substep * acceleration;
     vec3 position = own.position + u_substep * velocity;
 #ifdef COLLIDERS
-    float fraction = u_progress.y;
-    int index = collider_next(u_colliders, 0, u_collider_count, position, fraction, u_clearance);
-    while (index < u_collider_count) {
-        Contact contact = collider_contact(u_colliders, index, position, fraction, u_substep);
-        bounce_contact(position, velocity, contact, u_clearance, u_substep);
-        index = collider_next(u_colliders, index + 1, u_collider_count, position, fraction, u_clearance);
-    }
+    Particle moved = Particle(position, velocity);
+    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
+    position = moved.position;
+    velocity = moved.velocity;
 #endif
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, gl_VertexID);
@@ -83,8 +80,6 @@ void main() {
     if (gl_VertexID == u_grabbed) {
         hold(own.position, u_hand.xyz, u_hand.w, position, velocity);
     }
-    o_position = position;
-    o_inverse_share = first.w;
-    o_velocity = velocity;
-    o_spare = 0.0;
+    o_position = vec4(position, first.w);
+    o_velocity = vec4(velocity, 0.0);
 }

@@ -31,7 +31,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "Demo": {
         "mode": ClothMode.SPRINGS, "columns": 22, "rows": 22, "width": 4.0, "height": 4.0,
         "placement": ClothPlacement.HANGING, "pins": PinPreset.CORNERS, "particle_mass": 1.0,
-        "gravity": (0.0, -0.00981, 0.0), "rate": 60, "substeps": 1,
+        "gravity": (0.0, -0.00981, 0.0), "substeps": 1,
         "structural_stiffness": 10.5, "shear_stiffness_spring": 0.25, "bend_stiffness_spring": 0.25,
         "structural_damping": 5.5e-3, "shear_damping": 0.25e-3, "bend_damping": 0.25e-3,
         "air_drag": 0.05, "normal_drag": 0.0, "tangent_drag": 0.0,

@@ -179,7 +179,7 @@ class ClothSystem:
         """Let a halted cloth go on from its last good state."""
         if self.halted:
             kept = self._monitor.kept.newest.read()
-            kept["spare"] = 0.0
+            kept["velocity"][:, 3] = 0.0
             self._monitor.reset(kept)
             self._state.write(kept)
             self.halted = ""
@@ -279,11 +279,11 @@ class ClothSystem:
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Places of the particles [m], shape (P, 3); waits for the GPU."""
-        return self._read()["position"]
+        return self._read()["position"][:, :3]
 
     def velocities(self) -> npt.NDArray[np.float32]:
         """Their velocities [m/s], shape (P, 3); waits for the GPU."""
-        return self._read()["velocity"]
+        return self._read()["velocity"][:, :3]
 
     # --- parts ----------------------------------------------------------------------------------------
 

@@ -12,11 +12,15 @@ from sim.gl.ping_pong import padded_count
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 
-CLOTH_STATE = record("ClothState", position=(3, "f4"), inverse_share="f4", velocity=(3, "f4"), spare="f4")
-"""position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is inverse_share / mass_scale."""
+CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
+"""position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is 1 / share / mass_scale.
 
-MEASURE = record("ClothMeasure", kinetic="f4", elastic="f4", potential="f4", strain="f4")
+Two whole vec4s: drivers capture each output by itself."""
+
+MEASURE = np.dtype([("kinetic", "f4"), ("elastic", "f4"), ("potential", "f4"), ("strain", "f4")])
 """Energies of a particle [J], and the largest strain of its threads."""
+MEASURED = record("ClothMeasure", measure=(4, "f4"))
+"""The same four numbers as a kernel writes them."""
 
 PIN = record("ClothPin", pin=(4, "f4"))
 """Target [m] and 1 for a held particle, zeros for a free one."""
@@ -33,8 +37,8 @@ TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 def rest_records(model: ClothModel) -> npt.NDArray[np.void]:
     """Particles at rest, padded by ones that weigh nothing and never move."""
     out = CLOTH_STATE.zeros(padded_count(model.particle_count))
-    out["position"][: model.particle_count] = model.positions
-    out["inverse_share"][: model.particle_count] = 1.0 / model.shares
+    out["position"][: model.particle_count, :3] = model.positions
+    out["position"][: model.particle_count, 3] = 1.0 / model.shares
     return out
 
 

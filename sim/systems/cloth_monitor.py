@@ -18,7 +18,7 @@ from sim.gl.ping_pong import PingPong
 from sim.gl.readback import Readback
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
-from sim.systems.cloth_buffers import CLOTH_STATE, MEASURE, ClothTables
+from sim.systems.cloth_buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
 from sim.systems.cloth_solver import spring_uniforms
 
 CHUNK = 64
@@ -53,7 +53,7 @@ class ClothMonitor:
 
     Attributes:
         measures: Record of `MEASURE` for each particle, of the step checked last.
-        kept: The newest sound state; its `spare` is the number of the step that went wrong, or 0.
+        kept: The newest sound state; the last number of its velocity is that of the step that went wrong, or 0.
     """
 
     def __init__(
@@ -66,15 +66,15 @@ class ClothMonitor:
     ) -> None:
         self._model, self._tables = model, tables
         self.kept = PingPong(context, rest, label="cloth kept")
-        self.measures = Buffer(context, MEASURE.zeros(len(rest)), usage="copy", label="cloth measures")
+        self.measures = Buffer(context, np.zeros(len(rest), MEASURE), usage="copy", label="cloth measures")
         self._vertices = VertexArray(context, label="cloth monitor")
         self._levels = [(self.measures, BufferTexture(context, self.measures, "rgba32f"))]
         while self._levels[-1][0].count > 1:
             size = -(-self._levels[-1][0].count // CHUNK)
-            total = Buffer(context, MEASURE.zeros(size), usage="copy", label="cloth total")
+            total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
             self._levels.append((total, BufferTexture(context, total, "rgba32f")))
-        self._measure = Kernel(library, "cloth/measure.vert", MEASURE, defines=tables.defines)
-        self._reduce = Kernel(library, "cloth/reduce.vert", MEASURE, defines={"CHUNK": CHUNK})
+        self._measure = Kernel(library, "cloth/measure.vert", MEASURED, defines=tables.defines)
+        self._reduce = Kernel(library, "cloth/reduce.vert", MEASURED, defines={"CHUNK": CHUNK})
         self._keep = Kernel(library, "cloth/keep.vert", CLOTH_STATE)
         self._readback = Readback(context, label="cloth total")
         self._requested_at = 0.0
@@ -125,7 +125,7 @@ class ClothMonitor:
 
     def failed_step(self) -> int:
         """Number of the step that went wrong, 0 for none; waits for the GPU."""
-        return int(self.kept.newest.read(count=1)["spare"][0])
+        return int(self.kept.newest.read(count=1)["velocity"][0, 3])
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
@@ -138,5 +138,5 @@ class ClothMonitor:
 
 
 def _statistics(total: np.void, time: float) -> ClothStatistics:
-    values = {name: float(total[name]) for name in MEASURE.fields}
+    values = {name: float(total[name]) for name in MEASURE.names}
     return ClothStatistics(time=time, **values)

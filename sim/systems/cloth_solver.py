@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
 from sim.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sim.cloth.model import ClothModel
 from sim.cloth.springs import SpringKind
@@ -40,12 +41,14 @@ class ClothInputs:
     Attributes:
         colliders: Packed colliders that move over the step, or None.
         collider_count: How many.
+        collider_layout: How they are arranged; the default is right for any order.
         grabbed: Particle that follows the hand, or -1.
         hand: Where the hand is at the end of the step [m].
     """
 
     colliders: BufferTexture | None = None
     collider_count: int = 0
+    collider_layout: ColliderLayout = ANY_ORDER
     grabbed: int = -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
@@ -61,7 +64,7 @@ class ClothSolver:
 
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
-        self._kernels: dict[tuple[str, ...], Kernel] = {}
+        self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
         self._set: tuple[Program, int, ClothSettings] | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL).rest
@@ -87,7 +90,7 @@ class ClothSolver:
         """
         constants = self._constants_of(settings)
         features = step_features(self._tables, constants, settings, inputs, pins is not None)
-        kernel = self._kernel(features)
+        kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
         count = settings.substeps
@@ -99,12 +102,15 @@ class ClothSolver:
             self._constants = (settings, constants_of(settings))
         return self._constants[1]
 
-    def _kernel(self, features: tuple[str, ...]) -> Kernel:
-        kernel = self._kernels.get(features)
+    def _kernel(self, features: tuple[str, ...], inputs: ClothInputs) -> Kernel:
+        layout = inputs.collider_layout if "COLLIDERS" in features else ANY_ORDER
+        has_others = inputs.collider_count > layout.planes + layout.ovals
+        key = (features, layout, has_others)
+        kernel = self._kernels.get(key)
         if kernel is None:
-            defines = self._tables.defines | dict.fromkeys(features, True)
+            defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
             kernel = Kernel(self._library, "cloth/step.vert", CLOTH_STATE, defines=defines)
-            self._kernels[features] = kernel
+            self._kernels[key] = kernel
         return kernel
 
     def _set_constants(self, program: Program, settings: ClothSettings, constants: ClothConstants) -> None:

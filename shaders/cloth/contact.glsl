@@ -1,0 +1,68 @@
+// Contact of a particle with all colliders, grouped by shape: planes that do not turn, then ellipsoids, then the others.
+// Inputs: colliders as packed by sim/colliders/pack.py in that order, moment as a fraction of the step, substep [s];
+// world space, metres. Outputs: corrected position and velocity.
+// PLANES and OVALS are the numbers of the first two groups; the rest is looked through for what is near. Software drivers
+// run every branch, so that few solids of a known shape cost less without a search and without the other shapes.
+
+#include "common/collide.glsl"
+
+vec3 centre_at(samplerBuffer colliders, int index, float fraction) {
+    vec3 start = texelFetch(colliders, index * COLLIDER_TEXELS).xyz;
+#ifdef COLLIDE_STILL
+    return start;
+#else
+    return start + fraction * texelFetch(colliders, index * COLLIDER_TEXELS + 1).xyz;
+#endif
+}
+
+// A plane that does not turn has its normal where others have their size.
+Contact plane_contact(samplerBuffer colliders, int index, vec3 point, float fraction) {
+    int base = index * COLLIDER_TEXELS;
+    vec3 normal = texelFetch(colliders, base + 2).xyz;
+    vec4 surface = texelFetch(colliders, base + 5);
+    float above = dot(point - centre_at(colliders, index, fraction), normal);
+#ifdef COLLIDE_STILL
+    vec3 velocity = vec3(0.0);
+#else
+    vec3 velocity = texelFetch(colliders, base + 1).xyz * surface.z;
+#endif
+    return Contact(above, normal, velocity, surface.x, surface.y);
+}
+
+Contact oval_contact(samplerBuffer colliders, int index, vec3 point, float fraction, float substep) {
+    int base = index * COLLIDER_TEXELS;
+    ColliderPose pose = collider_pose(colliders, index, fraction);
+    vec3 arm = point - pose.centre;
+    vec3 local = quaternion_rotate(quaternion_conjugate(pose.orientation), arm);
+    vec4 near = ellipsoid_distance(local, texelFetch(colliders, base + 2).xyz, ELLIPSOID_ITERATIONS);
+    vec3 normal = quaternion_rotate(pose.orientation, near.xyz);
+    vec3 velocity = collider_velocity(colliders, index, arm - near.w * normal, substep);
+    vec4 surface = texelFetch(colliders, base + 5);
+    return Contact(near.w, normal, velocity, surface.x, surface.y);
+}
+
+// Looks through colliders `first` to `count` for those that are near.
+void search_contacts(
+    samplerBuffer colliders, int first, int count, inout Particle moved, float fraction, float clearance, float substep
+) {
+    int index = collider_next(colliders, first, count, moved.position, fraction, clearance);
+    while (index < count) {
+        Contact contact = collider_contact(colliders, index, moved.position, fraction, substep);
+        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+        index = collider_next(colliders, index + 1, count, moved.position, fraction, clearance);
+    }
+}
+
+void collide(samplerBuffer colliders, int count, inout Particle moved, float fraction, float clearance, float substep) {
+    for (int i = 0; i < PLANES; ++i) {
+        Contact contact = plane_contact(colliders, i, moved.position, fraction);
+        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+    }
+    for (int i = PLANES; i < PLANES + OVALS; ++i) {
+        Contact contact = oval_contact(colliders, i, moved.position, fraction, substep);
+        bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+    }
+#ifdef OTHERS
+    search_contacts(colliders, PLANES + OVALS, count, moved, fraction, clearance, substep);
+#endif
+}
