@@ -1,5 +1,6 @@
 """Places the colliders of a scene in the world: by their node, or riding on a bone; and their motion over a step."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +14,7 @@ from sim.colliders.state import ColliderState, sized
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose, polar
-from sim.scene import Node, NodeId, Scene
+from sim.scene import Node, NodeId, Scene, Transform
 
 Float64 = npt.NDArray[np.float64]
 
@@ -60,6 +61,9 @@ class _Carrier:
     scale: float
 
 
+_EVEN = 1e-9
+"""Largest shear and difference of scales, as a part of the scale, that counts as rounding."""
+
 _WORLD = _Carrier(np.eye(4), 1.0)
 
 
@@ -77,19 +81,17 @@ def placements(scene: Scene, figures: Mapping[NodeId, Figure]) -> tuple[dict[Nod
     Returns:
         The placements, and one line for each bone or model that is not there.
     """
-    placed: dict[NodeId, Placement] = {}
+    nodes = scene.of_kind("collider")
+    frames = _bone_frames(scene, figures, nodes)
     warnings: list[str] = []
-    frames = _bone_frames(scene, figures)
-    for node in scene.of_kind("collider"):
+    carriers = []
+    for node in nodes:
         assert node.collider is not None
-        carrier = _WORLD
         key = (node.collider.bone_node, node.collider.bone)
-        if key in frames:
-            carrier = frames[key]
-        elif all(key):
+        carriers.append(frames.get(key, _WORLD))
+        if all(key) and key not in frames:
             warnings += _missing(scene, node, node.collider, figures)
-        placed[node.id] = _placement(node, node.collider, carrier)
-    return placed, warnings
+    return _placed(nodes, carriers), warnings
 
 
 def collider_states(previous: Mapping[NodeId, Placement], current: Mapping[NodeId, Placement]) -> list[ColliderState]:
@@ -136,43 +138,76 @@ class ColliderTrack:
         self._last = {}
 
 
-def _placement(node: Node, settings: ColliderSettings, carrier: _Carrier) -> Placement:
-    transform = node.transform
-    carrier_from_collider = compose(
-        carrier.scale * np.asarray(transform.position, dtype=np.float64),
+def _placed(nodes: Sequence[Node], carriers: Sequence[_Carrier]) -> dict[NodeId, Placement]:
+    if not nodes:
+        return {}
+    fixed = [
+        _on_carrier(node.transform, node.collider or ColliderSettings(), carrier.scale)
+        for node, carrier in zip(nodes, carriers, strict=True)
+    ]
+    world = np.array([carrier.world_from_carrier for carrier in carriers]) @ np.array(
+        [matrix for _, _, matrix in fixed]
+    )
+    placed = {}
+    for node, (shape, size, _), matrix in zip(nodes, fixed, world, strict=True):
+        settings = node.collider or ColliderSettings()
+        placed[node.id] = Placement(shape, size, matrix, settings.friction, settings.restitution)
+    return placed
+
+
+@functools.lru_cache(maxsize=1024)
+def _on_carrier(
+    transform: Transform, settings: ColliderSettings, scale: float
+) -> tuple[ColliderShape, Float64, Float64]:
+    """Shape, size (3,) and rigid placement carrier_from_collider (4, 4): what no pose changes, so made once."""
+    matrix = compose(
+        scale * np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),
         np.ones(3),
     )
-    shape, size = sized(settings, carrier.scale * np.asarray(transform.scale))
-    world_from_collider = carrier.world_from_carrier @ carrier_from_collider
-    return Placement(shape, size, world_from_collider, settings.friction, settings.restitution)
+    shape, size = sized(settings, scale * np.asarray(transform.scale))
+    size.flags.writeable = matrix.flags.writeable = False
+    return shape, size, matrix
 
 
-def _bone_frames(scene: Scene, figures: Mapping[NodeId, Figure]) -> dict[tuple[NodeId, str], _Carrier]:
+def _bone_frames(
+    scene: Scene, figures: Mapping[NodeId, Figure], nodes: Sequence[Node]
+) -> dict[tuple[NodeId, str], _Carrier]:
     """Frames of all bones that carry something, by model node and bone name; all made rigid in one go."""
-    keys, matrices = [], []
-    for node in scene.of_kind("collider"):
+    matrices: dict[tuple[NodeId, str], Float64] = {}
+    scales: dict[NodeId, float] = {}
+    for node in nodes:
         assert node.collider is not None
         key = (node.collider.bone_node, node.collider.bone)
-        matrix = _world_from_joint(figures.get(key[0]), key[1])
-        if key not in keys and matrix is not None and scene.has(key[0]):
-            keys.append(key)
-            matrices.append(matrix)
-    if not keys:
+        if key in matrices or key[0] not in figures or not scene.has(key[0]):
+            continue
+        matrix = _world_from_joint(figures[key[0]], key[1])
+        if matrix is not None:
+            matrices[key] = matrix
+            scales[key[0]] = _scale_of(scene.node(key[0]))
+    if not matrices:
         return {}
-    rigid = rigid_frames(np.array(matrices))
-    return {key: _Carrier(frame, _scale_of(scene.node(key[0]))) for key, frame in zip(keys, rigid, strict=True)}
+    rigid = rigid_frames(np.array(list(matrices.values())))
+    return {key: _Carrier(frame, scales[key[0]]) for key, frame in zip(matrices, rigid, strict=True)}
 
 
 def rigid_frames(matrices: Float64) -> Float64:
     """Affine matrices (N, 4, 4) without their scale and shear; a mirroring one becomes a rotation too."""
     rigid = matrices.copy()
-    rigid[:, :3, :3], _ = polar(matrices[:, :3, :3])
+    linear = matrices[:, :3, :3]
+    rigid[:, :3, :3] = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), np.finfo(float).tiny)
+    # The decomposition is needed only for what is not a rotation with an even scale already.
+    product = np.swapaxes(rigid[:, :3, :3], 1, 2) @ linear
+    scale = product[:, 0, 0]
+    even = np.abs(product - scale[:, None, None] * np.eye(3)).max(axis=(1, 2)) <= _EVEN * scale
+    uneven = ~even | (np.linalg.det(linear) <= 0.0)
+    if uneven.any():
+        rigid[uneven, :3, :3], _ = polar(linear[uneven])
     return rigid
 
 
-def _world_from_joint(figure: Figure | None, bone: str) -> Float64 | None:
-    if figure is None or figure.pose is None or figure.model.skeleton is None:
+def _world_from_joint(figure: Figure, bone: str) -> Float64 | None:
+    if figure.pose is None or figure.model.skeleton is None:
         return None
     names: Sequence[str] = figure.model.skeleton.names
     if bone not in names:
@@ -183,7 +218,8 @@ def _world_from_joint(figure: Figure | None, bone: str) -> Float64 | None:
 
 def _scale_of(node: Node) -> float:
     """Geometric mean of the scale of a node; 1 where it is flat."""
-    volume = abs(float(np.prod(node.transform.scale)))
+    x, y, z = node.transform.scale
+    volume = abs(x * y * z)
     return volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from sim.bench.pose import synthetic_character
 from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.place import ColliderTrack, collider_states, placements
+from sim.colliders.place import ColliderTrack, collider_states, placements, rigid_frames
 from sim.jobs.evaluate import evaluate_pose
+from sim.maths import quaternion
 from sim.maths.transform import node_matrix
 from sim.placement import world_from_model
 from sim.scene import ModelSettings, Node, Scene, Transform
@@ -150,3 +151,20 @@ def test_many_riders() -> None:
     assert warnings == []
     for i in range(5):
         np.testing.assert_array_equal(placed[f"c{i}"].world_from_collider, placed[f"c{i + 5}"].world_from_collider)
+
+
+def test_frames_become_rigid_whatever_they_were() -> None:
+    """Evenly scaled ones by division, all others by the nearest rotation; flat ones too."""
+    random = np.random.default_rng(2)
+    turns = quaternion.to_matrix(quaternion.normalised(random.normal(size=(6, 4))))
+    matrices = np.tile(np.eye(4), (6, 1, 1))
+    matrices[:, :3, 3] = random.normal(size=(6, 3))
+    stretches = [np.diag(d) for d in ((1, 1, 1), (2, 2, 2), (1, 2, 3), (1, 1, 0), (0, 0, 0))]
+    stretches.append(np.array([[1.0, 0.4, 0.0], [0.4, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    matrices[:, :3, :3] = turns @ np.array(stretches)
+    rigid = rigid_frames(matrices)
+    np.testing.assert_array_equal(rigid[:, :3, 3], matrices[:, :3, 3])
+    linear = rigid[:, :3, :3]
+    np.testing.assert_allclose(linear @ np.swapaxes(linear, 1, 2), np.tile(np.eye(3), (6, 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(np.linalg.det(linear), 1.0)
+    np.testing.assert_allclose(linear[[0, 1, 2, 3, 5]], turns[[0, 1, 2, 3, 5]], atol=1e-12)
