@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.actions import shortcut_entries
 from app.export import export_model
+from sim.collider_settings import ColliderShape
 from sim.handles import HandleMode
 from sim.scene import Comparison, DisplayMode, SkinningMethod
 from widgets.cheat_sheet import CheatSheet
@@ -47,6 +48,9 @@ def _file_slots(editor: Editor) -> Slots:
         "file.quit": lambda: editor.window.close(),
         "add.model": lambda: _with(dialogs.model_path(), files.import_model),
         "add.light": editor.edits.add_light,
+        "add.cloth": editor.edits.add_cloth,
+        "add.fit": editor.fit_colliders,
+        **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in ColliderShape},
     }
 
 
@@ -79,6 +83,8 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.in": lambda: editor.binding.set_point("in_point"),
         "play.out": lambda: editor.binding.set_point("out_point"),
         "play.clear_range": lambda: editor.binding.clear_range(),
+        "simulate.step": playback.step_simulation,
+        "simulate.reset": playback.reset_simulation,
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
     }
 

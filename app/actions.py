@@ -66,6 +66,12 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("handle.rotate", "&Rotate", "Handles that turn the selected object.", "R", icon="mdi6.rotate-3d-variant"),
     _spec("handle.scale", "&Scale", "Handles that scale the selected object.", "E", icon="mdi6.arrow-expand"),
     _spec("add.model", "&Model…", "Add a model from a file."),
+    _spec("add.cloth", "&Cloth", "Add a sheet of cloth."),
+    *(
+        _spec(f"add.{shape}", f"C&ollider: {shape.capitalize()}", f"Add a {shape} that cloth cannot enter.")
+        for shape in ("plane", "sphere", "ellipsoid", "capsule", "box")
+    ),
+    _spec("add.fit", "&Fit Colliders to Skeleton", "Make colliders for the bones of the active model."),
     _spec("add.light", "&Light", "Add a point light.", icon="light"),
     _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
     _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
@@ -79,6 +85,8 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
+    _spec("simulate.step", "Single &Step", "Pause and do one simulation step.", "Alt+."),
+    _spec("simulate.reset", "&Reset Simulation", "Bring cloths back to their start.", "Ctrl+R", icon="reset"),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
@@ -215,9 +223,9 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]:
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
-        "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback", "view": "View",
-        "display": "Display", "compare": "Compare", "skin": "Skinning", "overlay": "Overlays", "window": "Window",
-        "theme": "Theme", "help": "Help",
+        "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
+        "simulate": "Simulation", "view": "View", "display": "Display", "compare": "Compare", "skin": "Skinning",
+        "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
     }  # fmt: skip
     rows = [
         ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)

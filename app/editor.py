@@ -27,12 +27,14 @@ from app.recovery import Recovery, RecoveryStore
 from app.scene_edits import SceneEdits
 from app.settings_store import app_settings
 from app.shader_watch import ShaderWatch
+from app.simulation_stepper import SimulationStepper
 from app.timeline_binding import TimelineBinding
 from app.viewport_client import Drawn, ViewportClient
 from app.viewport_overlays import ViewportOverlays
 from app.viewport_tools import ViewportTools
 from app.window_state import WindowState
 from sim.change import Change
+from sim.colliders.fit import fit_colliders
 from widgets.camera_controller import CameraController
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
@@ -66,7 +68,10 @@ class Editor:
         self.loader = ModelLoader()
         self.store = ModelStore(self.document, self.loader)
         self.active = ActiveModel(self.document, self.store)
-        self.playback = Playback(lambda: self.document.scene.playback, lambda: self.active.duration, clock=clock)
+        self.stepper = SimulationStepper()
+        self.playback = Playback(
+            lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
+        )
         self.client = ViewportClient(self.document, self.store, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.recent = RecentFiles(self.settings)
@@ -86,6 +91,7 @@ class Editor:
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller)
+        self.stepper.bind(self.client, self.viewport)
         self.handles = HandleTool(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
@@ -118,6 +124,8 @@ class Editor:
         self.files.warned.connect(self.panels.warn)
         self.client.drawn.connect(self._on_drawn)
         self.client.settled.connect(self.viewport.update)
+        self.client.troubled.connect(self._on_troubled)
+        self.playback.simulated.connect(self.window.show_simulation)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
         self.tools.hint.connect(self.window.show_hint)
         self.viewport.files_dropped.connect(self._on_dropped)
@@ -160,6 +168,17 @@ class Editor:
     def frame_selection(self) -> None:
         """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
         self._frame(self.document.selection.node)
+
+    def fit_colliders(self) -> None:
+        """Makes colliders for the bones of the active model."""
+        node, model = self.active.node, self.active.model
+        if node is None or node.model is None or model is None:
+            return
+        fitted = fit_colliders(model, unit_scale=node.model.unit_scale)
+        if fitted:
+            self.edits.add_fitted(node.id, fitted)
+        else:
+            self.panels.warn(node.model.path, "there are no bones with weights to fit colliders to")
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
@@ -220,6 +239,10 @@ class Editor:
 
     def _on_drawn(self, drawn: Drawn) -> None:
         self.binding.show_rate(drawn.rate)
+
+    def _on_troubled(self, node_id: str, text: str) -> None:
+        name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
+        self.panels.warn("", f"{name}: {text}" if name else text)
 
     def _on_dropped(self, paths: list[str]) -> None:
         for path in paths[:1]:

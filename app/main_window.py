@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QW
 from app.actions import Actions
 from app.docks import Docks
 from app.menus import Menus
+from app.playback import SimulationState
+from sim.clock import STEP_TIME
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
@@ -52,6 +54,10 @@ class MainWindow(QMainWindow):
         """Says what the mouse does here now."""
         self._hint.setText(text)
 
+    def show_simulation(self, state: SimulationState) -> None:
+        """Says how the simulation clock stands."""
+        self._simulation.setText(simulation_text(state))
+
     def show_autosave(self, text: str) -> None:
         """Says when the project was saved by itself."""
         self._autosave.setText(text)
@@ -87,9 +93,9 @@ class MainWindow(QMainWindow):
         self._cancel.setFlat(True)
         self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
         self._cancel.clicked.connect(self.cancel_requested)
-        self._autosave = QLabel()
+        self._autosave, self._simulation = QLabel(), QLabel()
         bar.addWidget(self._hint, 1)
-        for widget in (self._loading, self._bar, self._cancel, self._autosave):
+        for widget in (self._loading, self._bar, self._cancel, self._simulation, self._autosave):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
 
@@ -97,3 +103,13 @@ class MainWindow(QMainWindow):
 def default_size(screen: QSize) -> QSize:
     """Size of the window at the first start on a screen with this much room [px]."""
     return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)
+
+
+def simulation_text(state: SimulationState) -> str:
+    """Steps and seconds, whether it runs, and how slow where it cannot keep up."""
+    if not state.active:
+        return ""
+    clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
+    if not state.running:
+        return f"{clock}, held"
+    return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"

@@ -20,7 +20,9 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
         "overlay.grid", "overlay.axes", "overlay.textures", "overlay.statistics")  # fmt: skip
-ADD = ("add.model", "add.light")
+ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SEPARATOR, "add.plane", "add.sphere", "add.ellipsoid",
+       "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
+SIMULATION = ("simulate.step", "simulate.reset")
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
@@ -48,7 +50,7 @@ class Menus:
         export.addAction(actions["file.export"])
         submenus = {RECENT: self.recent, "export": export}
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
-                           ("&Playback", PLAYBACK)):  # fmt: skip
+                           ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION)):  # fmt: skip
             self._fill(window.menuBar().addMenu(title), ids, submenus)
         self.window = window.menuBar().addMenu("&Window")
         self.window.addActions(list(dock_actions))

@@ -1,32 +1,79 @@
-"""The running playhead: the only place where editor time advances."""
+"""The running playhead: the only place where editor time advances, for clips and for simulations."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from sim.clock import FrameMeter
-from sim.playhead import Playhead, advanced, pause, play, scrub
+from sim.clock import STEP_TIME, FixedStep, FrameMeter
+from sim.playhead import Playhead, advanced, pause, play, play_range, scrub
 from sim.scene import LoopMode, PlaybackSettings
 
 TICK_MS = 16
+# Simulation steps of one tick end after this time [s]; what is left over is dropped, and the scene runs slower.
+STEP_BUDGET = 0.05
+MAX_STEPS = 8
 # A longer gap (a dialog, a suspended laptop) is not caught up with.
 LONGEST_GAP = 1.0
 
 
-class Playback(QObject):
-    """Owns the playhead and moves it in real time while playing.
+class Stepper(Protocol):
+    """Does simulation steps; the viewport's client is one."""
 
-    A slow picture makes the playhead jump further per picture; it never slows the clip.
+    @property
+    def is_active(self) -> bool:
+        """Whether there is anything to simulate."""
+
+    @property
+    def step_count(self) -> int:
+        """Steps since the start."""
+
+    def step(self, time: float) -> None:
+        """One step, which ends at a moment of the scene clock [s]."""
+
+    def jump(self, time: float) -> None:
+        """The scene clock goes to a moment [s] that does not follow the last step."""
+
+    def reset(self) -> None:
+        """Back to the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationState:
+    """The simulation clock, for the status bar.
+
+    Attributes:
+        active: Whether there is anything to simulate.
+        running: Whether it runs; held otherwise.
+        steps: Steps since the start.
+        share: Part of real time that the steps keep up with, 1 when they do.
+    """
+
+    active: bool
+    running: bool
+    steps: int
+    share: float
+
+
+class Playback(QObject):
+    """Owns the playhead and moves it while playing.
+
+    A clip keeps real time: a slow picture makes the playhead jump further per picture, and never slows the clip.  A
+    scene that simulates advances by whole steps, each with its own moment, so that results depend on settings alone;
+    where the steps take longer than real time, the scene runs slower and says so.
 
     Args:
         settings: Gives the current playback settings.
         duration: Gives the length of the active clip [s].
+        stepper: Does the simulation steps.
         clock: Monotonic time [s].
 
     Signals:
         time_changed: The playhead is at another time [s].
         playing_changed: Whether it runs, and in which direction.
+        simulated: How the simulation clock stands; carries `SimulationState`.
 
     Attributes:
         meter: Counts the pictures that were really drawn while playing.
@@ -34,16 +81,22 @@ class Playback(QObject):
 
     time_changed = Signal(float)
     playing_changed = Signal(bool, int)
+    simulated = Signal(object)
 
     def __init__(
         self,
         settings: Callable[[], PlaybackSettings],
         duration: Callable[[], float],
+        stepper: Stepper | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__()
         self._settings, self._duration, self._clock = settings, duration, clock
+        self._stepper = stepper
+        self._steps = FixedStep(STEP_TIME, MAX_STEPS)
+        self._stepped_to: float | None = None
+        self._share = 1.0
         self._playhead = Playhead()
         self._scrubbing = False
         self._last = clock()
@@ -109,11 +162,69 @@ class Playback(QObject):
         """Advances by the real time since the last call."""
         now = self._clock()
         elapsed, self._last = min(now - self._last, LONGEST_GAP), now
-        if not self._scrubbing:
+        if self._scrubbing:
+            return
+        if self._simulates():
+            self._simulate(elapsed)
+        else:
             self.set_playhead(advanced(self._playhead, elapsed, self._settings(), self._duration()))
+
+    def step_simulation(self) -> None:
+        """Pauses and does a single simulation step."""
+        self.pause()
+        if self._stepper is not None and self._stepper.is_active:
+            self._step(Playhead(self._playhead.time, True, 1))
+            self.pause()
+
+    def reset_simulation(self) -> None:
+        """Brings every simulation back to its start, and the playhead to the start of its range."""
+        start, _ = play_range(self._settings(), self._duration())
+        self.scrub(start)
+        self._reset_steps()
+
+    def _simulates(self) -> bool:
+        """Whether this tick is made of simulation steps: time runs forwards and there is something to simulate."""
+        forwards = self._playhead.direction * self._settings().speed > 0.0
+        return self._stepper is not None and self._stepper.is_active and forwards
+
+    def _simulate(self, elapsed: float) -> None:
+        """Whole steps of scene time, as many as are due and as the time allows."""
+        due = self._steps.advance(elapsed * abs(self._settings().speed))
+        begun, done = self._clock(), 0
+        while done < due.steps and self._playhead.playing and self._clock() - begun < STEP_BUDGET:
+            self._step(self._playhead)
+            done += 1
+        if due.steps:
+            self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
+            self._tell()
+
+    def _step(self, playhead: Playhead) -> None:
+        """One step: the playhead moves by exactly its length, whatever the speed, and the simulation follows."""
+        assert self._stepper is not None
+        if self._stepped_to != playhead.time:
+            self._stepper.jump(playhead.time)
+        speed = abs(self._settings().speed) or 1.0
+        self.set_playhead(advanced(playhead, STEP_TIME / speed, self._settings(), self._duration()))
+        self._stepper.step(self._playhead.time)
+        self._stepped_to = self._playhead.time
+        self._tell()
+
+    def _reset_steps(self) -> None:
+        if self._stepper is not None:
+            self._stepper.reset()
+            self._stepped_to = self._playhead.time
+            self._share = 1.0
+            self._steps.reset()
+            self._tell()
+
+    def _tell(self) -> None:
+        assert self._stepper is not None
+        running = self._playhead.playing
+        self.simulated.emit(SimulationState(self._stepper.is_active, running, self._stepper.step_count, self._share))
 
     def _run(self) -> None:
         self._last = self._clock()
+        self._steps.reset()
         if self._playhead.playing:
             self._timer.start()
         else:

@@ -1,11 +1,14 @@
 """Edits that menus and panels share, as calls on the document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
 from app.document import Document
+from sim.cloth_settings import ClothSettings
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.colliders.fit import FittedCollider
 from sim.scene import (
     VIEW,
     Comparison,
@@ -91,6 +94,36 @@ class SceneEdits:
         position = (float(place[0]), float(place[1]), float(place[2]))
         light = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
         self._document.add_node(Node(id="", name="light", transform=Transform(position=position), light=light))
+
+    def add_cloth(self) -> None:
+        """Adds a sheet that hangs from its two upper corners over the camera's target."""
+        x, y, z = self._document.view_state.camera.target
+        place = (x, max(y + 0.75, 1.6), z)
+        self._document.add_node(Node(id="", name="cloth", transform=Transform(position=place), cloth=ClothSettings()))
+
+    def add_collider(self, shape: ColliderShape) -> None:
+        """Adds a collider; on the selected bone if there is one, a plane on the ground, others at the target."""
+        selection = self._document.selection
+        settings = ColliderSettings(
+            shape=shape, radius=0.3, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
+        )
+        place = (0.0, 0.0, 0.0)
+        if selection.bone is not None and selection.node is not None and shape is not ColliderShape.PLANE:
+            settings = msgspec.structs.replace(settings, bone_node=selection.node, bone=selection.bone, radius=0.1)
+        elif shape is not ColliderShape.PLANE:
+            place = self._document.view_state.camera.target
+        self._document.add_node(Node(id="", name=shape.value, transform=Transform(position=place), collider=settings))
+
+    def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
+        """Adds colliders that were fitted to the bones of a model, as one edit."""
+        name = self._document.scene.node(node_id).name
+        with self._document.macro(f"Fit colliders to {name}"):
+            for collider in fitted:
+                settings = msgspec.structs.replace(collider.settings, bone_node=node_id, bone=collider.bone)
+                self._document.add_node(
+                    Node(id="", name=collider.bone, transform=collider.transform, collider=settings)
+                )
+            self._document.select(Selection(node=node_id))
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
         """Selects a node or one of its bones, or nothing."""

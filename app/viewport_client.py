@@ -48,6 +48,7 @@ class ViewportClient(QObject):
     Signals:
         drawn: A picture was drawn; carries `Drawn`.
         gl_failed: One line about an OpenGL error.
+        troubled: Something is wrong with a simulated node; its id, or "", and one line.
         settled: The last picture was a draft and no other has followed; draw it in full.
 
     Attributes:
@@ -57,6 +58,7 @@ class ViewportClient(QObject):
     drawn = Signal(object)
     gl_failed = Signal(str)
     settled = Signal()
+    troubled = Signal(str, str)
 
     def __init__(self, document: Document, store: ModelStore, playback: Playback, *, debug: bool = False) -> None:
         super().__init__()
@@ -64,7 +66,7 @@ class ViewportClient(QObject):
         self.engine: Engine | None = None
         self._log: DebugLog | None = None
         self._uploaded: dict[NodeId, LoadedModel] = {}
-        self._overlay = Overlay(lights=True)
+        self._overlay = Overlay(marks=True)
         self._scale = 0.0
         self._last, self._cost = 0.0, 0.0
         self._settled = QTimer(self, singleShot=True, interval=round(SETTLE * 1000.0))
@@ -88,13 +90,16 @@ class ViewportClient(QObject):
         engine = self.engine
         if engine is None:
             return
-        self._prepare(engine)
+        self._show_moment(engine)
         comparison = self._compare(engine)
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
+        engine.refresh(begun)
         draft = self._takes_draft()
         engine.draw(output, self._document.view_state.camera, self._current_overlay(), draft=draft)
         engine.collect()
         self._report_errors()
+        for problem in engine.simulation.take_problems():
+            self.troubled.emit(problem.node, problem.text)
         now = time.monotonic()
         self._cost, self._last = now - begun, now
         rate = self._playback.meter.drawn(now)
@@ -113,6 +118,12 @@ class ViewportClient(QObject):
             self.engine = None
         self._uploaded.clear()
 
+    def prepare(self) -> None:
+        """Brings the engine to the document as it is now; the context must be current."""
+        if self.engine is not None:
+            self.engine.apply(self._document.scene)
+            self._upload(self.engine)
+
     # --- questions ------------------------------------------------------------------------------------
 
     def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
@@ -123,7 +134,7 @@ class ViewportClient(QObject):
         engine = self.engine
         if engine is None:
             return None
-        self._prepare(engine)
+        self._show_moment(engine)
         joint = self.joint_of(Selection(node=node_id, bone=bone))
         if joint is not None:
             return engine.joint_bounds(joint.node, joint.joint)
@@ -154,7 +165,8 @@ class ViewportClient(QObject):
 
     def _current_overlay(self) -> Overlay:
         selected = self.joint_of(self._document.selection)
-        return replace(self._overlay, selected=selected, difference_scale=self._scale or None)
+        node = self._document.selection.node
+        return replace(self._overlay, selected=selected, selected_node=node, difference_scale=self._scale or None)
 
     def _takes_draft(self) -> bool:
         """Whether this picture is one of a slow sequence."""
@@ -162,10 +174,9 @@ class ViewportClient(QObject):
 
     # --- steps of a picture ---------------------------------------------------------------------------
 
-    def _prepare(self, engine: Engine) -> None:
+    def _show_moment(self, engine: Engine) -> None:
         """Brings the engine to the document and the playhead."""
-        engine.apply(self._document.scene)
-        self._upload(engine)
+        self.prepare()
         engine.advance(self._playback.playhead.time)
 
     def _upload(self, engine: Engine) -> None:

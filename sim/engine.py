@@ -11,19 +11,24 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds, CharacterModel
 from sim.camera import Camera
+from sim.colliders.place import Placement, placements
+from sim.colliders.state import bounding_radius
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.render.character_view import CharacterView
+from sim.render.cloth_view import ClothView
+from sim.render.collider_pass import ColliderBodies
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
-from sim.render.pick_pass import Pick, PickPass
+from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
-from sim.render.shot import Overlay, Shot
+from sim.render.shot import Drawable, Overlay, Shot
 from sim.render.surface import Images
 from sim.scene import Comparison, LightSettings, Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
+from sim.systems.simulation import Grab, Meshes, Simulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,11 @@ class Engine:
         self._time = 0.0
         self._characters: dict[NodeId, Character] = {}
         self._views: dict[NodeId, CharacterView] = {}
+        self._cloth_views: dict[NodeId, ClothView] = {}
+        self._images: Images = {}
+        self._meshes: Meshes = {}
+        self.simulation = Simulation(context, self.library)
+        self._bodies = ColliderBodies(context)
         self._picture = Picture(context, self.library)
         self._pick = PickPass(context, self.library)
 
@@ -81,12 +91,47 @@ class Engine:
         for node in scene.of_kind("model"):
             if node.model is not None and node.id in self._views:
                 self._views[node.id].settings = node.model
+        self.simulation.apply(scene, self._meshes)
+        self._follow_cloths(scene)
+
+    def _follow_cloths(self, scene: Scene) -> None:
+        """One view for each cloth that exists."""
+        cloths = self.simulation.cloths
+        for node_id, view in list(self._cloth_views.items()):
+            if cloths.get(node_id) is not view.cloth:
+                self._cloth_views.pop(node_id).release()
+        for node_id, cloth in cloths.items():
+            view = self._cloth_views.get(node_id)
+            if view is None:
+                view = self._cloth_views[node_id] = ClothView(self.context, node_id, cloth)
+            settings = scene.node(node_id).cloth
+            assert settings is not None
+            view.settings = settings
+            view.set_images(self._images)
 
     def advance(self, time: float) -> None:
         """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model."""
         self._time = time
         for node, character in self._shown():
             character.update(node, time, self._scene.view.comparison)
+
+    def set_files(self, meshes: Meshes, images: Images) -> None:
+        """Gives meshes that cloths are made of and images on them, by path; `apply` takes them."""
+        self._meshes, self._images = meshes, images
+
+    def step(self, time: float, grab: Grab | None = None) -> None:
+        """Advances the simulation by one step, which ends at a moment of the scene clock [s]."""
+        self.advance(time)
+        self.simulation.step(self._scene, self._characters, grab)
+
+    def jump(self, time: float) -> None:
+        """Goes to a moment of the scene clock [s] that does not follow the last one."""
+        self.advance(time)
+        self.simulation.jump(self._characters)
+
+    def refresh(self, now: float) -> None:
+        """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
+        self.simulation.refresh(now)
 
     def collect(self) -> None:
         """Deletes GL names whose owners are gone."""
@@ -103,6 +148,11 @@ class Engine:
         """Deletes everything; may be called twice."""
         for node_id in list(self._characters):
             self.remove_model(node_id)
+        for view in self._cloth_views.values():
+            view.release()
+        self._cloth_views.clear()
+        self.simulation.release()
+        self._bodies.release()
         self._picture.release()
         self._pick.release()
         self.library.release()
@@ -133,15 +183,20 @@ class Engine:
     def statistics(self) -> Statistics:
         """Counts over the visible models."""
         models = [character.model for _, character in self._shown()]
+        cloths = [view.cloth.model.surface for view in self._shown_cloths()]
         return Statistics(
-            sum(model.mesh.vertex_count for model in models),
-            sum(model.mesh.triangle_count for model in models),
+            sum(model.mesh.vertex_count for model in models) + sum(len(cloth.positions) for cloth in cloths),
+            sum(model.mesh.triangle_count for model in models) + sum(len(cloth.triangles) for cloth in cloths),
             sum(model.skeleton.joint_count for model in models if model.skeleton),
         )
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """Box in the world [m] of one model, or of all that is visible; None when there is nothing."""
+        """Box in the world [m] of one node, or of all that is visible; None when there is nothing."""
         boxes = [c.bounds() for node, c in self._shown() if node_id in (None, node.id) and c.model.mesh.vertex_count]
+        boxes += [view.bounds() for view in self._shown_cloths() if node_id in (None, view.node_id)]
+        if node_id is not None and not boxes:
+            placed, _ = placements(self._scene, self._characters)
+            boxes += [_around(placed[node_id])] if node_id in placed else []
         if not boxes:
             return None
         return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
@@ -178,9 +233,33 @@ class Engine:
         """
         shot = self._shot(camera)
         look = shot.look_at(size[0], x, Overlay())
-        surfaces = [drawable.surface(look) for drawable in shot.drawables]
-        hit = self._pick.pick(shot.frame(*size), surfaces, x, y)
-        return None if hit is None else Pick(shot.drawables[hit[0]].node_id, hit[1])
+        surfaces = [(d.node_id, surface) for d in shot.drawables if (surface := d.surface(look)) is not None]
+        targets = [(node_id, pickable_surface(surface)) for node_id, surface in surfaces]
+        targets += [(body.node_id, pickable_body(body)) for body in shot.bodies]
+        hit = self._pick.pick(shot.frame(*size), [target for _, target in targets], x, y)
+        return None if hit is None else Pick(targets[hit[0]][0], hit[1])
+
+    def pick_particle(self, pick: Pick, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int | None:
+        """Particle of a picked cloth that is nearest to the ray; None where no cloth was hit.  Waits for the GPU.
+
+        Args:
+            pick: What was hit.
+            origin, direction: The ray in the world [m], shape (3,) each.
+        """
+        cloth = self.simulation.cloths.get(pick.node)
+        if cloth is None:
+            return None
+        corners = cloth.model.surface.triangles[pick.triangle].astype(np.intp)
+        particles = cloth.model.particle_of_vertex[corners]
+        places = self.particle_positions(pick.node, particles)
+        along = np.asarray(direction) / np.linalg.norm(direction)
+        offsets = places - np.asarray(origin)
+        distances = np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)
+        return int(particles[np.argmin(distances)])
+
+    def particle_positions(self, node_id: NodeId, particles: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Places of some particles of a cloth [m], shape (N, 3); waits for the GPU."""
+        return self.simulation.cloths[node_id].positions()[particles].astype(np.float64)
 
     # --- pictures -------------------------------------------------------------------------------------
 
@@ -194,20 +273,36 @@ class Engine:
             draft: Leave out the antialiasing, for pictures that another one follows at once.
         """
         self.context.invalidate()
-        self._picture.draw(output, self._shot(camera), overlay or Overlay(), draft)
+        overlay = overlay or Overlay()
+        self._picture.draw(output, self._shot(camera, overlay.selected_node), overlay, draft)
 
-    def _shot(self, camera: Camera) -> Shot:
+    def _shot(self, camera: Camera, selected: NodeId | None = None) -> Shot:
         return Shot(
             camera=camera,
             view=self._scene.view,
             lights=self._lights(camera),
             subject=self._subject(camera),
-            drawables=tuple(self._views[node.id] for node, _ in self._shown()),
+            drawables=self._drawables(),
+            bodies=tuple(self._bodies.bodies(self._placed(), selected)),
         )
 
     def _shown(self) -> list[tuple[Node, Character]]:
         nodes = (node for node in self._scene.of_kind("model") if node.visible)
         return [(node, self._characters[node.id]) for node in nodes if node.id in self._characters]
+
+    def _placed(self) -> dict[NodeId, Placement]:
+        """The colliders that are drawn, where they are now."""
+        if not self._scene.view.colliders or not self._scene.of_kind("collider"):
+            return {}
+        placed, _ = placements(self._scene, self._characters)
+        return {node_id: place for node_id, place in placed.items() if self._scene.node(node_id).visible}
+
+    def _shown_cloths(self) -> list[ClothView]:
+        nodes = (node for node in self._scene.of_kind("cloth") if node.visible)
+        return [self._cloth_views[node.id] for node in nodes if node.id in self._cloth_views]
+
+    def _drawables(self) -> tuple[Drawable, ...]:
+        return (*(self._views[node.id] for node, _ in self._shown()), *self._shown_cloths())
 
     def _lights(self, camera: Camera) -> tuple[Light, ...]:
         """The visible lights, those that cast shadows first: the first light owns the shadow map.
@@ -235,3 +330,11 @@ def _camera_lamp(camera: Camera) -> Light:
     eye = camera.position() + (right + up) * camera.distance * 0.4
     settings = LightSettings(reach=camera.distance * 1.1, shadow=False)
     return Light(settings, (float(eye[0]), float(eye[1]), float(eye[2])))
+
+
+def _around(place: Placement) -> Bounds:
+    """Box around a collider [m]; a metre around the origin of a plane, which has no end."""
+    reach = bounding_radius(place.shape, place.size)
+    reach = reach if np.isfinite(reach) else 1.0
+    centre = place.world_from_collider[:3, 3]
+    return Bounds(centre - reach, centre + reach)

@@ -9,11 +9,14 @@ uniform sampler2DShadow u_shadow_map;
 // SHADOW_TAPS, at least 1, is the edge of the square of filtered shadow samples; LIGHT_COUNT is the number of lamps.
 // Both are compile-time: indexing the block by a variable costs software renderers a third of the picture.
 #ifndef SHADOW_TAPS
-#define SHADOW_TAPS 4
+#define SHADOW_TAPS 3
 #endif
 #ifndef LIGHT_COUNT
 #define LIGHT_COUNT 0
 #endif
+
+// Distance of the samples [texel of the map]; each is filtered over two texels, so that wider ones still overlap.
+const float SHADOW_SPACING = SHADOW_TAPS > 2 ? 2.2 : 1.7;
 
 // Fraction of the first light that reaches `position`, from filtered samples of the shadow map.
 // The look-up moves along the normal by about two texels, which avoids acne without a large depth bias.
@@ -31,7 +34,7 @@ float shadow_visibility(vec3 position, vec3 normal) {
     const float middle = 0.5 * float(SHADOW_TAPS - 1);
     for (int y = 0; y < SHADOW_TAPS; ++y)
         for (int x = 0; x < SHADOW_TAPS; ++x)
-            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - middle) * texel * 1.7, coordinate.z));
+            sum += texture(u_shadow_map, vec3(coordinate.xy + (vec2(x, y) - middle) * texel * SHADOW_SPACING, coordinate.z));
     return sum / float(SHADOW_TAPS * SHADOW_TAPS);
 }
 

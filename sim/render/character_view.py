@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.context import Context
+from sim.render.detail_pass import Detail
 from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look, Overlay
@@ -56,6 +57,10 @@ class CharacterView:
             scalar=scalar,
             scalar_scale=scale,
         )
+
+    def details(self, _overlay: Overlay) -> tuple[Detail, ...]:
+        """Nothing beside its surface."""
+        return ()
 
     def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """Bones and joints."""

@@ -2,6 +2,7 @@
 
 import enum
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,9 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import VertexArray
 from sim.ramps import Ramp, ramp_colours
-from sim.render.surface import DrawRange, GpuMaterial, Materials, SurfaceArrays, culling
+from sim.render.surface import DrawRange, GpuMaterial, culling
 from sim.scene import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
@@ -33,6 +35,25 @@ class Scalar(enum.Enum):
     DIFFERENCE = "SCALAR_DIFFERENCE"
 
 
+class Arrays(Protocol):
+    """Vertex arrays of a surface; `SurfaceArrays` is one."""
+
+    @property
+    def triangles(self) -> VertexArray:
+        """Faces, with position, normal, texcoord and the scalars that are shown."""
+
+    @property
+    def edges(self) -> VertexArray:
+        """Lines along every edge."""
+
+
+class MaterialSource(Protocol):
+    """Gives the materials of draw ranges; `Materials` is one."""
+
+    def get(self, index: int, textured: bool) -> GpuMaterial:
+        """The material of a draw range, plain unless textured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """One character as the mesh pass draws it.
@@ -45,8 +66,8 @@ class Surface:
         scalar_scale: Ramp coordinate per unit of the scalar.
     """
 
-    arrays: SurfaceArrays
-    materials: Materials
+    arrays: Arrays
+    materials: MaterialSource
     ranges: tuple[DrawRange, ...]
     world_from_model: npt.NDArray[np.float64]
     texture_origin_bottom: bool

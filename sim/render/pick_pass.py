@@ -10,9 +10,11 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
+from sim.gl.vertex_array import VertexArray
+from sim.render.collider_pass import Body
 from sim.render.frame import Frame
 from sim.render.mesh_pass import Surface
-from sim.render.surface import culling
+from sim.render.surface import DrawRange, culling
 from sim.scene import NodeId
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
@@ -26,6 +28,25 @@ class Pick:
     triangle: int
 
 
+@dataclass(frozen=True, slots=True)
+class Pickable:
+    """Faces that can be hit, their placement, shape (4, 4), and their draw ranges."""
+
+    faces: VertexArray
+    world_from_model: npt.NDArray[np.float64]
+    ranges: tuple[DrawRange, ...]
+
+
+def pickable_surface(surface: Surface) -> Pickable:
+    """What is drawn as a surface."""
+    return Pickable(surface.arrays.triangles, surface.world_from_model, surface.ranges)
+
+
+def pickable_body(body: Body) -> Pickable:
+    """A collider."""
+    return Pickable(body.faces, body.world_from_collider, (DrawRange(-1, 0, body.faces.count // 3, False),))
+
+
 class PickPass:
     """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
 
@@ -34,29 +55,29 @@ class PickPass:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
 
-    def pick(self, frame: Frame, surfaces: Sequence[Surface], x: float, y: float) -> tuple[int, int] | None:
+    def pick(self, frame: Frame, targets: Sequence[Pickable], x: float, y: float) -> tuple[int, int] | None:
         """Index of the object nearest to the cursor and its triangle; None when nothing is within reach.
 
         Args:
             frame: The picture.
-            surfaces: What is visible.
+            targets: What is visible.
             x, y: Cursor from the top left [px].
         """
         clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world
         self._target.clear((0, 0, 0, 0))
-        for index, surface in enumerate(surfaces):
-            self._program["u_clip_from_model"] = clip_from_world @ surface.world_from_model
+        for index, target in enumerate(targets):
+            self._program["u_clip_from_model"] = clip_from_world @ target.world_from_model
             self._program["u_object"] = index
-            self._draw(surface)
+            self._draw(target)
         pixels = self._target.read_pixels().astype(np.int64)
         return _nearest(pixels)
 
-    def _draw(self, surface: Surface) -> None:
-        for part in surface.ranges:
-            cull = culling(surface.world_from_model, part.double_sided)
+    def _draw(self, target: Pickable) -> None:
+        for part in target.ranges:
+            cull = culling(target.world_from_model, part.double_sided)
             PipelineState(multisample=False, cull=cull).apply(self._context)
             self._program["u_first_triangle"] = part.first_triangle
-            surface.arrays.triangles.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+            target.faces.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     def release(self) -> None:
         """Deletes the target."""

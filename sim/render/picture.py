@@ -7,6 +7,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.uniform_block import UniformBlock
 from sim.render.background_pass import BackgroundPass
+from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
 from sim.render.frame import FIELDS, Frame
 from sim.render.ground_pass import GroundPass
@@ -41,6 +42,7 @@ class Picture:
         self._mesh = MeshPass(context, library)
         self._ground = GroundPass(context, library)
         self._details = DetailPass(context, library)
+        self._colliders = ColliderPass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
@@ -54,6 +56,7 @@ class Picture:
         self._background.draw()
         for region in _regions(shot.view, output.size):
             self._draw_region(target, frame, shot, region, overlay)
+        self._colliders.draw(shot.bodies)
         self._draw_overlay(shot, overlay)
         self._target.finish(output)
 
@@ -75,8 +78,7 @@ class Picture:
                 surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
             )
         for drawable in shot.drawables:
-            detail = drawable.detail()
-            if detail is not None:
+            for detail in drawable.details(overlay):
                 self._details.draw(detail, region.scissor)
         self._ground.draw(frame, self._shadow.map, region.scissor)
 
@@ -86,7 +88,7 @@ class Picture:
                 bones, joints = drawable.overlay_records(overlay)
                 self._bones.draw(bones)
                 self._markers.draw(joints)
-        if overlay.lights:
+        if overlay.marks:
             self._markers.draw(light_markers(shot.lights))
 
 

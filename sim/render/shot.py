@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.camera import Camera
+from sim.render.collider_pass import Body
+from sim.render.detail_pass import Detail
 from sim.render.frame import Frame, Light, Subject
 from sim.render.mesh_pass import Surface
 from sim.scene import Comparison, NodeId, ViewSettings
@@ -27,14 +29,16 @@ class Overlay:
     Attributes:
         selected: The selected joint, whose weights the heat map shows.
         hovered: The joint under the mouse.
-        lights: Whether lights are drawn as discs.
+        selected_node: The selected node, where it is no joint; colliders are marked.
+        marks: Whether lights and held particles are marked.
         difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
             model's extent for None.
     """
 
     selected: JointRef | None = None
     hovered: JointRef | None = None
-    lights: bool = False
+    selected_node: NodeId | None = None
+    marks: bool = False
     difference_scale: float | None = None
 
 
@@ -62,8 +66,11 @@ class Drawable(Protocol):
 
     node_id: NodeId
 
-    def surface(self, look: Look) -> Surface:
-        """Its surface as it is now."""
+    def surface(self, look: Look) -> Surface | None:
+        """Its surface as it is now; None where something else is drawn of it."""
+
+    def details(self, overlay: Overlay) -> tuple[Detail, ...]:
+        """Lines and points that are drawn of it."""
 
     def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """Bones and markers drawn over it; empty where it has none."""
@@ -78,6 +85,7 @@ class Shot:
     lights: tuple[Light, ...]
     subject: Subject
     drawables: tuple[Drawable, ...]
+    bodies: tuple[Body, ...] = ()
 
     def frame(self, width: int, height: int) -> Frame:
         """Constants of the picture at a size [px]."""

@@ -69,6 +69,13 @@ class GpuMaterial:
     texture: Texture2D
 
 
+def material_on_gpu(material: Material, texture: Texture2D) -> GpuMaterial:
+    """What the shader takes of a material."""
+    # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
+    roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
+    return GpuMaterial(material.diffuse, material.specular, roughness, texture)
+
+
 class Materials:
     """Materials and textures of one model; an image used by several is uploaded once."""
 
@@ -104,9 +111,7 @@ class Materials:
     def _uploaded(self, material: Material) -> GpuMaterial:
         texture = self._textures.get(material.texture_path) if material.texture_path else None
         diffuse = material.diffuse if texture or material.texture is None else PLAIN_DIFFUSE
-        # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
-        roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
-        return GpuMaterial(diffuse, material.specular, roughness, texture or self._white)
+        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white)
 
 
 def _fitting(image: npt.NDArray[np.uint8], side_max: int) -> npt.NDArray[np.uint8]:

@@ -20,7 +20,7 @@ LIGHTS = (
     light_node((1.0, 0.5, 2.0), "low"),
     light_node((1.0, 0.5, -2.0), "one too many"),
 )
-MARKED = Overlay(selected=JointRef("model", 1), hovered=JointRef("model", 0), lights=True)
+MARKED = Overlay(selected=JointRef("model", 1), hovered=JointRef("model", 0), marks=True)
 
 
 @pytest.mark.parametrize("display", DisplayMode)

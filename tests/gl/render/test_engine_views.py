@@ -208,5 +208,5 @@ def test_lights_are_discs_even_close_to_the_camera(stage: Stage) -> None:
     lamp = light_node((0.05, 1.55, 5.5), colour=(1.0, 0.0, 0.0))
     stage.show({"model": twisted_bar()}, model_node(), lamp)
     column, row = pixel_of(FRONT, SIZE, lamp.transform.position)
-    assert stage.picture(FRONT, Overlay(lights=True))[row, column, 0] > 200
-    assert stage.picture(FRONT, Overlay(lights=False))[row, column, 0] < 200
+    assert stage.picture(FRONT, Overlay(marks=True))[row, column, 0] > 200
+    assert stage.picture(FRONT, Overlay(marks=False))[row, column, 0] < 200

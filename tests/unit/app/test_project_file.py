@@ -80,6 +80,7 @@ GOLDEN = """{
     "grid": true,
     "axes": true,
     "bones": false,
+    "colliders": true,
     "statistics": true,
     "samples": 4,
     "ambient": 0.8,

@@ -1,0 +1,32 @@
+#version 330 core
+// Threads (lines with a scalar), particles, or marks of held particles (points), in world space [m].
+// Outputs: the scalar; points have a size by distance, marks one on the screen.
+
+#include "viewport/frame.glsl"
+
+#ifdef PINS
+in vec4 a_pin;        // place, and 1 where the particle is held
+#else
+in vec3 a_position;
+#endif
+#ifdef SCALAR
+in float a_scalar;
+#endif
+
+out float v_scalar;
+
+void main() {
+    v_scalar = 0.0;
+#ifdef SCALAR
+    v_scalar = a_scalar;
+#endif
+#ifdef PINS
+    gl_Position = a_pin.w > 0.5 ? frame.clip_from_world * vec4(a_pin.xyz, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+    gl_PointSize = 9.0;
+#else
+    gl_Position = frame.clip_from_world * vec4(a_position, 1.0);
+#endif
+#ifdef POINTS
+    gl_PointSize = clamp(0.006 * frame.subject.w * frame.viewport.y / max(gl_Position.w, 1e-6), 2.0, 12.0);
+#endif
+}

@@ -1,0 +1,184 @@
+"""What drawing needs of a cloth: vertex arrays over the buffers of its system, and its material."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds, Material
+from sim.cloth_settings import ClothLook, ClothSettings
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.render.detail_pass import Detail
+from sim.render.edges import unique_edges
+from sim.render.mesh_pass import Scalar, Surface
+from sim.render.overlay_pass import BONE, MARKER
+from sim.render.shot import Look, Overlay
+from sim.render.surface import DrawRange, GpuMaterial, material_on_gpu
+from sim.scene import NodeId
+from sim.systems.cloth import ClothSystem
+
+STRAIN_SPAN = 0.2
+"""Strain at the upper end of the ramp."""
+
+
+class ClothArrays:
+    """Vertex arrays of one build of a cloth."""
+
+    def __init__(self, context: Context, cloth: ClothSystem) -> None:
+        self._context, self._cloth = context, cloth
+        self.vertices = cloth.vertices
+        streams = [Stream(cloth.vertices), Stream(cloth.texcoords)]
+        constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0)}
+        # Seams repeat particles; only where vertices and particles are the same can the strain be a stream.
+        if np.array_equal(cloth.model.particle_of_vertex, np.arange(len(cloth.model.particle_of_vertex))):
+            streams.append(Stream(cloth.measures, rename={"strain": "a_scalar"}))
+        else:
+            constants["a_scalar"] = (0.0,)
+        self.triangles = VertexArray(context, streams, indices=cloth.triangles, constants=constants, label="cloth")
+        self.points = VertexArray(context, streams[:1], label="cloth points")
+        self._edges: tuple[Buffer, VertexArray] | None = None
+        self._lines: VertexArray | None = None
+        self._pins: dict[Buffer, VertexArray] = {}
+
+    @property
+    def edges(self) -> VertexArray:
+        """Lines along every edge; made when first asked for."""
+        if self._edges is None:
+            indices = unique_edges(self._cloth.model.surface.triangles.astype(np.uint32)).ravel()
+            buffer = Buffer(self._context, indices, label="cloth edges")
+            array = VertexArray(self._context, [Stream(self.vertices)], indices=buffer, label="cloth edges")
+            self._edges = (buffer, array)
+        return self._edges[1]
+
+    def spring_lines(self) -> VertexArray:
+        """Lines along every spring, with its strain, as they are now."""
+        buffer = self._cloth.spring_lines()
+        if self._lines is None:
+            rename = {"strain": "a_scalar"}
+            self._lines = VertexArray(self._context, [Stream(buffer, rename=rename)], label="cloth springs")
+        return self._lines
+
+    def pins(self) -> VertexArray:
+        """Targets of the held particles; the system writes them into two buffers in turn."""
+        buffer = self._cloth.pins
+        if buffer not in self._pins:
+            self._pins[buffer] = VertexArray(self._context, [Stream(buffer)], label="cloth pins")
+        return self._pins[buffer]
+
+    def release(self) -> None:
+        """Deletes the vertex arrays, not the buffers of the cloth."""
+        for owned in (self.triangles, self.points, self._lines, *(self._edges or ()), *self._pins.values()):
+            if owned is not None:
+                owned.release()
+
+
+class ClothView:
+    """Draws one cloth.
+
+    Args:
+        context: Where it lives.
+        node_id: The node that is drawn.
+        cloth: The cloth, owned by someone else.
+
+    Attributes:
+        node_id: The node that is drawn.
+        settings: Its settings; replaced when the scene changes.
+    """
+
+    def __init__(self, context: Context, node_id: NodeId, cloth: ClothSystem) -> None:
+        self.node_id = node_id
+        self.cloth = cloth
+        self.settings: ClothSettings = cloth.settings
+        self._context = context
+        self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
+        self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
+        self._arrays: ClothArrays | None = None
+
+    @property
+    def arrays(self) -> ClothArrays:
+        """Vertex arrays of the present build."""
+        if self._arrays is None or self._arrays.vertices is not self.cloth.vertices:
+            self._release_arrays()
+            self._arrays = ClothArrays(self._context, self.cloth)
+        return self._arrays
+
+    def bounds(self) -> Bounds:
+        """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
+        places = self.cloth.model.positions
+        lo, hi = places.min(axis=0), places.max(axis=0)
+        fallen = lo - np.array([0.0, float((hi - lo).max()), 0.0])
+        return Bounds(np.minimum(lo, np.maximum(fallen, [lo[0], min(0.0, lo[1]), lo[2]])), hi)
+
+    def set_images(self, images: Mapping[Path, npt.NDArray[np.uint8]]) -> None:
+        """Takes decoded images; that of the fabric is uploaded when it is another."""
+        image = images.get(Path(self.settings.texture)) if self.settings.texture else None
+        if image is (self._texture[0] if self._texture else None):
+            return
+        if self._texture is not None:
+            self._texture[1].release()
+        self._texture = None
+        if image is not None:
+            self._texture = (image, Texture2D.from_array(
+                self._context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", label="fabric"
+            ))  # fmt: skip
+
+    def surface(self, _look: Look) -> Surface | None:
+        """The sheet, or None where threads or particles are drawn instead."""
+        if self.settings.look in (ClothLook.SPRINGS, ClothLook.POINTS):
+            return None
+        arrays = self.arrays
+        strained = self.settings.look is ClothLook.STRAIN
+        return Surface(
+            arrays=arrays,
+            materials=self,
+            ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
+            world_from_model=np.eye(4),
+            texture_origin_bottom=True,
+            scalar=Scalar.WEIGHT if strained else Scalar.NONE,
+            scalar_scale=1.0 / STRAIN_SPAN,
+        )
+
+    def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
+        """The fabric; a cloth has one material."""
+        textured = textured and self._texture is not None
+        diffuse = (1.0, 1.0, 1.0) if textured else _linear(self.settings.colour)
+        fabric = Material("fabric", None, None, diffuse=diffuse, specular=(0.02, 0.02, 0.02), shininess=8.0)
+        return material_on_gpu(fabric, self._texture[1] if textured and self._texture else self._white)
+
+    def details(self, overlay: Overlay) -> tuple[Detail, ...]:
+        """Threads or particles, where they are drawn, and the held particles where they are marked."""
+        found = []
+        if self.settings.look is ClothLook.SPRINGS:
+            found.append(Detail(self.arrays.spring_lines(), "lines", 1.0 / STRAIN_SPAN))
+        elif self.settings.look is ClothLook.POINTS:
+            found.append(Detail(self.arrays.points, "points"))
+        if overlay.marks and self.cloth.pinned.any():
+            found.append(Detail(self.arrays.pins(), "pins"))
+        return tuple(found)
+
+    def overlay_records(self, _overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
+        """No bones and no joints."""
+        return np.zeros(0, BONE), np.zeros(0, MARKER)
+
+    def release(self) -> None:
+        """Deletes what drawing added; the cloth stays."""
+        self._release_arrays()
+        self._white.release()
+        if self._texture is not None:
+            self._texture[1].release()
+            self._texture = None
+
+    def _release_arrays(self) -> None:
+        if self._arrays is not None:
+            self._arrays.release()
+        self._arrays = None
+
+
+def _linear(colour: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
+    return red, green, blue

@@ -1,0 +1,57 @@
+"""Threads and particles of cloths: lines by strain, points, and marks of held particles."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import VertexArray
+from sim.ramps import Ramp, ramp_colours
+
+DetailMode = Literal["lines", "points", "pins"]
+_DEFINES = {"lines": "SCALAR", "points": "POINTS", "pins": "PINS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Lines or points in the world.
+
+    Attributes:
+        vertices: Positions, for lines with a scalar each.
+        mode: What they are.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+    """
+
+    vertices: VertexArray
+    mode: DetailMode
+    scalar_scale: float = 0.0
+
+
+class DetailPass:
+    """Draws after the surfaces."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context = context
+        self._programs = {
+            mode: library.program("viewport/detail.vert", "viewport/detail.frag", defines={define: True})
+            for mode, define in _DEFINES.items()
+        }
+        colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
+        self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
+
+    def draw(self, detail: Detail, scissor: tuple[int, int, int, int] | None) -> None:
+        """Draws into the bound framebuffer."""
+        on_top = detail.mode == "pins"
+        PipelineState(depth_test=not on_top, depth_write=not on_top, scissor=scissor).apply(self._context)
+        program = self._programs[detail.mode]
+        program.set_if_active("u_ramp", self._ramp)
+        program.set_if_active("u_ramp_scale", detail.scalar_scale)
+        detail.vertices.draw(program, "lines" if detail.mode == "lines" else "points")
+
+    def release(self) -> None:
+        """Deletes the ramp."""
+        self._ramp.release()
