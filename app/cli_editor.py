@@ -1,7 +1,6 @@
 """`sinew [PATH]`: the editor."""
 
 import argparse
-import importlib.metadata
 from pathlib import Path
 
 from app.cli_failure import CommandError
@@ -22,6 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Opens the window and stays until it is closed."""
     if options.version:
+        import importlib.metadata
+
         print(f"sinew {importlib.metadata.version('sinew')}")
         return 0
     if options.path is not None and not options.path.exists():

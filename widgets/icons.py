@@ -5,15 +5,31 @@ every icon follows a change of theme, of enabled state and of selection without 
 """
 
 import functools
+import importlib.util
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QIconEngine, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QIcon,
+    QIconEngine,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPixmap,
+)
 from PySide6.QtWidgets import QWidget
-from qtawesome.iconic_font import IconicFont
 
 _FAMILY = "mdi6"
-_FONT_FILES = ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json")
+_PACKAGE = "qtawesome"
+_FONT_FILE = "materialdesignicons6-webfont-*.ttf"
+_CODES_FILE = "materialdesignicons6-webfont-charmap-*.json"
 
 # What the product calls an icon -> glyph of the family.
 GLYPHS: dict[str, str] = {
@@ -104,13 +120,14 @@ def glyph(name: str) -> str:
     plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
     if plain is None:
         raise KeyError(f"no icon called {name!r}; known: {', '.join(sorted(GLYPHS))}")
-    return str(_font().charmap[_FAMILY][plain])
+    return chr(int(_family().codes[plain], 16))
 
 
 @functools.lru_cache(maxsize=32)
 def glyph_font(pixel_size: int) -> QFont:
     """Font of the icon family."""
-    font: QFont = _font().font(_FAMILY, max(1, pixel_size))
+    font = QFont(_family().name)
+    font.setPixelSize(max(1, pixel_size))
     return font
 
 
@@ -202,6 +219,23 @@ def _resolved(tint: Tint, plain: QColor) -> QColor:
     return tint if isinstance(tint, QColor) else tint()
 
 
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """The font as Qt calls it, and the hexadecimal code of every glyph."""
+
+    name: str
+    codes: dict[str, str]
+
+
 @functools.cache
-def _font() -> IconicFont:
-    return IconicFont((_FAMILY, *_FONT_FILES))
+def _family() -> _Family:
+    """The icon family, from the files of QtAwesome.
+
+    The package is not imported: it wraps all of Qt, which takes a tenth of a second at every start.
+    """
+    package = importlib.util.find_spec(_PACKAGE)
+    assert package is not None, "QtAwesome is a dependency"
+    folder = Path(next(iter(package.submodule_search_locations or ()))) / "fonts"
+    font, codes = next(folder.glob(_FONT_FILE)), next(folder.glob(_CODES_FILE))
+    names = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(font)))
+    return _Family(names[0], json.loads(codes.read_text(encoding="utf-8")))
