@@ -36,6 +36,7 @@ from app.window_state import WindowState
 from sim.change import Change
 from sim.colliders.fit import fit_colliders
 from widgets.camera_controller import CameraController
+from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
@@ -222,14 +223,17 @@ class Editor:
             self.client.reset_difference_scale()
         self.viewport.update()
 
-    def _on_model_changed(self, _node_id: str) -> None:
+    def _on_model_changed(self, node_id: str) -> None:
         loading = self.store.loading
         if loading:
             status = self.store.status(loading[0])
             self.window.show_progress(status.text if status else "", (status and status.progress) or 0.0)
         else:
             self.window.show_progress("", 1.0)
-        self.viewport.update()
+        status = self.store.status(node_id)
+        # The picture shows what is there, not how far the rest has been read.
+        if status is None or status.state is not ModelState.LOADING or not status.progress:
+            self.viewport.update()
 
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
