@@ -135,6 +135,7 @@ class Editor:
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
         self.shader_watch.changed.connect(self.reload_shaders)
+        self.panels.messages.unread_changed.connect(self.window.show_unread)
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 

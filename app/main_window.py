@@ -11,6 +11,7 @@ from app.docks import Docks
 from app.menus import Menus
 from app.playback import SimulationState
 from sim.clock import STEP_TIME
+from widgets.icons import icon
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
@@ -58,6 +59,11 @@ class MainWindow(QMainWindow):
         """Says how the simulation clock stands."""
         self._simulation.setText(simulation_text(state))
 
+    def show_unread(self, count: int) -> None:
+        """Says that messages came while their panel was hidden, and offers it; 0 hides this."""
+        self._unread.setVisible(count > 0)
+        self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
+
     def show_autosave(self, text: str) -> None:
         """Says when the project was saved by itself."""
         self._autosave.setText(text)
@@ -94,10 +100,16 @@ class MainWindow(QMainWindow):
         self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
         self._cancel.clicked.connect(self.cancel_requested)
         self._autosave, self._simulation = QLabel(), QLabel()
+        self._unread = QPushButton(icon("warning"), "")
+        self._unread.setObjectName("unread")
+        self._unread.setFlat(True)
+        self._unread.setToolTip("Show the messages.")
+        self._unread.clicked.connect(self.docks["messages"].show)
         bar.addWidget(self._hint, 1)
-        for widget in (self._loading, self._bar, self._cancel, self._simulation, self._autosave):
+        for widget in (self._loading, self._bar, self._cancel, self._unread, self._simulation, self._autosave):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
+        self.show_unread(0)
 
 
 def default_size(screen: QSize) -> QSize:

@@ -8,17 +8,22 @@ from app.gesture import Gesture
 from app.playback import Playback
 from app.viewport_client import Drawn, ViewportClient
 from sim.ramps import Ramp
-from sim.scene import VIEW, Comparison, DisplayMode, ParamRef
+from sim.scene import VIEW, Comparison, DisplayMode, ParamRef, SkinningMethod
 from sim.systems.comparison import ComparisonStatistics
 from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
 from widgets.empty_state import EmptyState
 from widgets.legend import Legend
+from widgets.side_label import SideLabel
 from widgets.statistics_overlay import StatisticsOverlay
 from widgets.viewport import Viewport
 
 MARGIN = 10
-METHOD_NAMES = ("Linear blend", "Dual quaternions")
+METHOD_NAMES = {
+    SkinningMethod.LBS: "Linear blend",
+    SkinningMethod.DQS: "Dual quaternions",
+    SkinningMethod.DQS_SCALE: "Dual quaternions with scale",
+}
 
 
 class ViewportOverlays(QObject):
@@ -34,14 +39,12 @@ class ViewportOverlays(QObject):
         self.gizmo = AxisGizmo(viewport)
         self.legend = Legend(viewport)
         self.divider = Divider(viewport)
-        self.sides = (StatisticsOverlay(viewport), StatisticsOverlay(viewport))
+        self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
         self.empty = EmptyState(
             "model", "Nothing here yet", "Open a model or a project with Ctrl+O, or drop one here.", viewport
         )
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._gesture: Gesture | None = None
-        for side, name in zip(self.sides, METHOD_NAMES, strict=True):
-            side.set_rows([(name, "")])
         viewport.resized.connect(self.place)
         self.divider.edit_started.connect(self._start)
         self.divider.edited.connect(self._edit)
@@ -57,6 +60,7 @@ class ViewportOverlays(QObject):
         view = self._document.scene.view
         self.divider.setVisible(view.comparison is Comparison.SPLIT)
         self.divider.set_value(view.divider)
+        self.sides[1].set_text(METHOD_NAMES[self._rival()])
         for side in self.sides:
             side.setVisible(view.comparison is Comparison.SPLIT)
         self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or view.display is DisplayMode.WEIGHTS)
@@ -66,6 +70,12 @@ class ViewportOverlays(QObject):
             bone = self._document.selection.bone
             self.legend.show_ramp(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
         self.place()
+
+    def _rival(self) -> SkinningMethod:
+        """What linear blend is compared with: the active model's method where that is another one."""
+        node = self._active.node
+        with_scale = node is not None and node.model is not None and node.model.skinning is SkinningMethod.DQS_SCALE
+        return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:
         """Puts every overlay into its corner."""

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.places import data_folder
 from app.project_files import Answer
@@ -135,6 +135,19 @@ def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot,
     assert editor.dialogs.asked == [], "nothing stops the user"
     assert QApplication.activeModalWidget() is None
     np.testing.assert_array_equal(picture(editor), shown)
+
+
+def test_messages_that_nobody_can_see_are_announced(qtbot, editor, tmp_path):
+    dock = editor.window.docks["messages"]
+    dock.close()
+    with qtbot.waitSignal(editor.files.failed):
+        editor.files.open(tmp_path / "nowhere.ezm")
+    button = editor.window.findChild(QPushButton, "unread")
+    assert button.isVisible()
+    assert button.text() == "1 new message"
+    button.click()
+    assert dock.isVisible()
+    assert not button.isVisible()
 
 
 def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, arm, tmp_path):
