@@ -11,6 +11,7 @@ from app import bootstrap
 from app.action_slots import action_slots
 from app.active_model import ActiveModel
 from app.autosave import Autosave
+from app.background import run_in_background
 from app.dialogs import Dialogs
 from app.document import Document
 from app.handle_tool import HandleTool
@@ -34,7 +35,7 @@ from app.viewport_overlays import ViewportOverlays
 from app.viewport_tools import ViewportTools
 from app.window_state import WindowState
 from sim.change import Change
-from sim.colliders.fit import fit_colliders
+from sim.colliders.fit import FittedCollider, fit_colliders
 from widgets.camera_controller import CameraController
 from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
@@ -176,11 +177,15 @@ class Editor:
         node, model = self.active.node, self.active.model
         if node is None or node.model is None or model is None:
             return
-        fitted = fit_colliders(model, unit_scale=node.model.unit_scale)
-        if fitted:
-            self.edits.add_fitted(node.id, fitted)
-        else:
-            self.panels.warn(node.model.path, "there are no bones with weights to fit colliders to")
+        scale, node_id, path = node.model.unit_scale, node.id, node.model.path
+
+        def add(fitted: list[FittedCollider]) -> None:
+            if not fitted:
+                self.panels.warn(path, "there are no bones with weights to fit colliders to")
+            elif self.document.scene.has(node_id):
+                self.edits.add_fitted(node_id, fitted)
+
+        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""

@@ -3,19 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
-
+from app.background import run_in_background
 from sim.assets.load import read_raw
 from sim.assets.raw import ModelError
 from sim.assets.writer import write_ezm
 
 Report = Callable[[str, str], None]
-
-
-class _Relay(QObject):
-    """Carries the outcome to the GUI thread."""
-
-    finished = Signal(str)
 
 
 def export_model(source: Path, target: Path, *, done: Report, failed: Report) -> None:
@@ -27,7 +20,6 @@ def export_model(source: Path, target: Path, *, done: Report, failed: Report) ->
         done: Told the target and a note when it is written.
         failed: Told the target and one line why it is not.
     """
-    relay = _Relay()
 
     def report(reason: str) -> None:
         if reason:
@@ -35,9 +27,7 @@ def export_model(source: Path, target: Path, *, done: Report, failed: Report) ->
         else:
             done(str(target), "exported")
 
-    # The closure holds the relay until the worker is through.
-    relay.finished.connect(report)
-    QThreadPool.globalInstance().start(lambda: relay.finished.emit(_written(source, target)))
+    run_in_background(lambda: _written(source, target), report)
 
 
 def _written(source: Path, target: Path) -> str:

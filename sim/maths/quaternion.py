@@ -7,6 +7,8 @@ product of their matrices.  Arguments broadcast against each other.
 import numpy as np
 import numpy.typing as npt
 
+from sim.maths.euler import degrees_from_matrix
+
 Float64 = npt.NDArray[np.float64]
 
 IDENTITY: Float64 = np.array([0.0, 0.0, 0.0, 1.0])
@@ -127,15 +129,7 @@ def from_euler_degrees(angles: npt.ArrayLike) -> Float64:
 
 def to_euler_degrees(q: Float64) -> Float64:
     """Turns about the fixed x, then y, then z axis [degrees], shape (3,), of one unit quaternion (4,)."""
-    m = to_matrix(q)
-    horizontal = float(np.hypot(m[0, 0], m[1, 0]))
-    y = np.arctan2(-m[2, 0], horizontal)
-    if horizontal < 1e-9:  # y is a right angle: only the difference of the other two turns is determined
-        angles: Float64 = np.array([np.arctan2(-m[1, 2], m[1, 1]), y, 0.0])
-    else:
-        angles = np.array([np.arctan2(m[2, 1], m[2, 2]), y, np.arctan2(m[1, 0], m[0, 0])])
-    degrees: Float64 = np.degrees(angles)
-    return degrees
+    return np.array(degrees_from_matrix(to_matrix(q)))
 
 
 def _product_from_outer() -> Float64:
