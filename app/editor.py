@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QSettings, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import bootstrap
@@ -215,6 +215,7 @@ class Editor:
         self.window.save_layout(self.settings)
         self.autosave.shutdown()
         self.loader.shutdown()
+        QThreadPool.globalInstance().waitForDone()
         self.document.close()
 
     def _frame(self, node_id: str | None) -> None:
