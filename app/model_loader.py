@@ -21,7 +21,8 @@ _log = logging.getLogger(__name__)
 _MODEL_SHARE = 0.8
 """Part of the progress that belongs to the model; the textures follow."""
 
-_PROGRESS_STEP = 0.01
+_PROGRESS_STEP = 0.04
+"""Every report lays the status bar and the outliner out anew, which slows the reading down."""
 
 
 class LoadModel(Protocol):
