@@ -4,6 +4,7 @@
 never advances time.  It knows no Qt; the caller makes the context current.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -197,8 +198,8 @@ class Engine:
         if node_id is not None and not boxes:
             placed, _ = placements(self._scene, self._characters)
             boxes += [_around(placed[node_id])] if node_id in placed else []
-        if not boxes:
-            return None
+        if len(boxes) < 2:
+            return boxes[0] if boxes else None
         return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
 
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
@@ -320,9 +321,11 @@ class Engine:
         if box is None:
             return Subject(np.asarray(camera.target), 1.0)
         # The sphere reaches the ground, where the shadow falls.
-        lo = np.minimum(box.lo, [np.inf, max(0.0, box.lo[1] - float(box.size.max())), np.inf])
-        radius = float(np.linalg.norm(box.hi - lo)) / 2.0
-        return Subject((lo + box.hi) / 2.0, max(radius, 1e-4), box)
+        (left, lowest, far), (right, top, near) = box.lo.tolist(), box.hi.tolist()
+        bottom = min(lowest, max(0.0, lowest - max(right - left, top - lowest, near - far)))
+        centre = np.array([(left + right) / 2.0, (bottom + top) / 2.0, (far + near) / 2.0])
+        radius = math.dist((left, bottom, far), (right, top, near)) / 2.0
+        return Subject(centre, max(radius, 1e-4), box)
 
 
 def _camera_lamp(camera: Camera) -> Light:

@@ -307,7 +307,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
 
     def of_kind(self, kind: str) -> tuple[Node, ...]:
         """All nodes of one kind, in outliner order."""
-        return tuple(node for node in self.nodes if node.kind == kind)
+        return tuple(node for node in self.nodes if getattr(node, kind) is not None)
 
 
 class ParamRef(msgspec.Struct, frozen=True):

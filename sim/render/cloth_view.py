@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds, Material
+from sim.cloth.model import ClothModel
 from sim.cloth_settings import ClothLook, ClothSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -18,11 +19,14 @@ from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_pass import BONE, MARKER
 from sim.render.shot import Look, Overlay
 from sim.render.surface import DrawRange, GpuMaterial, material_on_gpu
-from sim.scene import NodeId
+from sim.scene import NodeId, Vec3
 from sim.systems.cloth import ClothSystem
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the ramp."""
+
+_WORLD = np.eye(4)
+"""Particles are in the world already."""
 
 
 class ClothArrays:
@@ -97,6 +101,8 @@ class ClothView:
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
         self._arrays: ClothArrays | None = None
+        self._room: tuple[ClothModel, Bounds] | None = None
+        self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
 
     @property
     def arrays(self) -> ClothArrays:
@@ -108,10 +114,9 @@ class ClothView:
 
     def bounds(self) -> Bounds:
         """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
-        places = self.cloth.model.positions
-        lo, hi = places.min(axis=0), places.max(axis=0)
-        fallen = lo - np.array([0.0, float((hi - lo).max()), 0.0])
-        return Bounds(np.minimum(lo, np.maximum(fallen, [lo[0], min(0.0, lo[1]), lo[2]])), hi)
+        if self._room is None or self._room[0] is not self.cloth.model:
+            self._room = (self.cloth.model, _room(self.cloth.model.positions))
+        return self._room[1]
 
     def set_images(self, images: Mapping[Path, npt.NDArray[np.uint8]]) -> None:
         """Takes decoded images; that of the fabric is uploaded when it is another."""
@@ -136,7 +141,7 @@ class ClothView:
             arrays=arrays,
             materials=self,
             ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
-            world_from_model=np.eye(4),
+            world_from_model=_WORLD,
             texture_origin_bottom=True,
             scalar=Scalar.WEIGHT if strained else Scalar.NONE,
             scalar_scale=1.0 / STRAIN_SPAN,
@@ -144,10 +149,13 @@ class ClothView:
 
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
         """The fabric; a cloth has one material."""
-        textured = textured and self._texture is not None
-        diffuse = (1.0, 1.0, 1.0) if textured else _linear(self.settings.colour)
-        fabric = Material("fabric", None, None, diffuse=diffuse, specular=(0.02, 0.02, 0.02), shininess=8.0)
-        return material_on_gpu(fabric, self._texture[1] if textured and self._texture else self._white)
+        texture = self._texture[1] if textured and self._texture else None
+        look = self.settings.colour, texture
+        if self._fabric is None or self._fabric[0] != look:
+            diffuse = (1.0, 1.0, 1.0) if texture else _linear(self.settings.colour)
+            fabric = Material("fabric", None, None, diffuse=diffuse, specular=(0.02, 0.02, 0.02), shininess=8.0)
+            self._fabric = (look, material_on_gpu(fabric, texture or self._white))
+        return self._fabric[1]
 
     def details(self, overlay: Overlay) -> tuple[Detail, ...]:
         """Threads or particles, where they are drawn, and the held particles where they are marked."""
@@ -176,6 +184,12 @@ class ClothView:
         if self._arrays is not None:
             self._arrays.release()
         self._arrays = None
+
+
+def _room(places: npt.NDArray[np.floating]) -> Bounds:
+    lo, hi = places.min(axis=0), places.max(axis=0)
+    fallen = lo - np.array([0.0, float((hi - lo).max()), 0.0])
+    return Bounds(np.minimum(lo, np.maximum(fallen, [lo[0], min(0.0, lo[1]), lo[2]])), hi)
 
 
 def _linear(colour: tuple[float, float, float]) -> tuple[float, float, float]:
