@@ -19,6 +19,7 @@ from app.cli_failure import DONE, FAILED, INTERRUPTED, WRONG_COMMAND_LINE, one_l
 COMMANDS = {
     "info": ("app.cli_info", "describe a model file"),
     "pose": ("app.cli_pose", "write a model as it is skinned at one moment"),
+    "simulate": ("app.cli_simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli_render", "draw a model or a project to images"),
     "bench": ("app.cli_bench", "measure on this machine and print a table"),
 }

@@ -4,22 +4,23 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from app.cli_failure import CommandError
+from app.cli_failure import CommandError, print_warnings
 from app.cli_options import file_with_suffix, require_folder
 from app.cli_progress import Progress
+from app.cli_run import SceneRun, headless
 from app.cli_scene import OpenedScene, opened
 from sim.assets.model import Clip
 from sim.atomic_file import atomic_file
 from sim.camera import Camera
-from sim.engine import Engine
+from sim.clock import STEP_TIME
 from sim.gl.context import Context
-from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
 
 DIRECTIONS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0)}
@@ -27,6 +28,9 @@ DIRECTIONS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0)}
 
 FRAMING_SAMPLES = 9
 """Moments of a clip that the framing looks at, so that a character that travels stays in the picture."""
+
+SIMULATED_FRAMES = 300
+"""Frames of a simulation without a clip, by default: five seconds."""
 
 SIDE_MAX = 8192
 NUMBERED = re.compile(r"%\d{0,2}d")
@@ -47,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--frames",
         type=frame_range,
         metavar="A:B",
-        help="first and last frame, or one; a frame is a key of the clip (default: all of them)",
+        help="first and last frame, or one; a frame is a key of the clip, without one a step of the simulation; what is"
+        " simulated runs from the start up to each frame, in repetitions of the clip too (default: every key)",
     )
     parser.add_argument(
         "--size", type=picture_size, default=(1280, 720), metavar="WxH", help="pixels (default: 1280x720)"
@@ -64,11 +69,7 @@ def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
     scene = opened(options.path)
     frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
-    try:
-        context = Context.headless()
-    except GLError as error:
-        raise CommandError("OpenGL", "", str(error)) from error
-    with context, Progress(f"drawing {options.path.name}") as progress:
+    with headless() as context, Progress(f"drawing {options.path.name}") as progress:
         renderer = Renderer(context, scene, options.size)
         camera = renderer.camera(options.view, [time for _, time in frames])
         for index, (frame, time) in enumerate(frames):
@@ -88,15 +89,23 @@ class Renderer:
 
     def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int]) -> None:
         self._scene = scene
-        self._engine = Engine(context)
-        for node_id, model in scene.models.items():
-            self._engine.set_model(node_id, model, scene.images)
-        self._engine.apply(scene.scene)
+        self._run = SceneRun(context, scene)
+        self._engine = self._run.engine
+        self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")
 
     def picture(self, time: float, camera: Camera) -> UInt8:
-        """Picture at a moment of the scene's clock [s]: RGB, shape (height, width, 3), row 0 at the top."""
-        self._engine.advance(time)
+        """Picture at a moment of the scene's clock [s]: RGB, shape (height, width, 3), row 0 at the top.
+
+        Where something is simulated, it is that of the nearest step, counted from the start of the simulation.
+        """
+        if self._run.is_active:
+            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
+            while (problems := self._run.advance_to(step)) or self._run.step_count < step:
+                self._warn(problems)
+            self._engine.refresh(monotonic())
+        else:
+            self._engine.advance(time)
         self._engine.draw(self._output, camera)
         pixels: UInt8 = self._output.read_pixels(flip=True)
         return pixels[..., :3]
@@ -123,7 +132,10 @@ class Renderer:
     def release(self) -> None:
         """Deletes everything on the GPU."""
         self._output.release()
-        self._engine.release()
+        self._run.release()
+
+    def _warn(self, problems: list[str]) -> None:
+        print_warnings(self._scene.path, problems)
 
     def _bounds(self, time: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         self._engine.advance(time)
@@ -144,13 +156,14 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
     key_times = _key_times(clip)
-    first, last = wanted or (0, len(key_times) - 1)
-    if last >= len(key_times):
+    simulated = bool(scene.scene.of_kind("cloth"))
+    first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(key_times) - 1)
+    if last >= len(key_times) and not simulated:
         what = f"clip {clip.name!r} goes from 0 to {len(key_times) - 1}" if clip else "nothing moves; there is frame 0"
         raise CommandError(scene.path, f"--frames {first}:{last}", what)
     if last > first and not numbered:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
-    return [(frame, float(key_times[frame])) for frame in range(first, last + 1)]
+    return [(frame, _frame_time(key_times, frame)) for frame in range(first, last + 1)]
 
 
 def write_picture(path: Path, pixels: UInt8) -> None:
@@ -191,6 +204,15 @@ def picture_size(text: str) -> tuple[int, int]:
 
 def _key_times(clip: Clip | None) -> npt.NDArray[np.float64]:
     return clip.key_times if clip else np.zeros(1)
+
+
+def _frame_time(key_times: npt.NDArray[np.float64], frame: int) -> float:
+    """Moment of a frame [s]; beyond the last key the clip runs again, without a clip a frame is a step."""
+    last = len(key_times) - 1
+    if last < 1:
+        return frame * STEP_TIME
+    turns, key = divmod(frame, last) if frame > last else (0, frame)
+    return float(turns * key_times[-1] + key_times[key])
 
 
 def _spread(times: Sequence[float]) -> list[float]:

@@ -1,5 +1,6 @@
 """The scene of a project or of a single model, with everything it shows read from disk."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from app.cli_failure import CommandError, print_warnings
 from app.cli_model import loaded
 from app.project_file import SUFFIX, load_project
 from sim.assets.images import ImageError, load_image
-from sim.assets.model import CharacterModel, Clip
+from sim.assets.model import CharacterModel, Clip, Mesh
+from sim.cloth_settings import ClothSource
 from sim.placement import active_clip
 from sim.scene import ModelSettings, Node, NodeId, Scene
 from sim.view_state import ViewState
@@ -29,6 +31,7 @@ class OpenedScene:
         view_state: Camera and playhead of a project; None for a model.
         models: Model of every node that has one.
         images: Pixels of the textures.
+        meshes: What cloths are made of, by the path of their files.
     """
 
     path: Path
@@ -36,6 +39,7 @@ class OpenedScene:
     view_state: ViewState | None
     models: Mapping[NodeId, CharacterModel]
     images: Images
+    meshes: Mapping[str, Mesh]
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
@@ -54,7 +58,7 @@ def opened(path: Path) -> OpenedScene:
     Raises:
         ProjectError: If the project cannot be used.
         ModelError: If a model cannot be used.
-        CommandError: If the model of a project is missing.
+        CommandError: If a model or a mesh of a project is missing.
     """
     if path.suffix.lower() == SUFFIX:
         project = load_project(path)
@@ -63,7 +67,9 @@ def opened(path: Path) -> OpenedScene:
     else:
         scene, view_state = Scene(nodes=(Node(id="model", name=path.stem, model=ModelSettings(path=str(path))),)), None
     models = {node.id: _model_of(path, node) for node in scene.of_kind("model")}
-    return OpenedScene(path, scene, view_state, models, _images_of(models.values()))
+    return OpenedScene(
+        path, scene, view_state, models, _images_of(path, scene, models.values()), _meshes_of(path, scene)
+    )
 
 
 def _model_of(path: Path, node: Node) -> CharacterModel:
@@ -74,16 +80,30 @@ def _model_of(path: Path, node: Node) -> CharacterModel:
     return loaded(file)
 
 
-def _images_of(models: Iterable[CharacterModel]) -> Images:
+def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
+    """Meshes that cloths are made of."""
+    meshes: dict[str, Mesh] = {}
+    for node in scene.of_kind("cloth"):
+        assert node.cloth is not None
+        file = node.cloth.mesh_path
+        if node.cloth.source is not ClothSource.MESH or file in meshes:
+            continue
+        if not os.path.isfile(file):
+            raise CommandError(path, f"cloth {node.name!r}", f"{file} is missing" if file else "names no mesh file")
+        meshes[file] = loaded(Path(file)).mesh
+    return meshes
+
+
+def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Images:
     """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
+    wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
+    wanted += [(path, Path(n.cloth.texture)) for n in scene.of_kind("cloth") if n.cloth and n.cloth.texture]
     images: dict[Path, npt.NDArray[np.uint8]] = {}
-    for model in models:
-        for material in model.materials:
-            texture = material.texture_path
-            if texture is None or texture in images:
-                continue
-            try:
-                images[texture] = load_image(texture)
-            except ImageError as error:
-                print_warnings(model.path, [f"texture {error}"])
+    for owner, texture in wanted:
+        if texture in images:
+            continue
+        try:
+            images[texture] = load_image(texture)
+        except ImageError as error:
+            print_warnings(owner, [f"texture {error}"])
     return images

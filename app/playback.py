@@ -8,7 +8,7 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sim.clock import STEP_TIME, FixedStep, FrameMeter
-from sim.playhead import Playhead, advanced, pause, play, play_range, scrub
+from sim.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
 from sim.scene import LoopMode, PlaybackSettings
 
 TICK_MS = 16
@@ -203,8 +203,7 @@ class Playback(QObject):
         assert self._stepper is not None
         if self._stepped_to != playhead.time:
             self._stepper.jump(playhead.time)
-        speed = abs(self._settings().speed) or 1.0
-        self.set_playhead(advanced(playhead, STEP_TIME / speed, self._settings(), self._duration()))
+        self.set_playhead(stepped(playhead, self._settings(), self._duration()))
         self._stepper.step(self._playhead.time)
         self._stepped_to = self._playhead.time
         self._tell()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sim.clock import STEP_TIME
 from sim.scene import LoopMode, PlaybackSettings
 
 _FRAME_TOLERANCE = 1e-6
@@ -91,6 +92,17 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, cli
     if gone >= 0.0:
         time = min(max(time, start), end)
     return Playhead(time, playing, -playhead.direction if turned else playhead.direction)
+
+
+def stepped(playhead: Playhead, settings: PlaybackSettings, clip_duration: float) -> Playhead:
+    """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed."""
+    return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, clip_duration)
+
+
+def simulation_start(settings: PlaybackSettings, clip_duration: float) -> Playhead:
+    """Where a simulation starts: at the start of the range, running forwards through the clip."""
+    start, _ = play_range(settings, clip_duration)
+    return Playhead(start, True, 1 if settings.speed >= 0.0 else -1)
 
 
 def _sense(playhead: Playhead, settings: PlaybackSettings) -> int:

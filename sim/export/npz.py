@@ -1,13 +1,65 @@
 """NumPy archives whose bytes depend on their arrays alone."""
 
+import shutil
+import tempfile
+import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+IN_MEMORY = 1 << 26
+"""Bytes of an array of frames beyond which it is kept on the disk."""
 
-def write_npz(arrays: Mapping[str, npt.NDArray[Any]], file: BinaryIO) -> None:
+COPIED_AT_ONCE = 1 << 20
+
+
+class Frames:
+    """An array that grows by frames, in bounded memory: a long one lies in a nameless file.
+
+    Args:
+        folder: Where such a file may be.
+        shape: Shape of a frame.
+        dtype: Type of its elements.
+    """
+
+    def __init__(self, folder: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
+        self._shape, self._dtype = shape, np.dtype(dtype)
+        self._count = 0
+        self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder))  # noqa: SIM115 - `close` closes it
+
+    def append(self, frame: npt.NDArray[Any]) -> None:
+        """Adds a frame at the end.
+
+        Raises:
+            ValueError: If it has another shape.
+            OSError: If the disk is full.
+        """
+        if frame.shape != self._shape:
+            raise ValueError(f"a frame of shape {frame.shape} among those of {self._shape}")
+        self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
+        self._count += 1
+
+    def write_npy(self, file: Any) -> None:
+        """Writes the array in the format of `numpy.save`."""
+        header = {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(file, header | {"shape": (self._count, *self._shape)})
+        self._file.seek(0)
+        shutil.copyfileobj(self._file, file, COPIED_AT_ONCE)
+
+    def close(self) -> None:
+        """Gives memory and file back; may be called twice."""
+        self._file.close()
+
+
+def write_npz(arrays: Mapping[str, npt.NDArray[Any] | Frames], file: BinaryIO) -> None:
     """Writes named arrays, uncompressed, in the order given; equal arrays give equal bytes."""
-    plain: dict[str, Any] = dict(arrays)
-    np.savez(file, allow_pickle=False, **plain)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                if isinstance(array, Frames):
+                    array.write_npy(member)
+                else:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
