@@ -17,7 +17,7 @@ from sim.bench.row import Case, Row, measure
 SIZES = (13_114,)
 """Vertices of a detailed character."""
 
-JOINTS, FRAMES = 60, 61
+JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
@@ -54,7 +54,7 @@ def baseline(path: Path) -> int:
 
 
 def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
-    """A random surface with four influences a vertex, a chain of 60 joints and a clip of 61 keys."""
+    """A random surface with four influences a vertex, 60 joints and a clip of 61 keys."""
     random = np.random.default_rng(seed)
     columns = max(2, math.isqrt(vertex_count))
     corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
@@ -74,16 +74,23 @@ def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
     }
     mesh = RawMesh("body", "", [RawVertices(vertex_count, vertices)], [RawSection("", "", 0, triangles)])
     return RawModel(
-        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_chain()], clips=[_clip(random)], meshes=[mesh]
+        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_body()], clips=[_clip(random)], meshes=[mesh]
     )  # fmt: skip
 
 
-def _chain() -> RawSkeleton:
+def _body() -> RawSkeleton:
+    """Five chains from one root, as deep as the fingers of a figure."""
     at_rest = np.array((0.0, 0.0, 0.0, 1.0))
     return RawSkeleton(
-        "chain",
+        "body",
         [
-            RawBone(f"joint {index}", index - 1, np.array((0.0, 0.1, 0.0)), at_rest, np.ones(3))
+            RawBone(
+                f"joint {index}",
+                max(index - CHAINS, 0) if index else -1,
+                np.array((0.0, 0.1, 0.0)),
+                at_rest,
+                np.ones(3),
+            )
             for index in range(JOINTS)
         ],
     )

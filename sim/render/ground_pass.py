@@ -1,8 +1,10 @@
 """Ground plane: grid, axes and the shadow of the scene."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -43,23 +45,26 @@ class GroundPass:
         middle = shadow.within(frame.subject.centre[[0, 2]])
         outer = middle - fade, middle + fade
         inner = shadow.clipped(*outer)
+        uniforms = {
+            "u_axis": shadow.axis,
+            "u_outer": np.concatenate(outer),
+            "u_inner": np.concatenate(inner),
+            "u_fade": fade,
+            "u_cell": cell_size(max(frame.subject.radius, frame.camera.distance * 0.25)),
+            "u_show_grid": frame.view.grid,
+            "u_show_axes": frame.view.axes,
+        }
         if frame.view.grid or frame.view.axes:
-            self._set(self._ring, frame, fade, shadow.axis, outer, inner)
-            self._nothing.draw(self._ring, "triangle_strip", count=10)
+            self._draw_part(self._ring, uniforms, 10)
         if (inner[1] > inner[0]).all():
-            self._set(self._shadowed, frame, fade, shadow.axis, outer, inner)
             self._shadowed["u_shadow_map"] = shadow_map
-            self._nothing.draw(self._shadowed, "triangle_strip", count=4)
+            self._draw_part(self._shadowed, uniforms, 4)
 
     def release(self) -> None:
         """Deletes the vertex array."""
         self._nothing.release()
 
-    def _set(self, program: Program, frame: Frame, fade: float, axis, outer, inner) -> None:
-        program["u_axis"] = axis
-        program["u_outer"] = np.concatenate(outer)
-        program["u_inner"] = np.concatenate(inner)
-        program["u_fade"] = fade
-        program["u_cell"] = cell_size(max(frame.subject.radius, frame.camera.distance * 0.25))
-        program["u_show_grid"] = frame.view.grid
-        program["u_show_axes"] = frame.view.axes
+    def _draw_part(self, program: Program, uniforms: Mapping[str, npt.ArrayLike], corners: int) -> None:
+        for name, value in uniforms.items():
+            program[name] = value
+        self._nothing.draw(program, "triangle_strip", count=corners)

@@ -66,6 +66,7 @@ class Simulation:
         self.cloths: dict[NodeId, ClothSystem] = {}
         self.step_count = 0
         self._followers: dict[NodeId, PinFollower] = {}
+        self._nodes: dict[NodeId, Node] = {}
         self._settings: dict[NodeId, ClothSettings] = {}
         self._problems: list[Problem] = []
         self._track = ColliderTrack()
@@ -169,10 +170,13 @@ class Simulation:
 
     def _apply_node(self, node: Node, meshes: Meshes) -> None:
         assert node.cloth is not None
+        if self._nodes.get(node.id) is node:
+            return
         settings, before = node.cloth, self._settings.get(node.id)
         cloth, placement = self.cloths.get(node.id), node_matrix(node.transform)
         if settings.source is ClothSource.MESH and settings.mesh_path not in meshes:
             return
+        self._nodes[node.id] = node
         if settings != before:
             self._settings[node.id] = settings
             try:
@@ -199,6 +203,7 @@ class Simulation:
         self._followers[node_id] = PinFollower(settings)
 
     def _remove(self, node_id: NodeId) -> None:
+        self._nodes.pop(node_id, None)
         self._settings.pop(node_id, None)
         self._followers.pop(node_id, None)
         cloth = self.cloths.pop(node_id, None)
