@@ -14,6 +14,8 @@ Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
+MESH_SUFFIXES = (".obj", ".ezm", ".ezb")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp")
 
 
 class ClothSource(enum.Enum):
@@ -82,12 +84,13 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     mesh_path: Annotated[
         str,
         param("File whose triangles become cloth; stored relative to the project.", group="Shape", label="Mesh file",
-              role=Role.PATH, effect=Effect.REBUILD),
+              role=Role.PATH, suffixes=MESH_SUFFIXES, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     mesh_section: Annotated[
         str,
-        param("Section of the file that becomes cloth; empty for all of it.", group="Shape", effect=Effect.REBUILD),
-    ] = ""
+        param("Section of the file that becomes cloth; empty for all of it.", group="Shape", role=Role.SECTION,
+              source="mesh_path", effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
     columns: Annotated[
         int,
         param("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256), group="Shape",
@@ -223,11 +226,12 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = PinTarget.WORLD
     pin_node: Annotated[
         str, param("Model that the held particles follow.", group="Pins", label="Model of the pins",
-                   effect=Effect.RESET)
+                   role=Role.MODEL_NODE, effect=Effect.RESET)
     ] = ""  # fmt: skip
     pin_bone: Annotated[
-        str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", effect=Effect.RESET)
-    ] = ""
+        str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", role=Role.BONE,
+                   source="pin_node", effect=Effect.RESET)
+    ] = ""  # fmt: skip
 
     look: Annotated[
         ClothLook,
@@ -241,7 +245,7 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     texture: Annotated[
         str,
         param("Image on the fabric; stored relative to the project.", group="Look", role=Role.PATH,
-              effect=Effect.VIEW),
+              suffixes=IMAGE_SUFFIXES, effect=Effect.VIEW),
     ] = ""  # fmt: skip
 
     thickness: Annotated[

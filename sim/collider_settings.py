@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from sim.params import Effect, Scale, param
+from sim.params import Effect, Role, Scale, param
 
 SMALLEST_SIZE = 1e-4
 LARGEST_SIZE = 1e4
@@ -67,11 +67,13 @@ class ColliderSettings(msgspec.Struct, frozen=True, kw_only=True):
               effect=Effect.STEP),
     ] = 0.0  # fmt: skip
     bone_node: Annotated[
-        str, param("Model whose bone carries this collider; empty for none.", group="Bone", label="Model of the bone")
-    ] = ""
+        str, param("Model whose bone carries this collider; empty for none.", group="Bone", label="Model of the bone",
+                   role=Role.MODEL_NODE)
+    ] = ""  # fmt: skip
     bone: Annotated[
-        str, param("Bone that carries this collider; its transform is then relative to the bone.", group="Bone")
-    ] = ""
+        str, param("Bone that carries this collider; its transform is then relative to the bone.", group="Bone",
+                   role=Role.BONE, source="bone_node")
+    ] = ""  # fmt: skip
 
 
 SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {

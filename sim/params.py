@@ -47,12 +47,20 @@ class Role(enum.Enum):
     COLOUR = "colour"
     PATH = "path"
     CLIP = "clip"
+    MODEL_NODE = "model node"
+    BONE = "bone"
+    SECTION = "section"
     HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The part of a parameter that its type and default do not tell."""
+    """The part of a parameter that its type and default do not tell.
+
+    Attributes:
+        source: Parameter beside this one that says whose bones or sections are meant.
+        suffixes: Endings of the files that a path may name, such as ".png".
+    """
 
     doc: str
     unit: str = ""
@@ -65,6 +73,8 @@ class Declaration:
     group: str = ""
     label: str = ""
     role: Role = Role.PLAIN
+    source: str = ""
+    suffixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +128,8 @@ def param(
     group: str = "",
     label: str = "",
     role: Role = Role.PLAIN,
+    source: str = "",
+    suffixes: tuple[str, ...] = (),
     bounded: bool = True,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
@@ -134,11 +146,13 @@ def param(
         group: Heading of the inspector section.
         label: Row label when the field name reads badly.
         role: What the value stands for, where the type does not say it.
+        source: Parameter beside this one that says whose bones or sections are meant.
+        suffixes: Endings of the files that a path may name.
         bounded: False for vectors, whose components carry their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
-        effect=effect, group=group, label=label, role=role,
+        effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None,

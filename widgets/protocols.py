@@ -14,8 +14,8 @@ import numpy.typing as npt
 from PySide6.QtCore import SignalInstance
 
 from sim.assets.model import CharacterModel, LocalPose
+from sim.cloth.stability import Stability
 from sim.scene import NodeId, ParamRef, Scene
-from sim.view_state import Selection
 
 
 class EditTarget(Protocol):
@@ -56,31 +56,11 @@ class ViewportClient(Protocol):
     def gl_init(self) -> None:
         """Creates GL objects; called once for each context."""
 
-    def gl_resize(self, width: int, height: int) -> None:
-        """Tells the size of the picture in device pixels."""
-
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws one picture into a framebuffer, in device pixels; advances no time."""
 
     def gl_release(self) -> None:
         """Deletes all GL objects; may be called twice."""
-
-
-class SelectionTarget(Protocol):
-    """The one selection that tree, viewport and inspector share.
-
-    Attributes:
-        selection_changed: Emits the new `sim.view_state.Selection`.
-    """
-
-    selection_changed: SignalInstance
-
-    @property
-    def selection(self) -> Selection:
-        """What is selected now."""
-
-    def select(self, selection: Selection) -> None:
-        """Replaces the selection; emits only when it differs."""
 
 
 class ModelState(enum.Enum):
@@ -107,6 +87,23 @@ class ModelStatus:
     model: CharacterModel | None = None
     text: str = ""
     progress: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClothStatus:
+    """How a simulated cloth stands.
+
+    Attributes:
+        particles, springs, triangles: Counts; 0 while nothing is built.
+        halted: Why it stands still, or "" while it can move.
+        stability: How far it is from blowing up; None while that is not known.
+    """
+
+    particles: int = 0
+    springs: int = 0
+    triangles: int = 0
+    halted: str = ""
+    stability: Stability | None = None
 
 
 class PoseLike(Protocol):

@@ -1,9 +1,9 @@
-"""Type of a parameter -> editor; and the small editors: check box, text, choice and clip."""
+"""Type of a parameter -> editor; and the small editors: check box, text, choice and name."""
 
 import enum
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
@@ -11,19 +11,20 @@ from sim.params import Param, Role
 from widgets.check_box import CheckBox
 from widgets.inspector.colour_editor import ColourEditor
 from widgets.inspector.editor import Editor
+from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.path_editor import PathEditor
 from widgets.inspector.texts import choice_text
 
-ClipNames = Callable[[], tuple[str, ...]]
+MakeChoices = Callable[[], Choices]
 
 
-def editor_for(record: Param, clip_names: ClipNames) -> Editor:
+def editor_for(record: Param, choices: MakeChoices) -> Editor:
     """Editor of a parameter, by its role and then its type.
 
     Args:
         record: The parameter.
-        clip_names: Names of the clips that can be chosen now.
+        choices: Names that can be chosen now, for a parameter that names something.
 
     Raises:
         TypeError: If no editor knows the type.
@@ -31,9 +32,9 @@ def editor_for(record: Param, clip_names: ClipNames) -> Editor:
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
     if record.declared.role is Role.PATH:
-        return PathEditor()
-    if record.declared.role is Role.CLIP:
-        return ClipEditor(clip_names)
+        return PathEditor(record.declared.suffixes)
+    if record.declared.role in NAMED_ROLES:
+        return NameEditor(choices)
     if record.type is bool:
         return CheckEditor()
     if record.type in (int, float):
@@ -48,7 +49,13 @@ def editor_for(record: Param, clip_names: ClipNames) -> Editor:
 
 
 class QuietComboBox(QComboBox):
-    """Combo box that leaves the wheel to the panel unless it has focus."""
+    """Combo box that leaves the wheel to the panel unless it has focus.
+
+    Signals:
+        opening: Its list is about to open.
+    """
+
+    opening = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +75,11 @@ class QuietComboBox(QComboBox):
         painter.drawComplexControl(style, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
+
+    def showPopup(self) -> None:
+        """Opens the list."""
+        self.opening.emit()
+        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Steps with focus; without it the panel scrolls."""
@@ -149,28 +161,31 @@ class ChoiceEditor(Editor):
         self.edited.emit(self._members[index])
 
 
-class ClipEditor(Editor):
-    """A combo box of the clips of the model, which are asked for whenever a value is shown."""
+class NameEditor(Editor):
+    """A combo box of names, which are asked for whenever a value is shown or the list opens."""
 
-    def __init__(self, clip_names: ClipNames, parent: QWidget | None = None) -> None:
+    def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._clip_names = clip_names
+        self._choices = choices
         self._value = ""
         self.combo = QuietComboBox(self)
+        self.combo.opening.connect(lambda: self.set_value(self._value))
         self.combo.activated.connect(self._activated)
         _fill(self, self.combo)
 
     def set_value(self, value: str) -> None:
-        """Shows the clip called `value`; "" is the first one."""
+        """Shows a name; one that cannot be chosen is marked as missing."""
         self._value = value
-        names = self._clip_names()
-        unknown = (value,) if value and value not in names else ()
+        choices = self._choices()
+        known = {name for name, _ in choices.items}
         self.combo.clear()
-        self.combo.addItem(f"{names[0]} (first)" if names else "No clips", "")
-        for name in (*names, *unknown):
-            self.combo.addItem(name if name in names else f"{name} (missing)", name)
+        self.combo.addItem(choices.empty, "")
+        for name, text in choices.items:
+            self.combo.addItem(text, name)
+        if value and value not in known:
+            self.combo.addItem(f"{value} (missing)", value)
         self.combo.setCurrentIndex(max(0, self.combo.findData(value)))
-        self.combo.setEnabled(bool(names or unknown))
+        self.combo.setEnabled(self.combo.count() > 1)
 
     def _activated(self, index: int) -> None:
         name = self.combo.itemData(index)

@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 from pyqtgraph.parametertree import Parameter
+from PySide6.QtWidgets import QWidget
 
 from sim.params import Param, Role, params_of
 from sim.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WidgetItem
 
 MakeEditor = Callable[[Param], Editor]
 MakeBinding = Callable[[ParamRef, Editor], Binding]
@@ -96,6 +97,21 @@ class SettingParameter(Parameter):
     def modified(self) -> bool:
         """Whether the value differs from its default."""
         return self.resettable and bool(self.value() != self.record.default)
+
+
+class WidgetParameter(Parameter):
+    """A row that is a widget over the whole width.
+
+    Args:
+        name: Unique name within the section.
+        make: Makes the widget when the row is built.
+    """
+
+    itemClass = WidgetItem
+
+    def __init__(self, name: str, make: Callable[[], QWidget]) -> None:
+        self.make = make
+        super().__init__(name=name, title=" ", type="widget")
 
 
 class FactParameter(Parameter):

@@ -11,7 +11,7 @@ from widgets.icons import GlyphLabel, Tint
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon, tabular
 
 if TYPE_CHECKING:
-    from widgets.inspector.form import FactParameter, NoteParameter, SettingParameter
+    from widgets.inspector.form import FactParameter, NoteParameter, SettingParameter, WidgetParameter
 
 _RESET_SIDE = 20
 _SEVERITIES = ("warning", "error")
@@ -164,6 +164,31 @@ class NoteItem(ParameterItem):
             self.setSizeHint(0, QSize(0, height))
 
 
+class WidgetItem(ParameterItem):
+    """A widget over the whole width."""
+
+    def __init__(self, parameter: "WidgetParameter", depth: int) -> None:
+        super().__init__(parameter, depth)
+        self.setText(0, "")
+        self.widget = parameter.make()
+        self.row = QWidget()
+        layout = QHBoxLayout(self.row)
+        layout.setContentsMargins(0, SPACE, SPACE_WIDE, SPACE)
+        layout.addWidget(self.widget)
+        self.setSizeHint(0, QSize(0, self.row.sizeHint().height()))
+
+    def treeWidgetChanged(self) -> None:
+        """Puts the widget into the tree, across both columns."""
+        super().treeWidgetChanged()
+        tree = self.treeWidget()
+        if tree is not None:
+            self.setFirstColumnSpanned(True)
+            tree.setItemWidget(self, 0, self.row)
+
+    def titleChanged(self) -> None:
+        """It has no title."""
+
+
 def _line_height(font: QFont) -> int:
     return QFontMetrics(font).height()
 
@@ -202,7 +227,7 @@ def _severity_tint(mark: str) -> Tint:
     return (lambda: QColor(getattr(colours(), mark))) if mark in _SEVERITIES else None
 
 
-TreeItem = SectionItem | SettingItem | FactItem | NoteItem
+TreeItem = SectionItem | SettingItem | FactItem | NoteItem | WidgetItem
 
 
 def items_of(tree: QTreeWidget) -> list[TreeItem]:

@@ -1,6 +1,6 @@
 """The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyqtgraph.parametertree import ParameterTree
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from sim.params import value_text
 from widgets.inspector.form import NoteParameter, SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
+from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, icon
 
 _LABEL_SHARE = 0.36
@@ -73,6 +74,23 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     def settings(self) -> list[SettingParameter]:
         """Parameters of all rows that edit."""
         return [child for section in self._sections for child in section if isinstance(child, SettingParameter)]
+
+    def hide_settings(self, hidden: Callable[[SettingParameter], bool]) -> None:
+        """Hides the rows that a test names and shows the others; a section without rows is hidden too."""
+        for section in self._sections:
+            for child in section:
+                if isinstance(child, SettingParameter) and child.opts["visible"] == hidden(child):
+                    child.setOpts(visible=not child.opts["visible"])
+            shown = any(child.opts["visible"] for child in section)
+            if section.opts["visible"] != shown:
+                section.setOpts(visible=shown)
+        self._fit_columns()
+
+    def refresh_names(self) -> None:
+        """Shows names anew, because what can be chosen may be different."""
+        for item in items_of(self):
+            if isinstance(item, SettingItem) and item.param.record.declared.role in NAMED_ROLES:
+                item.show_value()
 
     def setItemWidget(self, item: QTreeWidgetItem, column: int, widget: QWidget) -> None:
         """Without the wrappers of the base class, which it keeps for ever to support dragging rows about."""
@@ -123,7 +141,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.header().resizeSection(0, min(max(wanted, room), _LABEL_MAX, max(self.viewport().width() // 2, 60)))
 
     def _label_width(self, item: Any) -> int:
-        if not isinstance(item, SettingItem):
+        if not isinstance(item, SettingItem) or item.isHidden():
             return 0
         bold = item.font(0)
         bold.setBold(True)

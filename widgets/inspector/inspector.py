@@ -1,6 +1,6 @@
 """The inspector: everything that can be set of what is selected, and what is to know about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -11,16 +11,19 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sim.change import Change, ChangeKind
-from sim.params import Param
+from sim.params import Param, Role
 from sim.scene import VIEW, Node, NodeId, ParamRef, Transform, ViewSettings, part_of, value_at
 from sim.view_state import Selection
 from widgets.icons import kind_icon
+from widgets.inspector.cloth_head import ClothHead
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
-from widgets.inspector.form import SectionParameter, SettingParameter, groups_of, json_path
+from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
+from widgets.inspector.name_choices import Choices, NameChoices
+from widgets.inspector.relevance import hidden_rows
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
@@ -39,6 +42,10 @@ class Inspector(QWidget):
 
     Signals:
         refused: The scene refused a value; one line that says why.
+
+    Attributes:
+        cloth: What there is for cloths beyond their rows.
+        names: What can be chosen for parameters that name something.
     """
 
     refused = Signal(str)
@@ -54,6 +61,8 @@ class Inspector(QWidget):
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
         self.header = InspectorHeader(self)
+        self.cloth = ClothHead(self)
+        self.names = NameChoices(target, model_of)
         self.tree = FormTree(self)
         self.tree.json_path_requested.connect(self._copy_json_path)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
@@ -62,6 +71,7 @@ class Inspector(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.header)
+        layout.addWidget(self.cloth)
         layout.addWidget(self.tree, 1)
         target.changed.connect(self._changed)
         self.rebuild()
@@ -94,14 +104,19 @@ class Inspector(QWidget):
         status = self._model_of(node_id)
         if self._selection.node == node_id and _gist(status) != self._shown_gist:
             self.rebuild()
+        else:
+            self.tree.refresh_names()
 
     def rebuild(self) -> None:
         """Makes all rows anew from scene and selection."""
         place = self.tree.verticalScrollBar().value()
         self._placements = ()
+        self.cloth.forget()
+        self.cloth.hide()
         sections = self._sections()
         self.tree.show_sections(sections)
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
+        self._hide_rows()
         self.tree.verticalScrollBar().setValue(place)
         self.refresh_pose()
         self._run_timer()
@@ -151,32 +166,53 @@ class Inspector(QWidget):
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
+        if node.cloth is not None:
+            self.cloth.show()
+            return [*sections, self.cloth.make_facts()]
         return sections + (model_sections(status) if node.model is not None else [])
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self._target.scene, owner, part)
         return [
-            SectionParameter(
-                group.title,
-                [self._setting(record, ParamRef(owner, part, record.name), held) for record in group.records],
-            )
+            SectionParameter(group.title, self._group_rows(group.records, owner, part, held))
             for group in groups_of(cls, title)
         ]
+
+    def _group_rows(
+        self, records: Iterable[Param], owner: str, part: str, held: msgspec.Struct
+    ) -> list[SettingParameter | WidgetParameter]:
+        rows: list[SettingParameter | WidgetParameter] = []
+        for record in records:
+            rows.append(self._setting(record, ParamRef(owner, part, record.name), held))
+            if (part, record.name) == ("cloth", "substeps"):
+                rows.append(WidgetParameter("stability", self.cloth.make_meter))
+        return rows
 
     def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
         return SettingParameter(record, ref, getattr(held, record.name), self._make_editor, self._make_binding)
 
     def _make_editor(self, record: Param) -> Editor:
-        return editor_for(record, self._clip_names)
+        return editor_for(record, lambda: self._choices(record))
 
     def _make_binding(self, ref: ParamRef, editor: Editor) -> Binding:
         binding = Binding(self._target, ref, editor)
         binding.refused.connect(self.refused)
         return binding
 
-    def _clip_names(self) -> tuple[str, ...]:
-        status = self._model_of(self._selection.node) if self._selection.node is not None else None
-        return tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
+    def _choices(self, record: Param) -> Choices:
+        node_id = self._selection.node
+        if node_id is None or not self._target.scene.has(node_id):
+            return Choices("None")
+        return self.names.of(record, node_id, self._target.scene.node(node_id).kind)
+
+    def _hide_rows(self) -> None:
+        """Leaves out the rows that say nothing under the settings as they are."""
+        node_id, scene = self._selection.node, self._target.scene
+        if node_id is None or not scene.has(node_id):
+            return
+        node = scene.node(node_id)
+        hidden = hidden_rows(node.settings)
+        self.tree.hide_settings(lambda row: row.ref.part == node.kind and row.ref.name in hidden)
 
     # News of the scene
 
@@ -185,13 +221,20 @@ class Inspector(QWidget):
             self._value_changed(change.ref)
         elif change.ref is None or self._selection.node in (change.ref.owner, None):
             self.rebuild()
+        else:
+            self.tree.refresh_names()
 
     def _value_changed(self, ref: ParamRef) -> None:
         row = self._rows.get(ref)
+        if (ref.part, ref.name) == ("node", "name"):
+            self.tree.refresh_names()
         if row is None:
             return
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
+        self._hide_rows()
+        if row.record.declared.role in (Role.MODEL_NODE, Role.PATH):
+            self.tree.refresh_names()
         if (ref.part, ref.name) == ("node", "name"):
             self.header.set_title(value)
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QToolButton
 from widgets.inspector.editor import Editor
 from widgets.theme import SPACE, icon
 
-MODEL_FILTER = "Models (*.ezm *.ezb *.xml);;All files (*)"
+MODEL_SUFFIXES = (".ezm", ".ezb", ".xml", ".obj")
 
 
 class ElidedLabel(QWidget):
@@ -48,10 +48,16 @@ class ElidedLabel(QWidget):
 
 
 class PathEditor(Editor):
-    """Path of a model file; the dialog does not block the window."""
+    """Path of a file; the dialog does not block the window.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    Args:
+        suffixes: Endings of the files to choose from; those of models by default.
+        parent: Parent widget.
+    """
+
+    def __init__(self, suffixes: tuple[str, ...] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.filter = f"Files ({' '.join('*' + suffix for suffix in suffixes or MODEL_SUFFIXES)});;All files (*)"
         self.dialog: QFileDialog | None = None
         self.label = ElidedLabel(Qt.TextElideMode.ElideLeft, self)
         self.button = QToolButton(self)
@@ -76,7 +82,7 @@ class PathEditor(Editor):
             self.dialog.raise_()
             return
         folder = str(PurePath(self.label.text()).parent) if self.label.text() else ""
-        dialog = QFileDialog(self.window(), "Choose a model", folder, MODEL_FILTER)
+        dialog = QFileDialog(self.window(), "Choose a file", folder, self.filter)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog = dialog

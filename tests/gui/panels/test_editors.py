@@ -14,6 +14,7 @@ from tests.gui.panels.fakes import SignalLog, drag, wheel
 from widgets.inspector.editor import Editor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.form import groups_of
+from widgets.inspector.name_choices import Choices
 from widgets.inspector.slider import ValueSlider
 from widgets.inspector.texts import choice_text
 
@@ -37,7 +38,7 @@ def record_of(name):
 
 
 def no_clips():
-    return ()
+    return Choices("No clips")
 
 
 @pytest.mark.parametrize("record", RECORDS)

@@ -1,0 +1,80 @@
+"""What can be chosen for a parameter that names something: a clip, a model, a bone, a section of a file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from sim.params import Param, Role
+from sim.scene import NodeId, part_of
+from widgets.protocols import EditTarget, ModelProvider
+
+NAMED_ROLES = frozenset((Role.CLIP, Role.MODEL_NODE, Role.BONE, Role.SECTION))
+
+SectionNames = Callable[[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Names that can be chosen now.
+
+    Attributes:
+        empty: What the empty name means.
+        items: Value and shown text of every name.
+    """
+
+    empty: str
+    items: tuple[tuple[str, str], ...] = ()
+
+
+class NameChoices:
+    """Answers from the scene, its models and its files; keeps nothing.
+
+    Args:
+        target: Gives the scene.
+        model_of: State of the model of a node.
+
+    Attributes:
+        section_names: Names of the sections of a mesh file, by path; empty for one that is not there.
+    """
+
+    def __init__(self, target: EditTarget, model_of: ModelProvider) -> None:
+        self._target, self._model_of = target, model_of
+        self.section_names: SectionNames = lambda _path: ()
+
+    def of(self, record: Param, node_id: NodeId, part: str) -> Choices:
+        """Choices for one parameter of a node."""
+        if not self._target.scene.has(node_id):
+            return Choices("None")
+        held = part_of(self._target.scene, node_id, part)
+        if record.declared.role is Role.MODEL_NODE:
+            return self._models()
+        if record.declared.role is Role.BONE:
+            return self._bones(_source(record, held))
+        if record.declared.role is Role.SECTION:
+            names = self.section_names(_source(record, held))
+            return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
+        return self._clips(node_id)
+
+    def _models(self) -> Choices:
+        return Choices("None", tuple((node.id, node.name) for node in self._target.scene.of_kind("model")))
+
+    def _bones(self, node_id: NodeId) -> Choices:
+        if not node_id:
+            return Choices("Choose a model first")
+        status = self._model_of(node_id)
+        skeleton = status.model.skeleton if status is not None and status.model is not None else None
+        if skeleton is None:
+            return Choices("No bones")
+        return Choices("None", tuple((name, name) for name in skeleton.names))
+
+    def _clips(self, node_id: NodeId) -> Choices:
+        status = self._model_of(node_id)
+        names = tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
+        return Choices(f"{names[0]} (first)" if names else "No clips", tuple((name, name) for name in names))
+
+
+def _source(record: Param, held: msgspec.Struct) -> str:
+    value = getattr(held, record.declared.source)
+    assert isinstance(value, str)
+    return value
