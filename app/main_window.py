@@ -79,7 +79,7 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """The window system stacks windows in the order in which they appear."""
         super().showEvent(event)
-        QTimer.singleShot(0, self.docks.raise_floating)
+        QTimer.singleShot(0, self, self.docks.raise_floating)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Closes unless that would lose work; GL is released here, where its context still exists."""
