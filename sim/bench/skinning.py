@@ -58,10 +58,13 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
     points = np.concatenate([mesh.positions, np.ones((mesh.vertex_count, 1), np.float32)], axis=1)
 
     def plain() -> npt.NDArray[np.float32]:
-        return np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
+        positions: npt.NDArray[np.float32] = np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
+        return positions
 
     def two_steps() -> npt.NDArray[np.float32]:
-        return np.einsum("vij,vj->vi", np.einsum("vk,vkij->vij", skin.weights, palette[skin.joints]), points)
+        blended = np.einsum("vk,vkij->vij", skin.weights, palette[skin.joints])
+        positions: npt.NDArray[np.float32] = np.einsum("vij,vj->vi", blended, points)
+        return positions
 
     count = mesh.vertex_count
     return [
