@@ -234,8 +234,8 @@ class Engine:
         """
         shot = self._shot(camera)
         look = shot.look_at(size[0], x, Overlay())
-        surfaces = [(d.node_id, surface) for d in shot.drawables if (surface := d.surface(look)) is not None]
-        targets = [(node_id, pickable_surface(surface)) for node_id, surface in surfaces]
+        shown = [(d.node_id, d.sheet() if isinstance(d, ClothView) else d.surface(look)) for d in shot.drawables]
+        targets = [(node_id, pickable_surface(surface)) for node_id, surface in shown if surface is not None]
         targets += [(body.node_id, pickable_body(body)) for body in shot.bodies]
         hit = self._pick.pick(shot.frame(*size), [target for _, target in targets], x, y)
         return None if hit is None else Pick(targets[hit[0]][0], hit[1])
@@ -260,7 +260,7 @@ class Engine:
 
     def particle_positions(self, node_id: NodeId, particles: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Places of some particles of a cloth [m], shape (N, 3); waits for the GPU."""
-        return self.simulation.cloths[node_id].positions()[particles].astype(np.float64)
+        return self.simulation.cloths[node_id].positions_of(particles).astype(np.float64)
 
     # --- pictures -------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 #version 330 core
-// Threads (lines with a scalar), particles, or marks of held particles (points), in world space [m].
+// Threads (lines with a scalar), particles, or marks of particles (points), in world space [m].
 // Outputs: the scalar; points have a size by distance, marks one on the screen.
 
 #include "viewport/frame.glsl"
@@ -25,6 +25,12 @@ void main() {
     gl_PointSize = 9.0;
 #else
     gl_Position = frame.clip_from_world * vec4(a_position, 1.0);
+#endif
+#ifdef CHOSEN
+    gl_PointSize = 8.0;
+#endif
+#ifdef HOVERED
+    gl_PointSize = 15.0;
 #endif
 #ifdef POINTS
     gl_PointSize = clamp(0.006 * frame.subject.w * frame.viewport.y / max(gl_Position.w, 1e-6), 2.0, 12.0);

@@ -47,6 +47,7 @@ class ClothArrays:
         self._edges: tuple[Buffer, VertexArray] | None = None
         self._lines: VertexArray | None = None
         self._pins: dict[Buffer, VertexArray] = {}
+        self._chosen: tuple[tuple[int, ...], Buffer, VertexArray] | None = None
 
     @property
     def edges(self) -> VertexArray:
@@ -73,9 +74,22 @@ class ClothArrays:
             self._pins[buffer] = VertexArray(self._context, [Stream(buffer)], label="cloth pins")
         return self._pins[buffer]
 
+    def chosen(self, particles: tuple[int, ...]) -> VertexArray:
+        """The drawn vertices of some particles; kept until others are asked for."""
+        if self._chosen is None or self._chosen[0] != particles:
+            for owned in self._chosen[1:] if self._chosen else ():
+                owned.release()
+            vertices = np.flatnonzero(np.isin(self._cloth.model.particle_of_vertex, particles)).astype(np.uint32)
+            buffer = Buffer(self._context, vertices, label="chosen particles")
+            array = VertexArray(self._context, [Stream(self.vertices)], indices=buffer, label="chosen particles")
+            self._chosen = (particles, buffer, array)
+        return self._chosen[2]
+
     def release(self) -> None:
         """Deletes the vertex arrays, not the buffers of the cloth."""
-        for owned in (self.triangles, self.points, self._lines, *(self._edges or ()), *self._pins.values()):
+        chosen = self._chosen[1:] if self._chosen else ()
+        owners = (self.triangles, self.points, self._lines, *(self._edges or ()), *self._pins.values(), *chosen)
+        for owned in owners:
             if owned is not None:
                 owned.release()
 
@@ -133,8 +147,10 @@ class ClothView:
 
     def surface(self, _look: Look) -> Surface | None:
         """The sheet, or None where threads or particles are drawn instead."""
-        if self.settings.look in (ClothLook.SPRINGS, ClothLook.POINTS):
-            return None
+        return None if self.settings.look in (ClothLook.SPRINGS, ClothLook.POINTS) else self.sheet()
+
+    def sheet(self) -> Surface:
+        """The sheet, whether it is drawn or not; the mouse takes hold of it also between the threads."""
         arrays = self.arrays
         strained = self.settings.look is ClothLook.STRAIN
         return Surface(
@@ -166,7 +182,19 @@ class ClothView:
             found.append(Detail(self.arrays.points, "points"))
         if overlay.marks and self.cloth.pinned.any():
             found.append(Detail(self.arrays.pins(), "pins"))
-        return tuple(found)
+        return (*found, *self._marks(overlay))
+
+    def _marks(self, overlay: Overlay) -> list[Detail]:
+        """What the user chose and points at, where it is now; the places never leave the GPU."""
+        found = []
+        chosen = overlay.particles.get(self.node_id)
+        if chosen:
+            found.append(Detail(self.arrays.chosen(chosen), "chosen"))
+        hovered = overlay.hovered_particle
+        if hovered is not None and hovered.node == self.node_id and hovered.particle < self.cloth.model.particle_count:
+            vertex = int(np.argmax(self.cloth.model.particle_of_vertex == hovered.particle))
+            found.append(Detail(self.arrays.points, "hovered", first=vertex, count=1))
+        return found
 
     def overlay_records(self, _overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """No bones and no joints."""

@@ -1,4 +1,4 @@
-"""Threads and particles of cloths: lines by strain, points, and marks of held particles."""
+"""Threads and particles of cloths: lines by strain, points, and marks of held, chosen and hovered particles."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,11 +9,12 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
+from sim.gl.vertex_array import Mode, VertexArray
 from sim.ramps import Ramp, ramp_colours
 
-DetailMode = Literal["lines", "points", "pins"]
-_DEFINES = {"lines": "SCALAR", "points": "POINTS", "pins": "PINS"}
+DetailMode = Literal["lines", "points", "pins", "chosen", "hovered"]
+_DEFINES = {"lines": "SCALAR", "points": "POINTS", "pins": "PINS", "chosen": "CHOSEN", "hovered": "HOVERED"}
+_MARKS = ("pins", "chosen", "hovered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,15 @@ class Detail:
         vertices: Positions, for lines with a scalar each.
         mode: What they are.
         scalar_scale: Ramp coordinate per unit of the scalar.
+        first: First vertex that is drawn.
+        count: How many are drawn, all that follow for None.
     """
 
     vertices: VertexArray
     mode: DetailMode
     scalar_scale: float = 0.0
+    first: int = 0
+    count: int | None = None
 
 
 class DetailPass:
@@ -45,12 +50,13 @@ class DetailPass:
 
     def draw(self, detail: Detail, scissor: tuple[int, int, int, int] | None) -> None:
         """Draws into the bound framebuffer."""
-        on_top = detail.mode == "pins"
+        on_top = detail.mode in _MARKS
         PipelineState(depth_test=not on_top, depth_write=not on_top, scissor=scissor).apply(self._context)
         program = self._programs[detail.mode]
         program.set_if_active("u_ramp", self._ramp)
         program.set_if_active("u_ramp_scale", detail.scalar_scale)
-        detail.vertices.draw(program, "lines" if detail.mode == "lines" else "points")
+        shape: Mode = "lines" if detail.mode == "lines" else "points"
+        detail.vertices.draw(program, shape, first=detail.first, count=detail.count)
 
     def release(self) -> None:
         """Deletes the ramp."""

@@ -1,6 +1,7 @@
 """What a picture shows: a camera, lights, and everything that can be drawn."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +24,14 @@ class JointRef:
 
 
 @dataclass(frozen=True, slots=True)
+class ParticleRef:
+    """A particle of a cloth node."""
+
+    node: NodeId
+    particle: int
+
+
+@dataclass(frozen=True, slots=True)
 class Overlay:
     """What the editor draws over the scene; a plain picture has none of it.
 
@@ -33,6 +42,8 @@ class Overlay:
         marks: Whether lights and held particles are marked.
         difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
             model's extent for None.
+        hovered_particle: The particle of a cloth that is under the mouse, or held by it.
+        particles: The selected particles of each cloth.
     """
 
     selected: JointRef | None = None
@@ -40,6 +51,8 @@ class Overlay:
     selected_node: NodeId | None = None
     marks: bool = False
     difference_scale: float | None = None
+    hovered_particle: ParticleRef | None = None
+    particles: Mapping[NodeId, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,13 @@ class ClothSystem:
         """Places of the particles [m], shape (P, 3); waits for the GPU."""
         return self._read()["position"][:, :3]
 
+    def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Places of a few particles [m], shape (N, 3); waits for the GPU, yet reads no others."""
+        buffer = self._monitor.kept.newest
+        size = buffer.dtype.itemsize
+        records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
+        return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
+
     def velocities(self) -> npt.NDArray[np.float32]:
         """Their velocities [m/s], shape (P, 3); waits for the GPU."""
         return self._read()["velocity"][:, :3]
