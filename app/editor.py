@@ -64,7 +64,8 @@ class Editor:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = app_settings()
-        self.theme = Theme(QApplication.instance(), stored_theme(self.settings))
+        self.theme = application_theme()
+        self.theme.set_mode(stored_theme(self.settings))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
         self.loader = ModelLoader()
@@ -260,6 +261,12 @@ class Editor:
             self.files.open(Path(path))
         for path in paths[1:]:
             self.files.import_model(Path(path))
+
+
+def application_theme() -> Theme:
+    """The one theme of the application; another one would style every widget anew."""
+    application = QApplication.instance()
+    return application.findChild(Theme) or Theme(application)
 
 
 def stored_theme(settings: QSettings) -> ThemeMode:

@@ -95,9 +95,6 @@ class Session:
     def close(self, editor: Editor) -> None:
         editor.window.close()
         self._editors.remove(editor)
-        QApplication.processEvents()
-        editor.window.deleteLater()  # every new editor styles all widgets that still exist
-        self._qtbot.wait(1)
 
     def close_all(self) -> None:
         for editor in list(self._editors):
