@@ -2,7 +2,8 @@
 // Inputs: state of all particles (two texels each: position, 1/share | velocity, 0), shape of the sheet, constants of the
 // springs. Outputs: forces [N], energy [J], strain. World space, SI.
 // A neighbour that is missing is the particle itself: its spring has no length and its face no area, so nothing branches.
-// Sums pair mirror images, so that a mirrored sheet moves as the mirror image bit for bit. Faces are the cells.
+// Sums pair mirror images, so that a mirrored sheet moves as the mirror image bit for bit; every pair has a
+// factor, because compilers rearrange longer sums. Faces are the cells.
 
 #include "cloth/spring.glsl"
 #include "cloth/air.glsl"
@@ -16,6 +17,7 @@ uniform vec3 u_bend_across;
 uniform vec3 u_bend_along;
 uniform vec3 u_bend_limits;        // shortest across, shortest along, longest [m]
 uniform float u_border;            // part of the constants that springs along the border have
+uniform vec2 u_ones;               // 1, 1; compilers rearrange sums, but not across products with different factors
 
 struct GridPlace {
     int id;
@@ -91,8 +93,8 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
 #endif
 #ifdef SHEAR
     Spring diagonal = spring_of(u_diagonal);
-    total += (pull(own, upper_left, diagonal) + pull(own, upper_right, diagonal))
-        + (pull(own, lower_left, diagonal) + pull(own, lower_right, diagonal));
+    total += u_ones.x * (pull(own, upper_left, diagonal) + pull(own, upper_right, diagonal))
+        + u_ones.y * (pull(own, lower_left, diagonal) + pull(own, lower_right, diagonal));
 #endif
 #ifdef BEND
     bvec4 far = place.far;
@@ -107,8 +109,10 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
             + push(own, neighbour(place, far.w, 2 * columns), bend_along, limits.y, limits.z));
 #endif
 #ifdef AIR
-    total += (cell_air(own, left, upper_left, upper, air, drag) + cell_air(own, right, upper_right, upper, air, drag))
-        + (cell_air(own, left, lower_left, lower, air, drag) + cell_air(own, right, lower_right, lower, air, drag));
+    total += u_ones.x
+        * (cell_air(own, left, upper_left, upper, air, drag) + cell_air(own, right, upper_right, upper, air, drag));
+    total += u_ones.y
+        * (cell_air(own, left, lower_left, lower, air, drag) + cell_air(own, right, lower_right, lower, air, drag));
 #endif
     return total;
 }

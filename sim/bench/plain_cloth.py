@@ -92,7 +92,8 @@ class PlainCloth:
     def release(self) -> None:
         """Delete the buffers."""
         for buffers, textures, source in self._sides:
-            for owned in (source, *textures, *buffers):
+            source.release()
+            for owned in (*textures, *buffers):
                 owned.release()
 
     def _set(self, model: ClothModel, settings: ClothSettings, ellipsoid: npt.NDArray[np.float64] | None) -> None:

@@ -62,8 +62,8 @@ def _structural(positions: Float64, half: _HalfEdges) -> Springs:
     _, first, group = np.unique(half.keys, return_index=True, return_inverse=True)
     pairs = half.pairs[first]
     rest = _lengths(positions, pairs)
-    areas = np.bincount(group.ravel(), weights=half.areas, minlength=len(first))
-    factors: Float64 = areas / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
+    shares = np.bincount(group.ravel(), weights=half.areas, minlength=len(first))
+    factors = shares / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
     return Springs(pairs, np.full(len(pairs), int(SpringKind.STRUCTURAL), np.int32), rest, factors)
 
 

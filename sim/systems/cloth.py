@@ -292,6 +292,15 @@ class ClothSystem:
         """Their velocities [m/s], shape (P, 3); waits for the GPU."""
         return self._read()["velocity"][:, :3]
 
+    def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
+        """Put the particles elsewhere, each array (P, 3), as if they had got there by themselves."""
+        records = rest_records(self.model)
+        records["position"][: self.model.particle_count, :3] = positions
+        records["velocity"][: self.model.particle_count, :3] = velocities
+        self._state.write(records)
+        self._monitor.reset(records)
+        self._drawn = False
+
     # --- parts ----------------------------------------------------------------------------------------
 
     def _read(self) -> npt.NDArray[np.void]:

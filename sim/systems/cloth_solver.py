@@ -190,4 +190,5 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
         "u_size": (grid.columns, grid.rows),
         "u_bend_limits": (*short, constants.bend_pull),
         "u_border": model.border_share,
+        "u_ones": (1.0, 1.0),
     }

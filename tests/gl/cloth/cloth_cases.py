@@ -1,0 +1,78 @@
+"""Sheets for tests of the cloth, and how they are moved."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sim.cloth.collider_layout import ColliderLayout
+from sim.cloth_settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sim.colliders.pack import pack_colliders
+from sim.colliders.state import ColliderState
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.texture import BufferTexture
+from sim.reference import cloth as reference
+from sim.systems.cloth import ClothSystem
+from sim.systems.cloth_solver import ClothInputs
+
+STILL: dict[str, Any] = {
+    "gravity": (0.0, 0.0, 0.0),
+    "air_drag": 0.0,
+    "normal_drag": 0.0,
+    "tangent_drag": 0.0,
+    "pins": PinPreset.NONE,
+}
+"""Nothing acts from outside."""
+
+
+def springs(**changes: Any) -> ClothSettings:
+    """A small sheet of plain springs that needs few substeps."""
+    values: dict[str, Any] = {
+        "columns": 9,
+        "rows": 9,
+        "width": 1.0,
+        "height": 1.0,
+        "placement": ClothPlacement.FREE,
+        "mode": ClothMode.SPRINGS,
+        "particle_mass": 0.01,
+        "structural_stiffness": 30.0,
+        "shear_stiffness_spring": 10.0,
+        "bend_stiffness_spring": 5.0,
+        "structural_damping": 0.0,
+        "shear_damping": 0.0,
+        "bend_damping": 0.0,
+        "substeps": 8,
+    }
+    return ClothSettings(**(values | changes))
+
+
+def run(cloth: ClothSystem, steps: int, inputs: ClothInputs | None = None) -> None:
+    """So many steps, all of which must happen."""
+    for _ in range(steps):
+        assert cloth.step(inputs) if inputs else cloth.step()
+
+
+def collider_inputs(
+    context: Context, states: Sequence[ColliderState], layout: ColliderLayout, settings: ClothSettings
+) -> tuple[ClothInputs, Buffer]:
+    """Colliders for every step, and the buffer that holds them."""
+    buffer = Buffer(context, pack_colliders(states, settings.step_time).ravel(), label="test colliders")
+    return ClothInputs(BufferTexture(context, buffer, "rgba32f"), len(states), layout), buffer
+
+
+def reference_run(cloth: ClothSystem, steps: int, colliders: Sequence[ColliderState] = ()) -> reference.Particles:
+    """The same steps from rest in double precision."""
+    particles = reference.at_rest(cloth.model)
+    actions = reference.Actions(cloth.model.pinned(cloth.settings), cloth.model.positions, colliders)
+    for index in range(steps):
+        time = index * cloth.settings.step_time
+        particles = reference.step(cloth.model, cloth.settings, particles, actions, time=time)
+    return particles
+
+
+def masses(cloth: ClothSystem) -> np.ndarray:
+    """Mass of every particle [kg], shape (P, 1)."""
+    settings = cloth.settings
+    scale = settings.density if settings.mode is ClothMode.MATERIAL else settings.particle_mass
+    return (cloth.model.shares * scale)[:, None]

@@ -1,0 +1,49 @@
+"""The cloth benchmark measures what it says: the same sheet by the plain kernel, by the solver and by numpy."""
+
+import numpy as np
+import pytest
+
+from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows
+from sim.bench.plain_cloth import NumpyCloth, PlainCloth
+from sim.cloth.model import build_cloth
+from sim.cloth.stability import stability
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+
+
+@pytest.mark.parametrize("side", [8, 60])
+def test_all_variants_move_the_sheet_alike(context: Context, library: ShaderLibrary, side: int) -> None:
+    settings = bench_settings(side)
+    placed = np.eye(4)
+    placed[1, 3] = 2.0
+    model = build_cloth(settings, None, placed)
+    crumple = model.positions + np.random.default_rng(1).normal(scale=1e-3, size=model.positions.shape)
+    model.positions[:] = crumple
+    plain = PlainCloth(context, library, model, settings)
+    solver = SolverCloth(context, library, model, settings, collide=False)
+    arrays = NumpyCloth(model, settings)
+    for _ in range(3):
+        solver.step()
+        for _ in range(SUBSTEPS):
+            plain.step()
+            arrays.step()
+    assert np.abs(plain.positions() - crumple).max() > 1e-3
+    count = model.particle_count
+    np.testing.assert_allclose(solver.positions()[:count], arrays.position.reshape(-1, 3), atol=2e-5)
+    np.testing.assert_allclose(plain.positions(), arrays.position.reshape(-1, 3), atol=5e-4)
+    plain.release()
+    solver.release()
+
+
+def test_the_sheet_of_the_benchmark_is_stable() -> None:
+    settings = bench_settings(32)
+    assert 0.5 < stability(build_cloth(settings), settings).ratio < 0.9
+
+
+def test_rows_begin_with_the_plain_kernel() -> None:
+    rows = cloth_rows(1, (64, 150))
+    variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver"]
+    assert [row.variant for row in rows] == variants * 2
+    assert [row.size for row in rows] == [64] * 5 + [144] * 5
+    assert {row.system for row in rows} == {"cloth", "cloth collisions"}
+    assert all(row.elements_per_second > 0.0 and row.unit == "particles" for row in rows)

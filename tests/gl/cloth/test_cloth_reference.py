@@ -1,0 +1,168 @@
+"""Cloth on the GPU against the reference in double precision, from rest, over 200 steps."""
+
+import numpy as np
+import pytest
+
+from sim.cloth.collider_layout import ANY_ORDER, arranged
+from sim.cloth.grid import GridShape, grid_surface
+from sim.cloth.material import constants_of
+from sim.cloth.model import build_cloth
+from sim.cloth.stability import stability
+from sim.cloth.surface import ClothSurface
+from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sim.collider_settings import ColliderShape
+from sim.colliders.state import ColliderState
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.maths.transform import compose
+from sim.reference import cloth as reference
+from sim.systems.cloth import ClothSystem
+from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
+
+STEPS = 200
+BOUND = 1e-4
+"""Largest distance from the reference as a part of the extent; damped motion forgets its rounding errors."""
+
+GUSTY = {"wind": (0.6, 0.0, 1.5), "turbulence": 0.4, "turbulence_scale": 0.8, "air_drag": 1.0}
+
+CASES = {
+    "springs": springs(structural_damping=0.05, shear_damping=0.05, bend_damping=0.01, air_drag=0.5),
+    "springs in the wind": springs(
+        pins=PinPreset.TOP, structural_damping=0.1, shear_damping=0.1, bend_damping=0.02, **GUSTY
+    ),
+    "material": ClothSettings(columns=12, rows=10, substeps=20),
+    "material in the wind": ClothSettings(
+        columns=9, rows=10, substeps=16, stretch_stiffness=100.0, internal_damping=2e-3, **GUSTY
+    ),
+    "undamped": ClothSettings(columns=8, rows=8, internal_damping=0.0, normal_drag=0.0, tangent_drag=0.0, substeps=10),
+    "no shear, no bending": ClothSettings(
+        columns=8, rows=8, shear_stiffness=0.0, bend_stiffness=0.0, internal_damping=1e-3, pins=PinPreset.TOP
+    ),
+}
+
+
+def distance(cloth: ClothSystem, expected: reference.Particles) -> float:
+    return float(np.linalg.norm(cloth.positions() - expected.positions, axis=1).max()) / cloth.model.extent
+
+
+def uneven_surface() -> ClothSurface:
+    """A sheet of uneven triangles."""
+    flat = grid_surface(GridShape(9, 8, 0.1, 0.1), ClothPlacement.FREE)
+    random = np.random.default_rng(1)
+    return ClothSurface(flat.positions + random.normal(scale=0.01, size=(72, 3)), flat.texcoords, flat.triangles)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
+    cloth = ClothSystem(context, library, CASES[name])
+    run(cloth, STEPS)
+    expected = reference_run(cloth, STEPS)
+    assert np.abs(expected.positions - cloth.model.positions).max() > 0.005
+    assert distance(cloth, expected) < BOUND
+
+
+@pytest.mark.parametrize("windy", [False, True])
+def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary, windy: bool) -> None:
+    settings = ClothSettings(
+        source=ClothSource.MESH,
+        pin_list="0 3-5 8",
+        stretch_stiffness=80.0,
+        internal_damping=1e-3,
+        substeps=20,
+        **(GUSTY if windy else {}),
+    )
+    cloth = ClothSystem(context, library, settings, uneven_surface())
+    assert stability(cloth.model, settings).is_stable
+    run(cloth, STEPS)
+    assert distance(cloth, reference_run(cloth, STEPS)) < BOUND
+
+
+def solids() -> list[ColliderState]:
+    """A ball that goes sideways, a turned ellipsoid that turns on, a capsule, a box and the floor."""
+    turn = np.array([np.sin(0.4), 0.0, 0.0, np.cos(0.4)])
+    more = np.array([np.sin(0.41), 0.0, 0.0, np.cos(0.41)])
+    here, ones = np.array([0.2, -0.6, 0.1]), np.ones(3)
+    start, end = compose(here, turn, ones), compose(here, more, ones)
+    aside = np.eye(4)
+    aside[:3, 3] = 0.9, -0.9, 0.0
+    box = np.eye(4)
+    box[:3, 3] = -0.7, -0.75, 0.2
+    floor = np.eye(4)
+    floor[1, 3] = -1.0
+    return [
+        ColliderState(ColliderShape.BOX, np.array([0.15, 0.1, 0.2]), box, box, 0.4, 0.0),
+        ColliderState(ColliderShape.ELLIPSOID, np.array([0.4, 0.3, 0.2]), start, end, 0.3, 0.1),
+        ColliderState(ColliderShape.CAPSULE, np.array([0.15, 0.2, 0.0]), aside, aside, 0.2, 0.0),
+        ColliderState(ColliderShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0),
+    ]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: ShaderLibrary, in_order: bool) -> None:
+    settings = ClothSettings(
+        columns=9,
+        rows=9,
+        width=2.0,
+        height=2.0,
+        placement=ClothPlacement.FLAT,
+        pins=PinPreset.NONE,
+        stretch_stiffness=80.0,
+        shear_stiffness=20.0,
+        bend_stiffness=0.0,
+        internal_damping=5e-3,
+        air_drag=1.0,
+        wind=(0.2, 0.0, 0.1),
+        turbulence=0.2,
+        substeps=10,
+    )
+    states, layout = arranged(solids()) if in_order else (solids(), ANY_ORDER)
+    cloth = ClothSystem(context, library, settings)
+    assert stability(cloth.model, settings).is_stable
+    inputs, buffer = collider_inputs(context, states, layout, settings)
+    run(cloth, STEPS, inputs)
+    expected = reference_run(cloth, STEPS, states)
+    assert expected.positions[:, 1].min() < -0.9, "it must have reached the floor"
+    errors = np.linalg.norm(cloth.positions() - expected.positions, axis=1) / cloth.model.extent
+    assert np.median(errors) < 1e-3
+    assert errors.max() < 2e-2
+    buffer.release()
+    assert inputs.colliders is not None
+    inputs.colliders.release()
+
+
+@pytest.mark.parametrize("mesh", [False, True])
+def test_statistics_are_those_of_the_reference(context: Context, library: ShaderLibrary, mesh: bool) -> None:
+    settings = ClothSettings(columns=20, rows=11, pin_list="0" if mesh else "", substeps=40)
+    if mesh:
+        cloth = ClothSystem(context, library, as_mesh(settings), uneven_surface())
+    else:
+        cloth = ClothSystem(context, library, settings)
+    random = np.random.default_rng(2)
+    place = cloth.model.positions + random.normal(scale=0.02, size=cloth.model.positions.shape)
+    velocity = random.normal(size=place.shape)
+    cloth.write(place, velocity)
+    found = cloth.check()
+    expected = reference.energies(cloth.model, constants_of(cloth.settings), reference.Particles(place, velocity))
+    assert found.kinetic == pytest.approx(expected.kinetic, rel=1e-4)
+    assert found.elastic == pytest.approx(expected.elastic, rel=1e-4)
+    assert found.potential == pytest.approx(expected.potential, rel=1e-4)
+    assert found.strain == pytest.approx(expected.strain, rel=1e-4)
+
+
+def as_mesh(settings: ClothSettings) -> ClothSettings:
+    return ClothSettings(source=ClothSource.MESH, pin_list=settings.pin_list, substeps=settings.substeps)
+
+
+def test_the_cells_of_a_sheet_and_its_triangles_feel_the_same_even_wind() -> None:
+    settings = ClothSettings(columns=6, rows=5, wind=(1.0, 2.0, 3.0))
+    sheet = build_cloth(settings)
+    mesh = build_cloth(as_mesh(settings), sheet.surface)
+    forces = [
+        reference.air_forces(model, constants_of(settings), reference.at_rest(model), reference.gusts_at(settings, 0.0))
+        for model in (sheet, mesh)
+    ]
+    np.testing.assert_allclose(forces[0].sum(axis=0), forces[1].sum(axis=0), rtol=1e-12)
+    # Half the density of air times the coefficient, the area, the speed, and its part along the normal.
+    speed = np.sqrt(14.0)
+    assert forces[0].sum(axis=0)[2] == pytest.approx(0.5 * 1.225 * 1.2 * 1.5 * 1.5 * speed * 3.0, rel=1e-12)
+    assert forces[0].sum(axis=0)[0] == pytest.approx(0.5 * 1.225 * 0.05 * 1.5 * 1.5 * speed * 1.0, rel=1e-12)
