@@ -21,6 +21,7 @@ SYSTEMS = {
     "load": "sim.bench.load",
     "pose": "sim.bench.pose",
     "skinning": "sim.bench.skinning",
+    "cloth": "sim.bench.cloth",
     "frame": "sim.bench.frame",
     "launch": "app.bench_launch",
 }
