@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sim.assets.model import Mesh
 from sim.clock import STEP_TIME
+from sim.cloth.collider_layout import arranged
 from sim.cloth.error import ClothError
 from sim.cloth.surface import surface_of_mesh
 from sim.cloth_settings import ClothSettings, ClothSource
@@ -102,7 +103,7 @@ class Simulation:
 
     def step(self, scene: Scene, figures: Figures, grab: Grab | None = None) -> None:
         """Advances everything by one step, at whose end the figures stand as they do now."""
-        states = self._track.advance(scene, figures)
+        states, layout = arranged(self._track.advance(scene, figures))
         packed = pack_colliders(states, STEP_TIME).reshape(-1, 4)
         if len(packed):
             self._colliders.orphan(packed)
@@ -116,6 +117,7 @@ class Simulation:
                 ClothInputs(
                     colliders=self._collider_texture if states else None,
                     collider_count=len(states),
+                    collider_layout=layout,
                     grabbed=grab.particle if held and grab else -1,
                     hand=grab.hand if held and grab else (0.0, 0.0, 0.0),
                 )
