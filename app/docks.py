@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
@@ -29,8 +29,9 @@ class DockSpec:
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
 TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 150)
-MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 110)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, MESSAGES)
+PLOTS = DockSpec("plots", "Plots", Qt.DockWidgetArea.BottomDockWidgetArea, 130)
+MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 130)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, PLOTS, MESSAGES)
 
 
 class Docks:
@@ -70,12 +71,19 @@ class Docks:
             dock.show()
         timeline, messages = self._docks["timeline"], self._docks["messages"]
         self._window.splitDockWidget(timeline, messages, Qt.Orientation.Vertical)
+        self._window.tabifyDockWidget(messages, self._docks["plots"])
+        messages.raise_()
         for orientation, ids in (
             (Qt.Orientation.Horizontal, ("outliner", "inspector")),
             (Qt.Orientation.Vertical, ("timeline", "messages")),
         ):
             specs = [spec for spec in SPECS if spec.id in ids]
             self._window.resizeDocks([self._docks[s.id] for s in specs], [s.size for s in specs], orientation)
+
+    def reveal(self, dock_id: str) -> None:
+        """Shows a dock, in front of those that share its place."""
+        self._docks[dock_id].show()
+        self._docks[dock_id].raise_()
 
     def raise_floating(self) -> None:
         """Puts floating docks in front of the window; those of a restored layout are shown before it."""

@@ -12,6 +12,8 @@ from app.action_slots import action_slots
 from app.active_model import ActiveModel
 from app.autosave import Autosave
 from app.background import run_in_background
+from app.cloth_files import ClothFiles
+from app.cloth_panel import ClothPanel
 from app.dialogs import Dialogs
 from app.document import Document
 from app.handle_tool import HandleTool
@@ -19,8 +21,9 @@ from app.main_window import MainWindow
 from app.model_loader import ModelLoader
 from app.model_store import ModelStore
 from app.panels import Panels
-from app.places import data_folder
+from app.places import config_folder, data_folder
 from app.playback import Playback
+from app.presets import PresetStore
 from app.project_error import ProjectError
 from app.project_files import Answer, ProjectFiles
 from app.recent_files import RecentFiles
@@ -38,6 +41,7 @@ from sim.change import Change
 from sim.colliders.fit import FittedCollider, fit_colliders
 from widgets.camera_controller import CameraController
 from widgets.protocols import ModelState
+from widgets.plots import Plots
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
@@ -75,7 +79,8 @@ class Editor:
         self.playback = Playback(
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
-        self.client = ViewportClient(self.document, self.store, self.playback, debug=debug_gl)
+        self.cloth_files = ClothFiles(self.document, self.store)
+        self.client = ViewportClient(self.document, self.store, self.cloth_files, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -102,10 +107,16 @@ class Editor:
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
         panels = {
+        self.plots = Plots()
+        self.cloth_panel = ClothPanel(
+            self.document, self.client, self.cloth_files, self.panels.inspector, self.overlays.stability, self.plots,
+            PresetStore(config_folder() / "fabrics"),
+        )  # fmt: skip
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
             "timeline": self.timeline,
             "messages": self.panels.messages,
+            "plots": self.plots,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self))
         self.dialogs.parent = self.window
@@ -130,6 +141,11 @@ class Editor:
         self.client.troubled.connect(self._on_troubled)
         self.playback.simulated.connect(self.window.show_simulation)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
+        self.cloth_files.changed.connect(self.viewport.update)
+        self.cloth_files.failed.connect(self.panels.fail)
+        self.cloth_panel.failed.connect(self.panels.fail)
+        self.cloth_panel.reset_requested.connect(self.playback.reset_simulation)
+        self.cloth_panel.resume_requested.connect(self.resume_cloth)
         self.tools.hint.connect(self.window.show_hint)
         self.viewport.files_dropped.connect(self._on_dropped)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
@@ -190,6 +206,14 @@ class Editor:
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
+    def resume_cloth(self, node_id: str) -> None:
+        """Lets a cloth that stopped go on from its last good state."""
+        cloth = self.client.engine.simulation.cloths.get(node_id) if self.client.engine else None
+        if cloth is not None:
+            with self.viewport.gl_current():
+                cloth.resume()
+            self.viewport.update()
+
         self.theme.set_mode(mode)
         self.settings.setValue(_THEME, mode.value)
         self.window.actions_table.check_one("theme", mode.value)
@@ -260,6 +284,7 @@ class Editor:
         for path in paths[:1]:
             self.files.open(Path(path))
         for path in paths[1:]:
+        text = self.cloth_panel.offer(node_id, text)
             self.files.import_model(Path(path))
 
 

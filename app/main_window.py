@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         self._unread.setObjectName("unread")
         self._unread.setFlat(True)
         self._unread.setToolTip("Show the messages.")
-        self._unread.clicked.connect(self.docks["messages"].show)
+        self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
         bar.addWidget(self._hint, 1)
         for widget in (self._loading, self._bar, self._cancel, self._unread, self._simulation, self._autosave):
             bar.addPermanentWidget(widget)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.document import Document
 from app.model_loader import LoadedModel, ModelLoader
+from sim.assets.model import CharacterModel
 from sim.change import Change, ChangeKind
 from sim.scene import Node, NodeId
 from widgets.protocols import ModelState, ModelStatus
@@ -48,6 +49,11 @@ class ModelStore(QObject):
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
         """Model and images of a node that is ready."""
         return self._cache.get(self._paths.get(node_id, ""))
+
+    def model_at(self, path: str) -> CharacterModel | None:
+        """The model of a file that is loaded already."""
+        loaded = self._cache.get(path)
+        return loaded.model if loaded else None
 
     @property
     def loading(self) -> tuple[NodeId, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
+from app.cloth_files import ClothFiles
 from app.model_loader import LoadedModel
 from app.model_store import ModelStore
 from app.playback import Playback
@@ -60,10 +61,13 @@ class ViewportClient(QObject):
     settled = Signal()
     troubled = Signal(str, str)
 
-    def __init__(self, document: Document, store: ModelStore, playback: Playback, *, debug: bool = False) -> None:
+    def __init__(
+        self, document: Document, store: ModelStore, files: ClothFiles, playback: Playback, *, debug: bool = False
+    ) -> None:
         super().__init__()
         self._document, self._store, self._playback, self._debug = document, store, playback, debug
         self.engine: Engine | None = None
+        self._files = files
         self._log: DebugLog | None = None
         self._uploaded: dict[NodeId, LoadedModel] = {}
         self._overlay = Overlay(marks=True)
@@ -122,6 +126,7 @@ class ViewportClient(QObject):
         """Brings the engine to the document as it is now; the context must be current."""
         if self.engine is not None:
             self.engine.apply(self._document.scene)
+            self.engine.set_files(self._files.meshes, self._files.images)
             self._upload(self.engine)
 
     # --- questions ------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ from app.document import Document
 from app.gesture import Gesture
 from app.playback import Playback
 from app.viewport_client import Drawn, ViewportClient
+from sim.cloth_settings import ClothLook
 from sim.ramps import Ramp
+from sim.render.cloth_view import STRAIN_SPAN
 from sim.scene import VIEW, Comparison, DisplayMode, ParamRef, SkinningMethod
 from sim.systems.comparison import ComparisonStatistics
 from widgets.axis_gizmo import AxisGizmo
@@ -15,6 +17,7 @@ from widgets.divider import Divider
 from widgets.empty_state import EmptyState
 from widgets.legend import Legend
 from widgets.side_label import SideLabel
+from widgets.stability_meter import StabilityOverlay
 from widgets.statistics_overlay import StatisticsOverlay
 from widgets.viewport import Viewport
 
@@ -38,6 +41,7 @@ class ViewportOverlays(QObject):
         self.statistics = StatisticsOverlay(viewport)
         self.gizmo = AxisGizmo(viewport)
         self.legend = Legend(viewport)
+        self.stability = StabilityOverlay(viewport)
         self.divider = Divider(viewport)
         self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
         self.empty = EmptyState(
@@ -46,6 +50,7 @@ class ViewportOverlays(QObject):
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._gesture: Gesture | None = None
         viewport.resized.connect(self.place)
+        self.stability.resized.connect(self.place)
         self.divider.edit_started.connect(self._start)
         self.divider.edited.connect(self._edit)
         self.divider.edit_finished.connect(self._finish)
@@ -63,13 +68,22 @@ class ViewportOverlays(QObject):
         self.sides[1].set_text(METHOD_NAMES[self._rival()])
         for side in self.sides:
             side.setVisible(view.comparison is Comparison.SPLIT)
-        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or view.display is DisplayMode.WEIGHTS)
+        strained = self._shows_strain()
+        weighted = view.display is DisplayMode.WEIGHTS
+        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or weighted or strained)
         self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
         self.empty.setVisible(not self._document.scene.nodes)
         if view.display is DisplayMode.WEIGHTS and view.comparison is not Comparison.DIFFERENCE:
             bone = self._document.selection.bone
             self.legend.show_ramp(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
+        elif strained and view.comparison is not Comparison.DIFFERENCE:
+            self.legend.show_ramp(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
         self.place()
+
+    def _shows_strain(self) -> bool:
+        """Whether a cloth is drawn in the colours of its strain."""
+        cloths = [node.cloth for node in self._document.scene.of_kind("cloth") if node.visible and node.cloth]
+        return any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths)
 
     def _rival(self) -> SkinningMethod:
         """What linear blend is compared with: the active model's method where that is another one."""
@@ -83,6 +97,7 @@ class ViewportOverlays(QObject):
         self.statistics.move(MARGIN, MARGIN)
         self.gizmo.move(width - self.gizmo.width() - MARGIN, MARGIN)
         self.legend.move(MARGIN, height - self.legend.height() - MARGIN)
+        self.stability.move(width - self.stability.width() - MARGIN, height - self.stability.height() - MARGIN)
         self.divider.place()
         self.empty.setGeometry(0, 0, width, height)
         column = round(self.divider.value * width)

@@ -96,6 +96,7 @@ class ClothStatus:
     Attributes:
         particles, springs, triangles: Counts; 0 while nothing is built.
         halted: Why it stands still, or "" while it can move.
+        note: What is missing before it can be built, or "".
         stability: How far it is from blowing up; None while that is not known.
     """
 
@@ -103,6 +104,7 @@ class ClothStatus:
     springs: int = 0
     triangles: int = 0
     halted: str = ""
+    note: str = ""
     stability: Stability | None = None
 
 

@@ -1,7 +1,7 @@
 """How near a cloth is to blowing up: substep over the longest stable one, as a bar with a word, and a remedy."""
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from sim.clock import STEP_TIME
@@ -13,6 +13,7 @@ from widgets.theme import SPACE_WIDE, tabular
 _SPAN = 1.25
 """Ratio at the right end of the bar."""
 _RADIUS = 3.0
+_TICK = 3
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
 
@@ -70,7 +71,13 @@ class StabilityMeter(QWidget):
 
 
 class StabilityOverlay(Overlay):
-    """The meter on a plate over the viewport."""
+    """The meter over the viewport.
+
+    Signals:
+        resized: It takes more room or less, so its place has to be found anew.
+    """
+
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
@@ -86,9 +93,14 @@ class StabilityOverlay(Overlay):
         self.setVisible(stability is not None)
         self.adjustSize()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tells so."""
+        super().resizeEvent(event)
+        self.resized.emit()
+
 
 class _MeterBar(QWidget):
-    """Filled in proportion, with a mark at the bound; number and word stand on it."""
+    """Filled in proportion, with ticks at the bound; number and word stand on it."""
 
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
@@ -139,9 +151,11 @@ class _MeterBar(QWidget):
         painter.drawRoundedRect(box, _RADIUS, _RADIUS)
         painter.setClipping(False)
         painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), colour)
-        bound = box.left() + box.width() / _SPAN
-        painter.setPen(QPen(self._text_colour(), 1.0, Qt.PenStyle.DashLine))
-        painter.drawLine(round(bound), round(box.top() + 2.0), round(bound), round(box.bottom() - 2.0))
+        # Ticks at the edges mark the bound: a whole line would run through the text.
+        bound = round(box.left() + box.width() / _SPAN)
+        painter.setPen(QPen(self._text_colour(), 1.0))
+        painter.drawLine(bound, round(box.top()), bound, round(box.top()) + _TICK)
+        painter.drawLine(bound, round(box.bottom()), bound, round(box.bottom()) - _TICK)
 
     def _paint_texts(self, painter: QPainter, room: QRectF) -> None:
         number, word = meter_text(self._stability), meter_word(self._stability)

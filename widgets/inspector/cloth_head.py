@@ -1,7 +1,7 @@
 """What the inspector has for cloths beyond their rows: presets, why a cloth stopped, stability meter and counts."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
@@ -36,6 +36,11 @@ class ClothHead(QWidget):
         self._meter: StabilityMeter | None = None
         self._facts: SectionParameter | None = None
         self.presets = PresetBar(self)
+        self.note = QLabel(self)
+        self.note.setWordWrap(True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.note.hide()
         self.notice = StopNotice(self)
         self.notice.reset_button.clicked.connect(self.reset_requested)
         self.notice.resume_button.clicked.connect(self.resume_requested)
@@ -43,6 +48,7 @@ class ClothHead(QWidget):
         layout.setContentsMargins(SPACE_WIDE, 0, SPACE_WIDE, SPACE_WIDE)
         layout.setSpacing(SPACE_WIDE)
         layout.addWidget(self.notice)
+        layout.addWidget(self.note)
         layout.addWidget(self.presets)
 
     @property
@@ -54,6 +60,8 @@ class ClothHead(QWidget):
         """Shows how the cloth stands."""
         self._status = status
         self.notice.show_reason(status.halted)
+        self.note.setText(status.note)
+        self.note.setVisible(bool(status.note))
         if self._meter is not None:
             self._meter.show_stability(status.stability)
         if self._facts is not None:

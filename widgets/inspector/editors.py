@@ -4,7 +4,7 @@ import enum
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QPalette, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from sim.params import Param, Role
@@ -70,6 +70,9 @@ class QuietComboBox(QComboBox):
         self.initStyleOption(option)
         style, field = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(style, option, field, self).width()
+        if self.currentIndex() < 0:
+            option.currentText = self.placeholderText()
+            option.palette.setBrush(QPalette.ColorRole.ButtonText, option.palette.placeholderText())
         option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room - 4)
         painter = QStylePainter(self)
         painter.drawComplexControl(style, option)
