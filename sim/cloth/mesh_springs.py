@@ -83,7 +83,8 @@ def _bend(positions: Float64, half: _HalfEdges) -> Springs:
     height = np.maximum(area / edge, np.finfo(np.float64).tiny)
     even = area / np.maximum(rest, np.finfo(np.float64).tiny) ** 2
     factors = np.minimum(edge * rest**2 / (16.0 * height**3), BEND_FACTOR_MAX * even)
-    return Springs(ends, np.full(len(ends), int(SpringKind.BEND), np.int32), rest, factors)
+    kinds = np.full(len(ends), int(SpringKind.BEND), np.int32)
+    return Springs(ends, kinds, rest, factors)
 
 
 def _lengths(positions: Float64, pairs: Int32) -> Float64:
@@ -94,5 +95,5 @@ def _lengths(positions: Float64, pairs: Int32) -> Float64:
 def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
     """Area that belongs to each particle [m²], a third of every triangle around it, shape (P,)."""
     third = triangle_areas(positions, triangles) / 3.0
-    shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions))
+    shares = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(np.float64)
     return shares

@@ -6,6 +6,7 @@ Source: R. H. Kraichnan 1970, "Diffusion by a random velocity field"; J. C. H. F
 simulation of homogeneous turbulence", for the turning of the eddies.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,18 +40,24 @@ class Gusts:
 
 def gusts_at(settings: ClothSettings, time: float) -> Gusts:
     """The waves of the settings at `time` [s] since the start; phases lie in 0 to 2π."""
-    random = np.random.default_rng(settings.turbulence_seed)
-    direction = _unit(random.normal(size=(WAVE_COUNT, 3)))
-    ratio = _SPREAD ** random.uniform(-1.0, 1.0, WAVE_COUNT)
+    direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
-    across = _unit(np.cross(direction, random.normal(size=(WAVE_COUNT, 3))))
-    start = random.uniform(0.0, 2.0 * np.pi, WAVE_COUNT)
     wave = direction * number[:, None]
     # Each wave has a mean square of half its amplitude squared; together they are the square of the strength.
     amplitudes = across * (settings.turbulence * np.sqrt(2.0 / WAVE_COUNT))
     turning = _TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)
     phase = np.mod(start + turning * time, 2.0 * np.pi)
     return Gusts(np.concatenate([wave, phase[:, None]], axis=1), amplitudes)
+
+
+@functools.lru_cache(maxsize=16)
+def _random_waves(seed: int) -> tuple[Float64, Float64, Float64, Float64]:
+    """Directions of travel and of motion, unit vectors (M, 3) each; relative wave numbers and first phases, (M,)."""
+    random = np.random.default_rng(seed)
+    direction = _unit(random.normal(size=(WAVE_COUNT, 3)))
+    ratio = _SPREAD ** random.uniform(-1.0, 1.0, WAVE_COUNT)
+    across = _unit(np.cross(direction, random.normal(size=(WAVE_COUNT, 3))))
+    return direction, across, ratio, random.uniform(0.0, 2.0 * np.pi, WAVE_COUNT)
 
 
 def air_velocity(wind: Float64, gusts: Gusts, points: Float64) -> Float64:

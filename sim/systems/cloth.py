@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.cloth.attachment import Attachment
-from sim.cloth.material import constants_of
 from sim.cloth.model import ClothModel, build_cloth
 from sim.cloth.surface import ClothSurface
 from sim.cloth_settings import ClothSettings
@@ -125,7 +124,7 @@ class ClothSystem:
             return False
         self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
         self.step_count += 1
-        self._monitor.check(self._state, constants_of(self.settings), self.step_count)
+        self._monitor.check(self._state, self._solver.constants(self.settings), self.step_count)
         self._drawn = False
         return True
 
@@ -272,7 +271,7 @@ class ClothSystem:
     def check(self) -> ClothStatistics:
         """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
         if not self.step_count:
-            self._monitor.measure(self._state.texture, constants_of(self.settings))
+            self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
         self.statistics = self._monitor.read(self.time)
         self._halt_if_bad(self.statistics)
         return self.statistics

@@ -19,7 +19,7 @@ from sim.gl.readback import Readback
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
 from sim.systems.cloth_buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
-from sim.systems.cloth_solver import spring_uniforms
+from sim.systems.cloth_solver import holds, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29
@@ -78,6 +78,7 @@ class ClothMonitor:
         self._keep = Kernel(library, "cloth/keep.vert", CLOTH_STATE)
         self._readback = Readback(context, label="cloth total")
         self._requested_at = 0.0
+        self._token = object()
 
     def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
         """Measure the state after step `step_number` (from 1) and keep it if it is sound; nothing waits."""
@@ -90,8 +91,11 @@ class ClothMonitor:
     def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
         """Write energies and strain of a state, and their totals."""
         program = self._measure.program
-        for name, value in (spring_uniforms(self._model, constants) | self._tables.textures).items():
-            program[name] = value
+        if not holds(program, self._token, constants):
+            for name, value in spring_uniforms(self._model, constants).items():
+                program.set_if_active(name, value)
+        for name, texture in self._tables.textures.items():
+            program[name] = texture
         self._measure.run(
             self._vertices,
             self.measures,

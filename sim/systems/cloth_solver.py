@@ -3,6 +3,7 @@
 It knows no time of its own and no randomness without a seed: the same state, settings and inputs give the same bits.
 """
 
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +67,7 @@ class ClothSolver:
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
-        self._set: tuple[Program, int, ClothSettings] | None = None
+        self._token = object()
         threads = model.springs.of_kind(SpringKind.STRUCTURAL).rest
         self._hand_reach = HAND_REACH * float(np.median(threads)) if len(threads) else UNLIMITED
 
@@ -88,7 +89,7 @@ class ClothSolver:
             time: Since the start, at the beginning of the step [s]; gusts depend on it.
             pins: Targets at the end of the step, one texel a particle, or None where nothing is held.
         """
-        constants = self._constants_of(settings)
+        constants = self.constants(settings)
         features = step_features(self._tables, constants, settings, inputs, pins is not None)
         kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
@@ -97,7 +98,8 @@ class ClothSolver:
         values = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         state.run(kernel, "u_state", "u_progress", values)
 
-    def _constants_of(self, settings: ClothSettings) -> ClothConstants:
+    def constants(self, settings: ClothSettings) -> ClothConstants:
+        """Numbers of the equations; the same object for the same settings."""
         if self._constants is None or self._constants[0] is not settings:
             self._constants = (settings, constants_of(settings))
         return self._constants[1]
@@ -114,7 +116,7 @@ class ClothSolver:
         return kernel
 
     def _set_constants(self, program: Program, settings: ClothSettings, constants: ClothConstants) -> None:
-        if self._set is not None and self._set[0] is program and self._set[2] is settings:
+        if holds(program, self._token, constants):
             return
         for name, value in spring_uniforms(self._model, constants).items():
             program[name] = value
@@ -124,7 +126,6 @@ class ClothSolver:
         program["u_air_drag"] = constants.air_drag
         program["u_wind"] = constants.wind
         program["u_drag"] = (constants.normal_drag, constants.tangent_drag)
-        self._set = (program, program.generation, settings)
 
     def _set_inputs(
         self,
@@ -148,6 +149,19 @@ class ClothSolver:
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
         program["u_grabbed"] = inputs.grabbed
         program["u_hand"] = (*inputs.hand, self._hand_reach)
+
+
+_HELD: weakref.WeakKeyDictionary[Program, tuple[object, ClothConstants]] = weakref.WeakKeyDictionary()
+"""Whose constants each program has: cloths of the same features share their programs."""
+
+
+def holds(program: Program, token: object, constants: ClothConstants) -> bool:
+    """Whether a program has the constants of the cloth that the token stands for; from now on it is taken to."""
+    held = _HELD.get(program)
+    if held is not None and held[0] is token and held[1] is constants:
+        return True
+    _HELD[program] = (token, constants)
+    return False
 
 
 def step_features(

@@ -226,6 +226,22 @@ def test_release_leaves_nothing_and_may_be_repeated(context: Context, library: S
     assert context.live == []
 
 
+def test_cloths_that_share_their_programs_keep_their_own_fabric(context: Context, library: ShaderLibrary) -> None:
+    both = [changed(SMALL, pins=PinPreset.TOP), changed(SMALL, columns=6, pins=PinPreset.TOP, density=0.9, width=0.8)]
+    alone = []
+    for settings in both:
+        cloth = ClothSystem(context, library, settings)
+        run(cloth, 20)
+        alone.append((cloth.positions(), cloth.check()))
+    together = [ClothSystem(context, library, settings) for settings in both]
+    for _ in range(20):
+        for cloth in together:
+            run(cloth, 1)
+    for cloth, (place, statistics) in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(cloth.positions(), place)
+        assert cloth.check() == statistics
+
+
 # --- the guard ----------------------------------------------------------------------------------------
 
 WILD = changed(SMALL, columns=24, rows=24, substeps=1)
