@@ -12,6 +12,7 @@ from PIL import Image
 
 from resources import ROOT
 from resources.samples.arm_model import build_arm
+from resources.samples.cape_model import build_cape
 from resources.samples.figure_model import build_figure
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
@@ -21,7 +22,7 @@ from sim.atomic_file import atomic_file
 
 def make_samples(folder: Path) -> list[Path]:
     """Write all sample models below `folder`, each in a folder of its own; returns the files."""
-    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder)]
+    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder), *make_cape(folder)]
 
 
 def make_tiny(folder: Path) -> list[Path]:
@@ -37,6 +38,11 @@ def make_arm(folder: Path) -> list[Path]:
 def make_humanoid(folder: Path) -> list[Path]:
     """The figure that walks, turns and waves."""
     return _written(*build_figure(folder / "humanoid" / "humanoid.ezm"))
+
+
+def make_cape(folder: Path) -> list[Path]:
+    """The cape that the figure can wear."""
+    return _written(*build_cape(folder / "cape" / "cape.ezm"))
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:

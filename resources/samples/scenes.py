@@ -1,8 +1,15 @@
-"""Scenes of the sample projects: which model moves, from where it is seen, and how it is lit."""
+"""Scenes of the sample projects: what moves, from where it is seen, and how it is lit."""
 
 from pathlib import Path
 
+import msgspec
+
+from resources.samples.cape_model import COLLAR
+from sim.assets.load import load_model
 from sim.camera import Camera
+from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.colliders.fit import fit_colliders
 from sim.scene import (
     Comparison,
     LightSettings,
@@ -20,7 +27,12 @@ from sim.view_state import Selection, ViewState
 
 def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
     """Scenes by the name of their project; `models` is the absolute folder of the sample models."""
-    return {"humanoid": _humanoid(models), "arm": _arm(models)}
+    return {
+        "humanoid": _humanoid(models),
+        "arm": _arm(models),
+        "cloth-on-ellipsoid": _cloth_on_ellipsoid(),
+        "cape": _cape(models),
+    }
 
 
 def _humanoid(models: Path) -> tuple[Scene, ViewState]:
@@ -54,3 +66,98 @@ def _arm(models: Path) -> tuple[Scene, ViewState]:
     view = ViewSettings(comparison=Comparison.SPLIT)
     scene = Scene(nodes=(arm, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=view)
     return scene, ViewState(camera=camera, selection=Selection(node="arm"))
+
+
+def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
+    """A sheet of four metres, held at two corners, falls on a tilted ellipsoid above the floor."""
+    sheet = Node(
+        id="sheet",
+        name="Sheet",
+        transform=Transform(position=(0.0, 4.2, -2.0), rotation=(-90.0, 0.0, 0.0)),
+        cloth=ClothSettings(
+            columns=64,
+            rows=64,
+            width=4.0,
+            height=4.0,
+            placement=ClothPlacement.HANGING,
+            pins=PinPreset.CORNERS,
+            density=0.25,
+            stretch_stiffness=400.0,
+            shear_stiffness=60.0,
+            bend_stiffness=1e-4,
+            thickness=0.03,
+            substeps=16,
+            colour=(0.13, 0.32, 0.52),
+        ),
+    )
+    ellipsoid = Node(
+        id="ellipsoid",
+        name="Ellipsoid",
+        transform=Transform(position=(0.0, 2.0, 0.0), rotation=(45.0, 0.0, 0.0)),
+        collider=ColliderSettings(shape=ColliderShape.ELLIPSOID, semi_axes=(1.0, 1.0, 0.5), friction=0.3),
+    )
+    floor = Node(id="floor", name="Floor", collider=ColliderSettings(shape=ColliderShape.PLANE, friction=0.4))
+    light = Node(
+        id="light",
+        name="Light",
+        transform=Transform(position=(3.5, 7.5, 5.0)),
+        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.5, reach=8.5),
+    )
+    camera = Camera(target=(0.0, 2.0, -0.2), yaw=32.0, pitch=14.0, distance=10.5, field_of_view=34.0)
+    scene = Scene(nodes=(sheet, ellipsoid, floor, light), view=ViewSettings())
+    return scene, ViewState(camera=camera, selection=Selection(node="sheet"))
+
+
+def _cape(models: Path) -> tuple[Scene, ViewState]:
+    """The figure walks in a cape, which colliders fitted to its bones keep off the body."""
+    path = models / "humanoid" / "humanoid.ezm"
+    figure = Node(
+        id="humanoid",
+        name="Humanoid",
+        model=ModelSettings(path=str(path), clip="walk", skinning=SkinningMethod.DQS),
+    )
+    cape = Node(
+        id="cape",
+        name="Cape",
+        cloth=ClothSettings(
+            source=ClothSource.MESH,
+            mesh_path=str(models / "cape" / "cape.ezm"),
+            pins=PinPreset.NONE,
+            pin_list=COLLAR,
+            pin_target=PinTarget.BONE,
+            pin_node="humanoid",
+            pin_bone="chest",
+            density=0.3,
+            stretch_stiffness=150.0,
+            shear_stiffness=60.0,
+            bend_stiffness=2e-4,
+            internal_damping=3e-5,
+            thickness=0.03,
+            substeps=40,
+            wind=(0.0, 0.0, -0.9),
+            turbulence=0.25,
+            texture=str(models / "cape" / "cape.png"),
+        ),
+    )
+    light = Node(
+        id="light",
+        name="Light",
+        transform=Transform(position=(-2.0, 3.6, -2.6)),
+        light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
+    )
+    camera = Camera(target=(0.0, 0.90, -0.1), yaw=146.0, pitch=8.0, distance=3.9, field_of_view=32.0)
+    colliders = [
+        Node(
+            id=f"collider {fitted.bone}",
+            name=fitted.bone,
+            transform=fitted.transform,
+            collider=msgspec.structs.replace(fitted.settings, bone_node="humanoid", bone=fitted.bone, friction=0.2),
+        )
+        for fitted in fit_colliders(load_model(path))
+    ]
+    scene = Scene(
+        nodes=(figure, cape, light, *colliders),
+        playback=PlaybackSettings(loop=LoopMode.LOOP),
+        view=ViewSettings(colliders=False),
+    )
+    return scene, ViewState(camera=camera, selection=Selection(node="cape"))
