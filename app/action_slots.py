@@ -64,7 +64,7 @@ def _edit_slots(editor: Editor) -> Slots:
         "edit.delete": edits.delete_selected,
         "edit.hide": edits.hide_selected,
         "edit.show_all": edits.show_all,
-        "edit.deselect": edits.select,
+        "edit.deselect": lambda: deselect(editor),
         **{f"handle.{mode.value}": _call(editor.handles.set_mode, mode) for mode in HandleMode},
     }
 
@@ -84,6 +84,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.out": lambda: editor.binding.set_point("out_point"),
         "play.clear_range": lambda: editor.binding.clear_range(),
         "simulate.step": playback.step_simulation,
+        "simulate.pin": lambda: editor.tools.cloth.toggle_pins(),
         "simulate.reset": playback.reset_simulation,
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
     }
@@ -112,6 +113,12 @@ def _view_slots(editor: Editor) -> Slots:
 
 def _help_slots(editor: Editor) -> Slots:
     return {"help.shortcuts": lambda: show_shortcuts(editor), "help.about": lambda: show_about(editor)}
+
+
+def deselect(editor: Editor) -> None:
+    """Selects nothing, particles included."""
+    editor.edits.select()
+    editor.tools.cloth.marks.choose({})
 
 
 def show_shortcuts(editor: Editor) -> CheatSheet:

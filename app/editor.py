@@ -39,9 +39,10 @@ from app.viewport_tools import ViewportTools
 from app.window_state import WindowState
 from sim.change import Change
 from sim.colliders.fit import FittedCollider, fit_colliders
+from sim.handles import HandleMode
 from widgets.camera_controller import CameraController
-from widgets.protocols import ModelState
 from widgets.plots import Plots
+from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
@@ -101,22 +102,22 @@ class Editor:
         self.viewport = Viewport(self.client, controller)
         self.stepper.bind(self.client, self.viewport)
         self.handles = HandleTool(self.document, self.client, self.viewport)
-        self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles)
+        self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles, self.stepper, self.playback)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
-        panels = {
         self.plots = Plots()
         self.cloth_panel = ClothPanel(
             self.document, self.client, self.cloth_files, self.panels.inspector, self.overlays.stability, self.plots,
             PresetStore(config_folder() / "fabrics"),
         )  # fmt: skip
+        panels = {
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
             "timeline": self.timeline,
-            "messages": self.panels.messages,
             "plots": self.plots,
+            "messages": self.panels.messages,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self))
         self.dialogs.parent = self.window
@@ -140,13 +141,14 @@ class Editor:
         self.client.settled.connect(self.viewport.update)
         self.client.troubled.connect(self._on_troubled)
         self.playback.simulated.connect(self.window.show_simulation)
-        self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
         self.cloth_files.changed.connect(self.viewport.update)
         self.cloth_files.failed.connect(self.panels.fail)
         self.cloth_panel.failed.connect(self.panels.fail)
         self.cloth_panel.reset_requested.connect(self.playback.reset_simulation)
         self.cloth_panel.resume_requested.connect(self.resume_cloth)
+        self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
         self.tools.hint.connect(self.window.show_hint)
+        self.handles.mode_changed.connect(self._on_handle_mode)
         self.viewport.files_dropped.connect(self._on_dropped)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
@@ -154,6 +156,9 @@ class Editor:
         self.panels.locate_requested.connect(self.locate)
         self.shader_watch.changed.connect(self.reload_shaders)
         self.panels.messages.unread_changed.connect(self.window.show_unread)
+        self.window.docks["messages"].visibilityChanged.connect(
+            lambda seen: self.panels.messages.mark_read() if seen else None
+        )
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
@@ -204,8 +209,6 @@ class Editor:
 
         run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
 
-    def set_theme(self, mode: ThemeMode) -> None:
-        """Follows the system's colours, or stays dark or light; remembered."""
     def resume_cloth(self, node_id: str) -> None:
         """Lets a cloth that stopped go on from its last good state."""
         cloth = self.client.engine.simulation.cloths.get(node_id) if self.client.engine else None
@@ -214,6 +217,8 @@ class Editor:
                 cloth.resume()
             self.viewport.update()
 
+    def set_theme(self, mode: ThemeMode) -> None:
+        """Follows the system's colours, or stays dark or light; remembered."""
         self.theme.set_mode(mode)
         self.settings.setValue(_THEME, mode.value)
         self.window.actions_table.check_one("theme", mode.value)
@@ -274,17 +279,21 @@ class Editor:
         self.viewport.update()
 
     def _on_drawn(self, drawn: Drawn) -> None:
+        self.playback.tell()
         self.binding.show_rate(drawn.rate)
+
+    def _on_handle_mode(self, mode: HandleMode | None) -> None:
+        self.window.actions_table.check_one("handle", mode.value if mode else "")
 
     def _on_troubled(self, node_id: str, text: str) -> None:
         name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
+        text = self.cloth_panel.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
 
     def _on_dropped(self, paths: list[str]) -> None:
         for path in paths[:1]:
             self.files.open(Path(path))
         for path in paths[1:]:
-        text = self.cloth_panel.offer(node_id, text)
             self.files.import_model(Path(path))
 
 

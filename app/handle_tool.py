@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, QPointF
+from PySide6.QtCore import QObject, QPointF, Signal
 
 from app.document import Document
 from app.gesture import Gesture
@@ -30,9 +30,14 @@ class _Drag:
 class HandleTool(QObject):
     """Shows handles of the selected node in the chosen mode, and drags them.
 
+    Signals:
+        mode_changed: The handles do something else now; carries a `HandleMode`, or None.
+
     Attributes:
         mode: What the handles do; None hides them.
     """
+
+    mode_changed = Signal(object)
 
     def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
         super().__init__(viewport)
@@ -51,6 +56,7 @@ class HandleTool(QObject):
     def set_mode(self, mode: HandleMode) -> None:
         """Chooses what the handles do; the mode that is on already hides them."""
         self.mode = None if mode is self.mode else mode
+        self.mode_changed.emit(self.mode)
         self.refresh()
 
     def refresh(self, *_: object) -> None:

@@ -98,7 +98,8 @@ class Playback(QObject):
         self._stepped_to: float | None = None
         self._share = 1.0
         self._playhead = Playhead()
-        self._scrubbing = False
+        self._scrubbing = self._in_hand = False
+        self._told: SimulationState | None = None
         self._last = clock()
         self.meter = FrameMeter()
         self._timer = QTimer(self)
@@ -122,6 +123,7 @@ class Playback(QObject):
         if playhead.playing != before.playing or playhead.direction != before.direction:
             self._run()
             self.playing_changed.emit(playhead.playing, playhead.direction)
+            self.tell()
         if playhead.time != before.time:
             self.time_changed.emit(playhead.time)
 
@@ -134,7 +136,11 @@ class Playback(QObject):
         if self._playhead.playing and (turning or self._playhead.direction == direction):
             self.set_playhead(pause(self._playhead))
         else:
-            self.set_playhead(play(self._playhead, self._settings(), self._duration(), direction))
+            started = play(self._playhead, self._settings(), self._duration(), direction)
+            if started.time != self._playhead.time:
+                self.visit(started)
+            else:
+                self.set_playhead(started)
 
     def pause(self) -> None:
         """Holds the playhead."""
@@ -142,7 +148,14 @@ class Playback(QObject):
 
     def scrub(self, seconds: float) -> None:
         """Moves the playhead [s]; playing goes on from there."""
-        self.set_playhead(scrub(self._playhead, seconds, self._duration()))
+        self.visit(scrub(self._playhead, seconds, self._duration()))
+
+    def visit(self, playhead: Playhead) -> None:
+        """Goes where the user wants: simulations are held, and start anew at the start of the range."""
+        self.set_playhead(playhead)
+        start, _ = play_range(self._settings(), self._duration())
+        if playhead.time <= start and self._stepper is not None and self._stepper.step_count:
+            self._reset_steps()
 
     def restore(self, seconds: float) -> None:
         """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
@@ -151,12 +164,18 @@ class Playback(QObject):
     def fit(self) -> None:
         """Keeps the playhead within another clip; without one it stays where it is."""
         if self._duration() > 0.0:
-            self.scrub(self._playhead.time)
+            self.set_playhead(scrub(self._playhead, self._playhead.time, self._duration()))
 
     def hold(self, held: bool) -> None:
         """While the user drags the playhead, time stands still under the mouse even when playing."""
         self._scrubbing = held
         self._last = self._clock()
+
+    def set_in_hand(self, held: bool) -> None:
+        """While the user holds a part of a simulation it runs, even when the playhead stands."""
+        self._in_hand = held
+        self._run()
+        self.tell()
 
     def tick(self) -> None:
         """Advances by the real time since the last call."""
@@ -166,47 +185,58 @@ class Playback(QObject):
             return
         if self._simulates():
             self._simulate(elapsed)
-        else:
+        elif self._playhead.playing:
             self.set_playhead(advanced(self._playhead, elapsed, self._settings(), self._duration()))
 
     def step_simulation(self) -> None:
         """Pauses and does a single simulation step."""
         self.pause()
         if self._stepper is not None and self._stepper.is_active:
-            self._step(Playhead(self._playhead.time, True, 1))
+            self._step(stepped(Playhead(self._playhead.time, True, 1), self._settings(), self._duration()))
             self.pause()
 
     def reset_simulation(self) -> None:
         """Brings every simulation back to its start, and the playhead to the start of its range."""
         start, _ = play_range(self._settings(), self._duration())
-        self.scrub(start)
+        self.set_playhead(scrub(self._playhead, start, self._duration()))
         self._reset_steps()
 
+    def tell(self) -> None:
+        """Says how the simulation clock stands, if that is news."""
+        if self._stepper is None:
+            return
+        running = self._playhead.playing or self._in_hand
+        state = SimulationState(self._stepper.is_active, running, self._stepper.step_count, self._share)
+        if state != self._told:
+            self._told = state
+            self.simulated.emit(state)
+
     def _simulates(self) -> bool:
-        """Whether this tick is made of simulation steps: time runs forwards and there is something to simulate."""
+        """Whether this tick is made of simulation steps: there are simulations, and time runs forwards or stands."""
         forwards = self._playhead.direction * self._settings().speed > 0.0
-        return self._stepper is not None and self._stepper.is_active and forwards
+        runs = forwards if self._playhead.playing else self._in_hand
+        return self._stepper is not None and self._stepper.is_active and runs
 
     def _simulate(self, elapsed: float) -> None:
         """Whole steps of scene time, as many as are due and as the time allows."""
         due = self._steps.advance(elapsed * abs(self._settings().speed))
         begun, done = self._clock(), 0
-        while done < due.steps and self._playhead.playing and self._clock() - begun < STEP_BUDGET:
-            self._step(self._playhead)
+        while done < due.steps and self._simulates() and self._clock() - begun < STEP_BUDGET:
+            self._step(stepped(self._playhead, self._settings(), self._duration()))
             done += 1
         if due.steps:
             self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
-            self._tell()
+            self.tell()
 
-    def _step(self, playhead: Playhead) -> None:
-        """One step: the playhead moves by exactly its length, whatever the speed, and the simulation follows."""
+    def _step(self, after: Playhead) -> None:
+        """One step, which ends with the playhead at `after`."""
         assert self._stepper is not None
-        if self._stepped_to != playhead.time:
-            self._stepper.jump(playhead.time)
-        self.set_playhead(stepped(playhead, self._settings(), self._duration()))
-        self._stepper.step(self._playhead.time)
-        self._stepped_to = self._playhead.time
-        self._tell()
+        if self._stepped_to != self._playhead.time:
+            self._stepper.jump(self._playhead.time)
+        self.set_playhead(after)
+        self._stepper.step(after.time)
+        self._stepped_to = after.time
+        self.tell()
 
     def _reset_steps(self) -> None:
         if self._stepper is not None:
@@ -214,17 +244,12 @@ class Playback(QObject):
             self._stepped_to = self._playhead.time
             self._share = 1.0
             self._steps.reset()
-            self._tell()
-
-    def _tell(self) -> None:
-        assert self._stepper is not None
-        running = self._playhead.playing
-        self.simulated.emit(SimulationState(self._stepper.is_active, running, self._stepper.step_count, self._share))
+            self.tell()
 
     def _run(self) -> None:
         self._last = self._clock()
         self._steps.reset()
-        if self._playhead.playing:
+        if self._playhead.playing or self._in_hand:
             self._timer.start()
         else:
             self._timer.stop()

@@ -6,9 +6,9 @@ from app.active_model import ActiveModel
 from app.document import Document
 from app.gesture import Gesture
 from app.model_store import ModelStore
-from app.playback import Playback
+from app.playback import Playback, SimulationState
 from sim.change import Change
-from sim.clock import FrameRate
+from sim.clock import STEP_TIME, FrameRate
 from sim.playhead import play_range, stepped_frame, stepped_key
 from sim.scene import PLAYBACK, ParamRef
 from widgets.timeline.clip_entry import ClipEntry
@@ -30,6 +30,7 @@ class TimelineBinding(QObject):
         store.changed.connect(self._refresh_clips)
         playback.time_changed.connect(timeline.set_time)
         playback.playing_changed.connect(timeline.set_playing)
+        playback.simulated.connect(self._show_simulation)
         self._connect_transport()
         self._connect_edits()
         self._refresh_clips()
@@ -56,18 +57,27 @@ class TimelineBinding(QObject):
     def _refresh_clips(self, *_: object) -> None:
         node, model, clip = self._active.node, self._active.model, self._active.clip
         settings = node.model if node else None
-        shown = (id(model), settings.clip, settings.bind_pose) if settings else (id(model),)
+        simulating = bool(self._document.scene.of_kind("cloth"))
+        shown = (id(model), simulating, settings and settings.clip, settings and settings.bind_pose)
         if shown == self._shown:
             return
         self._shown = shown
         clips = model.clips if model else ()
         entries = [ClipEntry(c.name, len(c.key_times), c.duration, c.key_times) for c in clips]
         named = settings.clip if settings and settings.clip else (clips[0].name if clips else "")
-        self._timeline.set_empty_text(_empty_text(node is not None, model is not None))
+        self._timeline.set_empty_text(_empty_text(node is not None, model is not None, simulating))
+        self._timeline.set_simulating(simulating)
         self._timeline.set_clips(entries, clip.name if clip else named)
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
         self._playback.fit()
         self._timeline.set_time(self._playback.playhead.time)
+
+    def _show_simulation(self, state: SimulationState) -> None:
+        """Without a clip the ruler has room to say how far the simulation is."""
+        if state.active and not self._active.clip:
+            self._timeline.set_empty_text(
+                f"Simulation {state.steps * STEP_TIME:.2f} s, {'runs' if state.running else 'held'}"
+            )
 
     # --- from the user --------------------------------------------------------------------------------
 
@@ -91,15 +101,18 @@ class TimelineBinding(QObject):
         timeline.edit_cancelled.connect(self._cancel)
 
     def step(self, frames: int) -> None:
-        """Pauses some frames further."""
+        """Pauses some frames further; without a clip, a step of the simulation further."""
         playback = self._playback
-        playback.set_playhead(stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration))
+        if playback.duration > 0.0:
+            playback.visit(stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration))
+        elif frames > 0:
+            playback.step_simulation()
 
     def step_key(self, count: int) -> None:
         """Pauses some keys further."""
         clip = self._active.clip
         if clip is not None:
-            self._playback.set_playhead(stepped_key(self._playback.playhead, count, clip.key_times))
+            self._playback.visit(stepped_key(self._playback.playhead, count, clip.key_times))
 
     def jump(self, end: str) -> None:
         """Moves the playhead to the "first" or "last" moment of the range."""
@@ -152,7 +165,9 @@ class TimelineBinding(QObject):
             self._document.cancel_gesture(gesture)
 
 
-def _empty_text(has_node: bool, has_model: bool) -> str:
+def _empty_text(has_node: bool, has_model: bool, simulating: bool) -> str:
+    if simulating and not (has_node and not has_model):
+        return "No animation. Space simulates, Ctrl+R goes back to the start"
     if not has_node:
         return "No model: open one with Ctrl+O or drop it here"
     return "The model has no animation" if has_model else "Loading…"

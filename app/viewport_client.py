@@ -2,13 +2,14 @@
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.document import Document
 from app.cloth_files import ClothFiles
+from app.document import Document
 from app.model_loader import LoadedModel
 from app.model_store import ModelStore
 from app.playback import Playback
@@ -18,7 +19,7 @@ from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
-from sim.render.shot import JointRef, Overlay
+from sim.render.shot import JointRef, Overlay, ParticleRef
 from sim.scene import NodeId, Vec3
 from sim.systems.comparison import ComparisonStatistics
 from sim.view_state import Selection
@@ -66,8 +67,8 @@ class ViewportClient(QObject):
     ) -> None:
         super().__init__()
         self._document, self._store, self._playback, self._debug = document, store, playback, debug
-        self.engine: Engine | None = None
         self._files = files
+        self.engine: Engine | None = None
         self._log: DebugLog | None = None
         self._uploaded: dict[NodeId, LoadedModel] = {}
         self._overlay = Overlay(marks=True)
@@ -125,8 +126,8 @@ class ViewportClient(QObject):
     def prepare(self) -> None:
         """Brings the engine to the document as it is now; the context must be current."""
         if self.engine is not None:
-            self.engine.apply(self._document.scene)
             self.engine.set_files(self._files.meshes, self._files.images)
+            self.engine.apply(self._document.scene)
             self._upload(self.engine)
 
     # --- questions ------------------------------------------------------------------------------------
@@ -154,6 +155,13 @@ class ViewportClient(QObject):
         """Marks the joint under the mouse; whether that changes the picture."""
         changed = joint != self._overlay.hovered
         self._overlay = replace(self._overlay, hovered=joint)
+        return changed
+
+    def mark_particles(self, hovered: ParticleRef | None, chosen: Mapping[NodeId, tuple[int, ...]]) -> bool:
+        """Marks particles of cloths; whether that changes the picture."""
+        marked = replace(self._overlay, hovered_particle=hovered, particles=dict(chosen))
+        changed = marked != self._overlay
+        self._overlay = marked
         return changed
 
     def reset_difference_scale(self) -> None:

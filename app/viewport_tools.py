@@ -1,15 +1,18 @@
-"""What the mouse does in the viewport besides moving the camera: select, hover, drag lights."""
+"""What the mouse does in the viewport besides moving the camera: select, hover, drag lights; cloths by their tool."""
 
 import numpy as np
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
+from app.cloth_tool import ClothTool
 from app.document import Document
 from app.gesture import Gesture
 from app.handle_tool import HandleTool
+from app.picker import Picker
+from app.playback import Playback
+from app.simulation_stepper import SimulationStepper
 from app.viewport_client import ViewportClient
 from sim.assets.model import CharacterModel
-from sim.camera import Camera
-from sim.picking import pick_joint, project_points, ray_plane
+from sim.picking import pick_joint, project_points
 from sim.render.shot import JointRef
 from sim.scene import DisplayMode, NodeId, ParamRef
 from sim.view_state import Selection
@@ -25,16 +28,31 @@ class ViewportTools(QObject):
 
     Signals:
         hint: What the mouse does where it is, for the status bar; "" outside of the viewport.
+
+    Attributes:
+        cloth: What the mouse does to cloths.
     """
 
     hint = Signal(str)
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport, handles: HandleTool) -> None:
+    def __init__(
+        self,
+        document: Document,
+        client: ViewportClient,
+        viewport: Viewport,
+        handles: HandleTool,
+        stepper: SimulationStepper,
+        playback: Playback,
+    ) -> None:
         super().__init__()
         self._document, self._client, self._viewport, self._handles = document, client, viewport, handles
+        self._picker = Picker(document, client, viewport)
+        self.cloth = ClothTool(document, client, viewport, self._picker, stepper, playback)
+        self.cloth.hint.connect(self.hint)
         self._light: NodeId | None = None
         self._gesture: Gesture | None = None
         self._offset = np.zeros(3)
+        viewport.pressed.connect(self._on_pressed)
         viewport.clicked.connect(self._on_clicked)
         viewport.hovered.connect(self._on_hovered)
         viewport.left.connect(self._on_left)
@@ -51,7 +69,7 @@ class ViewportTools(QObject):
         if not nodes:
             return None
         places = np.array([node.transform.position for node in nodes])
-        pixels, _ = project_points(self._camera(), self._size(), places)
+        pixels, _ = project_points(self._picker.camera, self._picker.size, places)
         with np.errstate(invalid="ignore"):
             distances = np.linalg.norm(pixels - [position.x(), position.y()], axis=1)
         distances = np.nan_to_num(distances, nan=np.inf)
@@ -72,7 +90,7 @@ class ViewportTools(QObject):
             places[drawn] = engine.joint_positions(node.id)[drawn]
             parents = view.character.model.skeleton.parents
             cursor = (position.x(), position.y())
-            joint = pick_joint(self._camera(), self._size(), places, parents, cursor, JOINT_RADIUS)
+            joint = pick_joint(self._picker.camera, self._picker.size, places, parents, cursor, JOINT_RADIUS)
             if joint is not None:
                 return JointRef(node.id, joint)
         return None
@@ -89,31 +107,46 @@ class ViewportTools(QObject):
 
     # --- mouse ----------------------------------------------------------------------------------------
 
-    def _on_clicked(self, position: QPointF, _modifiers: Qt.KeyboardModifier) -> None:
+    def _on_pressed(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
+        taken = self._handles.hover(position) or self.light_at(position) or self.joint_at(position)
+        if not taken and not modifiers & Qt.KeyboardModifier.ShiftModifier:
+            self.cloth.press(position)
+
+    def _on_clicked(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
+        self.cloth.end()
+        if modifiers & Qt.KeyboardModifier.ShiftModifier and self.cloth.toggle_choice(position):
+            return
+        self.cloth.marks.choose({})
         self._document.select(self.pick(position))
 
     def _on_hovered(self, position: QPointF) -> None:
         if self._handles.hover(position):
+            self.cloth.hover(None)
             self._viewport.setCursor(Qt.CursorShape.SizeAllCursor)
             self.hint.emit("Drag the handle; Escape takes it back")
             return
         light = self.light_at(position)
         joint = None if light else self.joint_at(position)
         self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if light else Qt.CursorShape.ArrowCursor)
+        self.cloth.hover(position if light is None and joint is None else None)
         if self._client.set_hovered(joint):
             self._viewport.update()
         self.hint.emit(self._hint_for(light, joint))
 
     def _on_left(self) -> None:
+        self.cloth.hover(None)
         if self._client.set_hovered(None):
             self._viewport.update()
         self.hint.emit("")
 
-    def _on_drag_started(self, position: QPointF) -> None:
+    def _on_drag_started(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
         if self._handles.begin(position):
             return
         self._light = self.light_at(position)
         if self._light is None:
+            spans = modifiers & Qt.KeyboardModifier.ShiftModifier and self.cloth.start_band(position)
+            if not spans and self.cloth.pull():
+                self._viewport.setCursor(Qt.CursorShape.ClosedHandCursor)
             return
         self._document.select(Selection(node=self._light))
         name = self._document.scene.node(self._light).name
@@ -124,7 +157,7 @@ class ViewportTools(QObject):
         self.hint.emit(f"{name}: Escape puts it back")
 
     def _on_dragged(self, position: QPointF) -> None:
-        if self._handles.drag(position):
+        if self._handles.drag(position) or self.cloth.drag(position):
             return
         if self._light is None or self._gesture is None or not self._document.scene.has(self._light):
             return
@@ -135,48 +168,27 @@ class ViewportTools(QObject):
             self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
 
     def _on_drag_finished(self, position: QPointF) -> None:
-        if self._handles.end():
-            return
-        if self._gesture is not None:
+        if not self._handles.end() and not self.cloth.end() and self._gesture is not None:
             self._document.end_gesture(self._gesture)
         self._light = self._gesture = None
         self._on_hovered(position)
 
     def _on_drag_cancelled(self) -> None:
-        if self._handles.end(cancel=True):
-            return
-        if self._gesture is not None:
+        if not self._handles.end(cancel=True) and not self.cloth.end(cancel=True) and self._gesture is not None:
             self._document.cancel_gesture(self._gesture)
         self._light = self._gesture = None
         self.hint.emit(HINT)
 
     # --- geometry -------------------------------------------------------------------------------------
 
-    def _camera(self) -> Camera:
-        return self._document.view_state.camera
-
-    def _size(self) -> tuple[float, float]:
-        return self._viewport.size_f.width(), self._viewport.size_f.height()
-
     def _on_view_plane(self, position: QPointF) -> np.ndarray | None:
         """Point under the cursor at the depth of the dragged light."""
-        width, height = self._size()
-        ndc = 2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height
-        origin, direction = self._camera().ray(*ndc, width / height)
         assert self._light is not None
-        place = self._document.scene.node(self._light).transform.position
-        return ray_plane(origin, direction, place, self._camera().rotation()[2])
+        return self._picker.beside(position, self._document.scene.node(self._light).transform.position)
 
     def _surface_at(self, position: QPointF) -> Selection:
-        engine = self._client.engine
-        if engine is None:
-            return Selection()
-        ratio = self._viewport.devicePixelRatioF()
-        width, height = self._size()
-        size = round(width * ratio), round(height * ratio)
-        with self._viewport.gl_current():
-            hit = engine.pick(self._camera(), size, position.x() * ratio, position.y() * ratio)
-        if hit is None:
+        engine, hit = self._client.engine, self._picker.surface(position)
+        if engine is None or hit is None:
             return Selection()
         weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
         joint = strongest_joint(engine.model_of(hit.node), hit.triangle) if weights_shown else None
@@ -192,7 +204,9 @@ class ViewportTools(QObject):
     def _hint_for(self, light: NodeId | None, joint: JointRef | None) -> str:
         if light is not None:
             return f"{self._document.scene.node(light).name}: drag to move"
-        return f"Bone {self._selection_of(joint).bone}: click to select" if joint is not None else HINT
+        if joint is not None:
+            return f"Bone {self._selection_of(joint).bone}: click to select"
+        return self.cloth.hover_hint() or HINT
 
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:

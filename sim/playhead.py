@@ -95,7 +95,12 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, cli
 
 
 def stepped(playhead: Playhead, settings: PlaybackSettings, clip_duration: float) -> Playhead:
-    """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed."""
+    """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed.
+
+    Where there is no clip it stands, and nothing ends.
+    """
+    if clip_duration <= 0.0:
+        return playhead
     return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, clip_duration)
 
 

@@ -21,12 +21,13 @@ class Viewport(QOpenGLWidget):
     """Draws through its client and reports what the mouse does.
 
     Signals carry positions in logical pixels from the top left.  `drag_started` is sent with the place of the
-    press, once the mouse has moved further than a click may; a press without a drag is a click.
+    press, once the mouse has moved further than a click may; a press without a drag is a click.  Presses, drags and
+    clicks carry the modifier keys of the press too.
     """
 
-    pressed = Signal(QPointF)
+    pressed = Signal(QPointF, object)
     clicked = Signal(QPointF, object)
-    drag_started = Signal(QPointF)
+    drag_started = Signal(QPointF, object)
     dragged = Signal(QPointF)
     drag_finished = Signal(QPointF)
     drag_cancelled = Signal()
@@ -41,6 +42,7 @@ class Viewport(QOpenGLWidget):
         self._client = client
         self._controller = controller
         self._press: QPointF | None = None
+        self._modifiers = Qt.KeyboardModifier.NoModifier
         self._dragging = False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -89,8 +91,8 @@ class Viewport(QOpenGLWidget):
         if self._controller.press(event):
             return
         if event.button() == Qt.MouseButton.LeftButton:
-            self._press, self._dragging = event.position(), False
-            self.pressed.emit(event.position())
+            self._press, self._dragging, self._modifiers = event.position(), False, event.modifiers()
+            self.pressed.emit(event.position(), self._modifiers)
         elif event.button() == Qt.MouseButton.RightButton:
             self.context_menu.emit(event.position())
 
@@ -103,7 +105,7 @@ class Viewport(QOpenGLWidget):
             return
         if not self._dragging and (event.position() - self._press).manhattanLength() > CLICK_SLOP:
             self._dragging = True
-            self.drag_started.emit(self._press)
+            self.drag_started.emit(self._press, self._modifiers)
         if self._dragging:
             self.dragged.emit(event.position())
 
@@ -116,7 +118,7 @@ class Viewport(QOpenGLWidget):
             self._dragging = False
             self.drag_finished.emit(event.position())
         else:
-            self.clicked.emit(event.position(), event.modifiers())
+            self.clicked.emit(event.position(), self._modifiers)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape abandons a drag."""

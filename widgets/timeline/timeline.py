@@ -59,6 +59,7 @@ class Timeline(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Timeline")
         self._clips: dict[str, ClipEntry] = {}
+        self._simulating = False
         self._row = ControlRow(self)
         self.clip_chooser = ClipChooser(self._row)
         self.bind_pose_button = TransportButton("Bind pose", _BIND_POSE_TIP, icon("mdi6.human-handsdown"), self._row)
@@ -86,9 +87,15 @@ class Timeline(QWidget):
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
         numbers = [self.speed_field, *self.fields.labels, *self.fields.labels.values()]
-        for widget in (self.bind_pose_button, self.transport, self.loop_button, *numbers):
+        for widget in (self.bind_pose_button, self.loop_button, *numbers):
             widget.setEnabled(bool(clips))
+        self._enable_transport()
         self.set_current_clip(current)
+
+    def set_simulating(self, simulating: bool) -> None:
+        """Whether there is something to simulate, which plays, steps and starts anew without a clip too."""
+        self._simulating = simulating
+        self._enable_transport()
 
     def set_current_clip(self, name: str) -> None:
         """Show another one of the clips; a clip of the same length keeps the zoom."""
@@ -168,7 +175,13 @@ class Timeline(QWidget):
         arrows = event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right)
         ends = event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End)
         allowed = (Qt.KeyboardModifier.NoModifier, *((Qt.KeyboardModifier.ShiftModifier,) if arrows else ()))
-        return bool(self._clips) and (arrows or ends) and plain in allowed
+        forwards = event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Home)
+        shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        takes = bool(self._clips) or (self._simulating and forwards and not shifted)
+        return takes and (arrows or ends) and plain in allowed
+
+    def _enable_transport(self) -> None:
+        self.transport.enable(clip=bool(self._clips), simulation=self._simulating)
 
     # Assembly
 

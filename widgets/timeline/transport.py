@@ -91,16 +91,25 @@ class Transport(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        self._add(_FIRST).clicked.connect(lambda: self.jump_requested.emit("first"))
+        first = self._add(_FIRST)
+        first.clicked.connect(lambda: self.jump_requested.emit("first"))
         self._add(_KEY_BACK).clicked.connect(lambda: self.key_requested.emit(-1))
         self._add(_STEP_BACK).clicked.connect(lambda: self.step_requested.emit(-1))
         self._backwards = self._add(_BACKWARDS)
         self._backwards.clicked.connect(lambda: self.play_toggled.emit(-1))
         self._play = self._add(_PLAY)
         self._play.clicked.connect(lambda: self.play_toggled.emit(1))
-        self._add(_STEP).clicked.connect(lambda: self.step_requested.emit(1))
+        step = self._add(_STEP)
+        step.clicked.connect(lambda: self.step_requested.emit(1))
+        self._forwards = (first, self._play, step)
         self._add(_KEY).clicked.connect(lambda: self.key_requested.emit(1))
         self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
+
+    def enable(self, *, clip: bool, simulation: bool) -> None:
+        """Say what there is to play; a simulation alone plays and steps forwards, and goes back to its start."""
+        self.setEnabled(clip or simulation)
+        for button in self.buttons:
+            button.setEnabled(clip or (simulation and button in self._forwards))
 
     def set_playing(self, playing: bool, direction: int) -> None:
         """Turn the button of the running direction into a pause button."""
