@@ -13,6 +13,7 @@ from app.cli_model import loaded
 from app.project_file import SUFFIX, load_project
 from sim.assets.images import ImageError, load_image
 from sim.assets.model import CharacterModel, Clip, Mesh
+from sim.cloth.file_mesh import cloth_mesh
 from sim.cloth_settings import ClothSource
 from sim.placement import active_clip
 from sim.scene import ModelSettings, Node, NodeId, Scene
@@ -90,7 +91,7 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
             continue
         if not os.path.isfile(file):
             raise CommandError(path, f"cloth {node.name!r}", f"{file} is missing" if file else "names no mesh file")
-        meshes[file] = loaded(Path(file)).mesh
+        meshes[file] = cloth_mesh(loaded(Path(file)))
     return meshes
 
 

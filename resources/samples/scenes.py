@@ -73,7 +73,7 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
     sheet = Node(
         id="sheet",
         name="Sheet",
-        transform=Transform(position=(0.0, 4.2, -2.0), rotation=(-90.0, 0.0, 0.0)),
+        transform=Transform(position=(0.0, 4.2, -0.7), rotation=(-90.0, 0.0, 0.0)),
         cloth=ClothSettings(
             columns=64,
             rows=64,
@@ -87,7 +87,7 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
             bend_stiffness=1e-4,
             thickness=0.03,
             substeps=16,
-            colour=(0.13, 0.32, 0.52),
+            colour=(0.50, 0.13, 0.11),
         ),
     )
     ellipsoid = Node(
@@ -101,9 +101,9 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         id="light",
         name="Light",
         transform=Transform(position=(3.5, 7.5, 5.0)),
-        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.5, reach=8.5),
+        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.35, reach=8.5),
     )
-    camera = Camera(target=(0.0, 2.0, -0.2), yaw=32.0, pitch=14.0, distance=10.5, field_of_view=34.0)
+    camera = Camera(target=(0.0, 1.95, 0.5), yaw=38.0, pitch=12.0, distance=10.2, field_of_view=34.0)
     scene = Scene(nodes=(sheet, ellipsoid, floor, light), view=ViewSettings())
     return scene, ViewState(camera=camera, selection=Selection(node="sheet"))
 
