@@ -1,13 +1,15 @@
-"""Cost of a frame of one character with 60 joints: as a whole, and its part outside OpenGL calls."""
+"""Cost of a frame of one character with 60 joints and one small cloth: as a whole, and of Python alone."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sim.assets.build import build_model
-from sim.bench.gl_clock import timed_gl_calls
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
+from sim.bench.silent_gl import silent_gl
 from sim.camera import Camera
+from sim.clock import STEP_TIME
+from sim.cloth_settings import ClothSettings
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -18,12 +20,14 @@ SIZES = (200,)
 
 STEPS = 60
 PICTURE = (64, 64)
-
-FRAME_STEP = 1.0 / 60.0
+CLOTH = ClothSettings(columns=22, rows=22)
 
 
 def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Two rows for each number of vertices: the whole frame, and its part outside OpenGL calls.
+    """Two rows for each number of vertices: the whole frame, and the same with OpenGL calls that do nothing.
+
+    A frame is one step of the simulation and its picture.  Python alone waits for nothing, so the processor time of
+    its thread is taken, which other programs disturb least.
 
     Raises:
         GLError: If this machine offers no OpenGL.
@@ -38,32 +42,36 @@ def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
 def _rows(context: Context, vertex_count: int, repeat: int) -> list[Row]:
     engine = Engine(context)
     engine.set_model("character", build_model(synthetic_character(vertex_count)), {})
-    nodes = (Node(id="character", model=ModelSettings()), Node(id="light", light=LightSettings()))
-    engine.apply(Scene(nodes=nodes))
+    scene = Scene(
+        nodes=(
+            Node(id="character", model=ModelSettings()),
+            Node(id="cloth", cloth=CLOTH),
+            Node(id="light", light=LightSettings()),
+        )
+    )
     output = Framebuffer(context, PICTURE, label="benchmark picture")
-    whole, outside = [], []
+    whole, python = [], []
     for _ in range(repeat + 1):
-        total, inside = _durations(context, engine, output)
-        whole.append(total)
-        outside.append(total - inside)
+        whole.append(_duration(context, engine, scene, output, time.perf_counter))
+        with silent_gl():
+            python.append(_duration(context, engine, scene, output, time.thread_time))
     output.release()
     engine.release()
-    measured = {"whole": whole[1:], "outside OpenGL": outside[1:]}
     return [
-        row_of("frame", variant, vertex_count, "vertices", seconds, steps=STEPS)
-        for variant, seconds in measured.items()
+        row_of("frame", variant, vertex_count, "vertices", seconds[1:], steps=STEPS)
+        for variant, seconds in (("whole", whole), ("Python alone", python))
     ]
 
 
-def _durations(context: Context, engine: Engine, output: Framebuffer) -> tuple[float, float]:
-    """Seconds of one frame, and those of them inside OpenGL."""
+def _duration(context: Context, engine: Engine, scene: Scene, output: Framebuffer, clock: Callable[[], float]) -> float:
+    """Seconds of one frame by a clock."""
     camera = Camera()
     context.finish()
-    with timed_gl_calls() as clock:
-        start = time.perf_counter()
-        for index in range(STEPS):
-            engine.advance(index * FRAME_STEP)
-            engine.draw(output, camera)
-        context.finish()
-        total = time.perf_counter() - start
-    return total / STEPS, clock.seconds / STEPS
+    start = clock()
+    for index in range(STEPS):
+        engine.apply(scene)
+        engine.step(index * STEP_TIME)
+        engine.refresh(index * STEP_TIME)
+        engine.draw(output, camera)
+    context.finish()
+    return (clock() - start) / STEPS

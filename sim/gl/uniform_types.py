@@ -45,9 +45,16 @@ class UniformType:
         raise ValueError(f"a value of shape {np.shape(value)} for {wanted}")
 
 
-def _matrix(function: Any) -> Callable[[int, int, npt.NDArray[Any]], None]:
+# Setters are looked up when they are called, like all other functions of OpenGL, so that a benchmark can replace them.
+
+
+def _vector(setter: str) -> Callable[[int, int, npt.NDArray[Any]], None]:
+    return lambda location, count, array: getattr(GL, setter)(location, count, array)
+
+
+def _matrix(setter: str) -> Callable[[int, int, npt.NDArray[Any]], None]:
     # numpy is row-major, GLSL column-major: OpenGL transposes on upload.
-    return lambda location, count, array: function(location, count, GL.GL_TRUE, array)
+    return lambda location, count, array: getattr(GL, setter)(location, count, GL.GL_TRUE, array)
 
 
 def _types() -> dict[int, UniformType]:
@@ -62,10 +69,10 @@ def _types() -> dict[int, UniformType]:
     for scalar, vector, dtype, codes, suffix in vectors:
         for count, code in enumerate(codes, start=1):
             shape = () if count == 1 else (count,)
-            upload = getattr(GL, f"glUniform{count}{suffix}v")
+            upload = _vector(f"glUniform{count}{suffix}v")
             table[code] = UniformType(scalar if count == 1 else f"{vector}{count}", np.dtype(dtype), shape, upload)
     for edge, code in ((2, GL.GL_FLOAT_MAT2), (3, GL.GL_FLOAT_MAT3), (4, GL.GL_FLOAT_MAT4)):
-        upload = _matrix(getattr(GL, f"glUniformMatrix{edge}fv"))
+        upload = _matrix(f"glUniformMatrix{edge}fv")
         table[code] = UniformType(f"mat{edge}", np.dtype(np.float32), (edge, edge), upload)
     return table
 
@@ -79,7 +86,7 @@ def _samplers() -> dict[int, UniformType]:
     }  # fmt: skip
     integer = np.dtype(np.int32)
     return {
-        code: UniformType("sampler", integer, (), GL.glUniform1iv, target)
+        code: UniformType("sampler", integer, (), _vector("glUniform1iv"), target)
         for target, codes in targets.items()
         for code in codes
     }
