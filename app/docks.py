@@ -64,14 +64,18 @@ class Docks:
 
     def reset(self) -> None:
         """Puts every dock back in its default place, shown and docked."""
-        for spec in SPECS:
-            dock = self._docks[spec.id]
+        window, docks = self._window, self._docks.values()
+        for dock in docks:
             dock.setFloating(False)
-            self._window.addDockWidget(spec.area, dock)
+            # Side by side for a moment, those at the bottom would make the window wider.
+            window.removeDockWidget(dock)
+        timeline, plots, messages = (self._docks[spec.id] for spec in (TIMELINE, PLOTS, MESSAGES))
+        for spec in (OUTLINER, INSPECTOR, TIMELINE):
+            window.addDockWidget(spec.area, self._docks[spec.id])
+        window.splitDockWidget(timeline, messages, Qt.Orientation.Vertical)
+        window.tabifyDockWidget(messages, plots)
+        for dock in docks:
             dock.show()
-        timeline, messages = self._docks["timeline"], self._docks["messages"]
-        self._window.splitDockWidget(timeline, messages, Qt.Orientation.Vertical)
-        self._window.tabifyDockWidget(messages, self._docks["plots"])
         messages.raise_()
         for orientation, ids in (
             (Qt.Orientation.Horizontal, ("outliner", "inspector")),

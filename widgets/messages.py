@@ -57,7 +57,8 @@ class Messages(QWidget):
             self._follow_timer.start()
         self.model.add(message)
         self._refresh_counts()
-        if message.severity is not Severity.INFO and not self.isVisible():
+        # Behind another tab a panel is not hidden, but nothing of it can be seen.
+        if message.severity is not Severity.INFO and self.visibleRegion().isEmpty():
             self._set_unread(self.unread + 1)
 
     def clear(self) -> None:
@@ -80,6 +81,10 @@ class Messages(QWidget):
         lines = [self.model.message(place.row()).line() for place in places]
         if lines:
             QApplication.clipboard().setText("\n".join(lines))
+
+    def mark_read(self) -> None:
+        """The user sees the panel, or has seen it."""
+        self._set_unread(0)
 
     def _set_unread(self, count: int) -> None:
         if count != self.unread:
@@ -150,7 +155,7 @@ class Messages(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """What is seen is read."""
         super().showEvent(event)
-        self._set_unread(0)
+        self.mark_read()
 
     def _open_menu(self, place: QPoint) -> None:
         self.menu().popup(self.view.viewport().mapToGlobal(place))

@@ -213,7 +213,8 @@ class Plots(QWidget):
     # --- visibility -----------------------------------------------------------------------------------
 
     def _draw_if_stale(self) -> None:
-        if self._stale:
+        # Behind another tab the panel is not hidden, but nothing of it can be seen.
+        if self._stale and not self.visibleRegion().isEmpty():
             self.redraw()
 
     def changeEvent(self, event: QEvent) -> None:
