@@ -30,6 +30,7 @@ uniform float u_clearance;         // kept from colliders [m]
 uniform vec2 u_progress;           // part of what is left of the step that this substep is; fraction of the step at its end
 uniform int u_grabbed;             // particle that follows the hand, or -1
 uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
+uniform float u_hand_pull;         // largest force of the hand [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
@@ -52,6 +53,18 @@ void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 vel
     way *= min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
     position = before + way;
     velocity = way / u_substep;
+}
+
+// Moves a particle with the hand: slower the harder the fabric pulls back, and where it pulls harder than the hand can,
+// the particle slips, so that no hand tears the cloth.
+void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 velocity) {
+    float pull = dot(force, u_hand.xyz - before) > 0.0 ? 0.0 : sqrt(dot(force, force));
+    if (pull < u_hand_pull) {
+        hold(before, u_hand.xyz, u_hand.w, position, velocity);
+        float share = min(1.0, 2.0 - 2.0 * pull / u_hand_pull);
+        position = mix(before, position, share);
+        velocity *= share;
+    }
 }
 
 void main() {
@@ -78,7 +91,7 @@ void main() {
     }
 #endif
     if (gl_VertexID == u_grabbed) {
-        hold(own.position, u_hand.xyz, u_hand.w, position, velocity);
+        follow_hand(own.position, force, position, velocity);
     }
     o_position = vec4(position, first.w);
     o_velocity = vec4(velocity, 0.0);

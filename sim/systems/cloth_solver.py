@@ -25,6 +25,9 @@ HAND_REACH = 0.2
 """Part of a thread that a dragged particle may move in a substep: a hand that is faster than the waves of the fabric
 would tear it."""
 
+HAND_PULL = 0.25
+"""Part of the way to the length that stops the cloth by which a hand may stretch a single thread."""
+
 KIND_OF = {
     "across": SpringKind.STRUCTURAL,
     "along": SpringKind.STRUCTURAL,
@@ -68,8 +71,9 @@ class ClothSolver:
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
         self._token = object()
-        threads = model.springs.of_kind(SpringKind.STRUCTURAL).rest
-        self._hand_reach = HAND_REACH * float(np.median(threads)) if len(threads) else UNLIMITED
+        threads = model.springs.of_kind(SpringKind.STRUCTURAL)
+        self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
+        self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
 
     def step(
         self,
@@ -126,6 +130,8 @@ class ClothSolver:
         program["u_air_drag"] = constants.air_drag
         program["u_wind"] = constants.wind
         program["u_drag"] = (constants.normal_drag, constants.tangent_drag)
+        pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
+        program["u_hand_pull"] = pull or UNLIMITED
 
     def _set_inputs(
         self,
