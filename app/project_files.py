@@ -19,7 +19,7 @@ from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
 from sim.view_state import Selection, ViewState
 
 PROJECT_SUFFIX = ".sinew"
-MODEL_SUFFIXES = (".ezm", ".ezb")
+MODEL_SUFFIXES = (".ezm", ".ezb", ".obj")
 _IMPORT = "import:"
 
 

@@ -57,8 +57,8 @@ def _built(raw: RawModel) -> CharacterModel:
         skin=build_skin(raw, joints, mesh.vertex_count, notes) if joints else None,
         clips=build_clips(raw.clips, joints, notes),
         materials=materials,
-        default_up_axis=default_up_axis(mesh.bounds),
-        default_texture_origin=default_texture_origin(raw.asset_name),
+        default_up_axis="Y" if raw.format == "obj" else default_up_axis(mesh.bounds),
+        default_texture_origin="bottom" if raw.format == "obj" else default_texture_origin(raw.asset_name),
         warnings=tuple(_limited(notes)),
     )
 

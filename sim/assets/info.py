@@ -9,7 +9,7 @@ from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
 from sim.assets.raw import RawModel
 
-_FORMATS = {"ezm": "EZMesh text", "ezb": "binary EZMesh", "gltf": "glTF"}
+_FORMATS = {"ezm": "EZMesh text", "ezb": "binary EZMesh", "obj": "Wavefront OBJ", "gltf": "glTF"}
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sim.assets.faults import ElementFault
 from sim.assets.limits import MAX_FILE_BYTES
 from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
+from sim.assets.obj_reader import is_obj, read_obj
 from sim.assets.raw import ModelError, RawModel
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -40,7 +41,7 @@ def load_model(
     """The character in a file, ready to pose and draw.
 
     Args:
-        path: An EZMesh file, text or binary.
+        path: An EZMesh file, text or binary, or an OBJ file.
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
         cancelled: Asked between pieces of work.
 
@@ -82,8 +83,10 @@ def _read(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         raise ElementFault("", "the file is empty" if not data else "the file has no content")
     for magic, what in _OTHER_FORMATS:
         if start.startswith(magic):
-            raise ElementFault("", f"this is {what}, not an EZMesh model")
-    raise ElementFault("", "this is neither EZMesh text (which starts with '<') nor binary EZMesh")
+            raise ElementFault("", f"this is {what}, not a model")
+    if is_obj(start) or path.suffix.lower() == ".obj":
+        return read_obj(data, path, watch)
+    raise ElementFault("", "this is neither EZMesh text (which starts with '<') nor binary EZMesh nor OBJ")
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -18,7 +18,8 @@ def cloth_mesh(model: CharacterModel) -> Mesh:
     mesh = model.mesh
     if model.default_texture_origin == "bottom":
         return mesh
-    return dataclasses.replace(mesh, texcoords=mesh.texcoords * np.float32([1.0, -1.0]) + np.float32([0.0, 1.0]))
+    u, v = mesh.texcoords.T
+    return dataclasses.replace(mesh, texcoords=np.stack([u, np.float32(1.0) - v], axis=1))
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:

@@ -6,7 +6,7 @@ from widgets.inspector.form import FactParameter, NoteParameter, SectionParamete
 from widgets.joint_text import JointPlacement
 from widgets.protocols import ModelState, ModelStatus
 
-_FORMATS = {"ezm": "EZMesh", "ezb": "EZMesh, binary", "gltf": "glTF"}
+_FORMATS = {"ezm": "EZMesh", "ezb": "EZMesh, binary", "obj": "Wavefront OBJ", "gltf": "glTF"}
 _WARNINGS_MAX = 50
 
 

@@ -1,0 +1,168 @@
+"""Reads Wavefront OBJ text: positions, texture coordinates, normals and polygons; materials are only named."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault, quoted
+from sim.assets.limits import MAX_MAGNITUDE, PartCounter
+from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
+
+OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
+MAX_CORNERS = 1 << 12
+"""Most corners of one polygon."""
+
+_WATCHED_LINES = 4096
+_ABSENT = -1
+
+Corner = tuple[int, int, int]
+
+
+def is_obj(start: bytes) -> bool:
+    """Whether a text begins as OBJ files do: comments, then a line with a known keyword."""
+    for line in start.splitlines():
+        words = line.split(None, 1)
+        if words and not words[0].startswith(b"#"):
+            return words[0] in OBJ_KEYWORDS
+    return False
+
+
+def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """The content of OBJ text; `path` is only noted.
+
+    Source: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part.
+
+    Raises:
+        ElementFault: For numbers or indices that cannot be used; it names the line.
+        LoadCancelled: If `watch` says so.
+    """
+    reader = _Reader(watch)
+    watch.total = len(data)
+    for number, line in enumerate(data.decode("utf-8", "replace").replace("\\\n", " ").splitlines(), start=1):
+        reader.take(number, line)
+    reader.flush()
+    model = RawModel(path, "obj", None, asset_name=path.name, warnings=reader.warnings())
+    buffer, sections = reader.mesh()
+    model.meshes.append(RawMesh(path.stem, "", [buffer], sections))
+    return model
+
+
+class _Reader:
+    """Collects vertices and polygons line by line."""
+
+    def __init__(self, watch: LoadWatch) -> None:
+        self._watch, self._parts = watch, PartCounter()
+        self._values: dict[str, list[list[float]]] = {"v": [], "vt": [], "vn": []}
+        self._corners: dict[Corner, int] = {}
+        self._sections: dict[str, list[int]] = {}
+        self._names = {"o": "", "g": "", "usemtl": ""}
+        self._skipped: dict[str, int] = {}
+        self._pending = 0
+
+    def take(self, number: int, line: str) -> None:
+        """One line; comments and what is not polygonal are passed over."""
+        self._pending += len(line) + 1
+        if number % _WATCHED_LINES == 0:
+            self.flush()
+        words = line.partition("#")[0].split()
+        if not words:
+            return
+        key, rest = words[0], words[1:]
+        if key in self._values:
+            self._values[key].append(_numbers(f"line {number}", key, rest))
+        elif key == "f":
+            self._take_polygon(f"line {number}", rest)
+        elif key in self._names:
+            self._names[key] = " ".join(rest)
+            if key == "o":
+                self._names["g"] = ""
+        elif key not in ("s", "mtllib"):
+            self._skipped[key] = self._skipped.get(key, 0) + 1
+
+    def flush(self) -> None:
+        """Tells how far reading is."""
+        self._watch.advance(self._pending)
+        self._pending = 0
+
+    def warnings(self) -> list[str]:
+        """One sentence about each kind of element that was passed over."""
+        return [
+            f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
+            for key, count in sorted(self._skipped.items())[:10]
+        ]
+
+    def mesh(self) -> tuple[RawVertices, list[RawSection]]:
+        """One vertex for each combination of position, texture coordinate and normal that polygons use."""
+        corners = np.array(list(self._corners), np.int64).reshape(-1, 3)
+        attributes: dict[str, npt.NDArray[np.generic]] = {"position": _gathered(self._values["v"], corners[:, 0], 3)}
+        for column, key, semantic, size in ((1, "vt", "texcoord1", 2), (2, "vn", "normal", 3)):
+            if (corners[:, column] != _ABSENT).any():
+                attributes[semantic] = _gathered(self._values[key], corners[:, column], size)
+        sections = [
+            RawSection(name, "", 0, np.array(part, np.uint32).reshape(-1, 3)) for name, part in self._sections.items()
+        ]
+        return RawVertices(len(corners), attributes), sections
+
+    def _take_polygon(self, place: str, words: list[str]) -> None:
+        if not 3 <= len(words) <= MAX_CORNERS:
+            allowed = "at least 3 are needed" if len(words) < 3 else f"at most {MAX_CORNERS} are allowed"
+            raise ElementFault(place, f"a polygon has {len(words)} corners, {allowed}")
+        numbers = [self._corners.setdefault(self._corner(place, word), len(self._corners)) for word in words]
+        section = self._section()
+        for second, third in itertools.pairwise(numbers[1:]):
+            section.extend((numbers[0], second, third))
+
+    def _section(self) -> list[int]:
+        """Corners of the section that polygons go to now, named after group, object or material."""
+        name = self._names["g"] or self._names["o"] or self._names["usemtl"]
+        if name not in self._sections:
+            self._parts.add("group")
+            self._sections[name] = []
+        return self._sections[name]
+
+    def _corner(self, place: str, word: str) -> Corner:
+        parts = word.split("/")
+        if len(parts) > 3:
+            raise ElementFault(place, f"{quoted(word)} is no corner of a polygon")
+        position = self._index(place, "v", parts[0])
+        texcoord = self._index(place, "vt", parts[1]) if len(parts) > 1 and parts[1] else _ABSENT
+        normal = self._index(place, "vn", parts[2]) if len(parts) > 2 and parts[2] else _ABSENT
+        return position, texcoord, normal
+
+    def _index(self, place: str, key: str, text: str) -> int:
+        """Index from 0; files count from 1, or backwards from the newest element with negative numbers."""
+        known = len(self._values[key])
+        try:
+            number = int(text)
+        except ValueError:
+            raise ElementFault(place, f"{quoted(text)} is no index") from None
+        index = number - 1 if number > 0 else known + number
+        if number == 0 or not 0 <= index < known:
+            raise ElementFault(place, f"{key} {number} is out of range, there are {known} so far")
+        return index
+
+
+def _numbers(place: str, key: str, words: list[str]) -> list[float]:
+    """The numbers of a vertex element: three, or the first two of a texture coordinate."""
+    wanted = 2 if key == "vt" else 3
+    if len(words) < wanted and not (key == "vt" and len(words) == 1):
+        raise ElementFault(place, f"{key} has {len(words)} numbers, {wanted} are needed")
+    try:
+        values = [float(word) for word in words[:wanted]]
+    except ValueError:
+        raise ElementFault(place, f"{key} {quoted(' '.join(words))} is not made of numbers") from None
+    if not all(abs(value) <= MAX_MAGNITUDE for value in values):
+        raise ElementFault(place, f"{key} has the unusable value {max(values, key=abs):.9g}")
+    return values if len(values) == wanted else [*values, 0.0]
+
+
+def _gathered(values: list[list[float]], indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
+    """Rows by index, zeros where there is none, shape (len(indices), size)."""
+    rows = np.array(values, np.float32).reshape(-1, size)
+    found: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)
+    used = indices != _ABSENT
+    found[used] = rows[indices[used]]
+    return found
