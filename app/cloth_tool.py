@@ -96,9 +96,13 @@ class ClothTool(QObject):
             pin = f"pin or let go {self.marks.count} selected"
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
 
+    def look_at(self, position: QPointF) -> None:
+        """Marks the particle at a place at once."""
+        self.marks.hover(self._picker.particle(position))
+
     def _look(self) -> None:
         if self._hover_place is not None and self._touch is None:
-            self.marks.hover(self._picker.particle(self._hover_place))
+            self.look_at(self._hover_place)
             text = self.hover_hint()
             if text:
                 self.hint.emit(text)

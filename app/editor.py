@@ -29,17 +29,20 @@ from app.project_files import Answer, ProjectFiles
 from app.recent_files import RecentFiles
 from app.recovery import Recovery, RecoveryStore
 from app.scene_edits import SceneEdits
+from app.section_cloth import section_cloth, section_names
 from app.settings_store import app_settings
 from app.shader_watch import ShaderWatch
 from app.simulation_stepper import SimulationStepper
 from app.timeline_binding import TimelineBinding
 from app.viewport_client import Drawn, ViewportClient
+from app.viewport_menu import ViewportMenu
 from app.viewport_overlays import ViewportOverlays
 from app.viewport_tools import ViewportTools
 from app.window_state import WindowState
 from sim.change import Change
 from sim.colliders.fit import FittedCollider, fit_colliders
 from sim.handles import HandleMode
+from sim.scene import Node
 from widgets.camera_controller import CameraController
 from widgets.plots import Plots
 from widgets.protocols import ModelState
@@ -120,6 +123,7 @@ class Editor:
             "messages": self.panels.messages,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self))
+        self.menu = ViewportMenu(self.document, self.viewport, self.tools, self.window.actions_table)
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
@@ -131,7 +135,7 @@ class Editor:
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
-        self.playback.playing_changed.connect(lambda *_: self.viewport.update())
+        self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
@@ -141,6 +145,7 @@ class Editor:
         self.client.settled.connect(self.viewport.update)
         self.client.troubled.connect(self._on_troubled)
         self.playback.simulated.connect(self.window.show_simulation)
+        self.window.menus.sections.aboutToShow.connect(self.list_sections)
         self.cloth_files.changed.connect(self.viewport.update)
         self.cloth_files.failed.connect(self.panels.fail)
         self.cloth_panel.failed.connect(self.panels.fail)
@@ -209,6 +214,31 @@ class Editor:
 
         run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
 
+    def list_sections(self) -> None:
+        """Fills the menu of what cloths can be made of: the sections of the active model."""
+        menu, model = self.window.menus.sections, self.active.model
+        menu.clear()
+        names = section_names(model) if model else ()
+        for name in names:
+            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
+        if not names:
+            menu.addAction("No model is loaded").setEnabled(False)
+
+    def add_section_cloth(self, section: str) -> None:
+        """Makes a cloth of a section of the active model, or of all of it for ""."""
+        node, model = self.active.node, self.active.model
+        if node is None or node.model is None or model is None:
+            return
+        path = node.model.path
+
+        def add(made: Node | str) -> None:
+            if isinstance(made, str):
+                self.panels.fail(path, made)
+            else:
+                self.document.add_node(made)
+
+        run_in_background(lambda: section_cloth(node, model, section), add)
+
     def resume_cloth(self, node_id: str) -> None:
         """Lets a cloth that stopped go on from its last good state."""
         cloth = self.client.engine.simulation.cloths.get(node_id) if self.client.engine else None
@@ -271,6 +301,10 @@ class Editor:
         # The picture shows what is there, not how far the rest has been read.
         if status is None or status.state is not ModelState.LOADING or not status.progress:
             self.viewport.update()
+
+    def _on_playing_changed(self, playing: bool, _direction: int) -> None:
+        self.window.actions_table.show_playing(playing)
+        self.viewport.update()
 
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)

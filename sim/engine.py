@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds, CharacterModel
 from sim.camera import Camera
-from sim.colliders.place import Placement, placements
+from sim.colliders.place import Placement, placements, world_from_parent
 from sim.colliders.state import bounding_radius
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -176,10 +176,7 @@ class Engine:
 
     def world_from_parent(self, node: Node) -> npt.NDArray[np.float64]:
         """What the transform of a node is relative to, shape (4, 4): the bone it rides on, else the world."""
-        settings = node.collider
-        character = self._characters.get(settings.bone_node) if settings else None
-        joint = character.joint_frame(settings.bone) if character and settings else None
-        return np.eye(4) if joint is None else joint
+        return world_from_parent(self._scene, self._characters, node)
 
     def statistics(self) -> Statistics:
         """Counts over the visible models."""

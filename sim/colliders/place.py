@@ -94,6 +94,19 @@ def placements(scene: Scene, figures: Mapping[NodeId, Figure]) -> tuple[dict[Nod
     return _placed(nodes, carriers), warnings
 
 
+def world_from_parent(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> Float64:
+    """What the transform of a node is relative to, shape (4, 4).
+
+    For a collider on a bone that is the bone's frame with the scale that `placements` takes for it; else the world.
+    """
+    settings = node.collider
+    carriers = _bone_frames(scene, figures, [node]) if settings is not None else {}
+    carrier = carriers.get((settings.bone_node, settings.bone), _WORLD) if settings is not None else _WORLD
+    matrix = carrier.world_from_carrier.copy()
+    matrix[:3, :3] *= carrier.scale
+    return matrix
+
+
 def collider_states(previous: Mapping[NodeId, Placement], current: Mapping[NodeId, Placement]) -> list[ColliderState]:
     """Motion of every collider from one moment to the next, in the order of `current`.
 

@@ -8,7 +8,7 @@ import pytest
 
 from sim.bench.pose import synthetic_character
 from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.place import ColliderTrack, collider_states, placements, rigid_frames
+from sim.colliders.place import ColliderTrack, collider_states, placements, rigid_frames, world_from_parent
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
@@ -71,6 +71,23 @@ def test_the_scale_of_the_model_scales_what_rides_on_it_and_the_frame_stays_rigi
     assert pose is not None
     bone = (figures["m"].world_from_model @ pose.model_from_joint[BONE])[:3, 3]
     assert np.linalg.norm(matrix[:3, 3] - bone) == pytest.approx(2.0 * np.linalg.norm(OFFSET.position))
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (1.0, 2.0, 4.0)])
+def test_what_a_rider_is_relative_to_has_its_place_and_its_axes(scale: tuple[float, ...]) -> None:
+    made = scene(model=Transform(scale=scale, rotation=(0.0, 30.0, 0.0)))
+    figures = posed(made, 0.4)
+    placed = placements(made, figures)[0]["c"].world_from_collider
+    parent = world_from_parent(made, figures, made.node("c"))
+    matrix = parent @ node_matrix(OFFSET)
+    np.testing.assert_allclose(matrix[:3, 3], placed[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(matrix[:3, :3], placed[:3, :3] * np.cbrt(np.linalg.det(parent[:3, :3])), atol=1e-12)
+
+
+def test_what_does_not_ride_is_relative_to_the_world() -> None:
+    made = scene(ColliderSettings(radius=2.0))
+    for node in made.nodes:
+        np.testing.assert_array_equal(world_from_parent(made, posed(made, 0.0), node), np.eye(4))
 
 
 def test_the_unit_of_the_file_does_not_scale_it() -> None:
