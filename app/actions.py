@@ -153,6 +153,7 @@ SPECS: tuple[ActionSpec, ...] = (
         "Distance between the two methods.",
         "Ctrl+Alt+3",
         group="compare",
+        short="Difference",
     ),
     _spec("skin.lbs", "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", group="skin", short="LBS"),
     _spec("skin.dqs", "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", group="skin", short="DQS"),
@@ -195,6 +196,11 @@ class Actions:
     def check(self, action_id: str, on: bool) -> None:
         """Shows the state of a switch without running it."""
         self._actions[action_id].setChecked(on)
+
+    def show_playing(self, playing: bool) -> None:
+        """The play entry says what it does next."""
+        self._actions["play.toggle"].setIcon(icon("pause" if playing else "play"))
+        self._actions["play.toggle"].setIconText("Pause" if playing else "Play")
 
     def check_one(self, group: str, name: str) -> None:
         """Shows which switch of an exclusive group is on; none where `name` is none of them."""

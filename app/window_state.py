@@ -12,6 +12,7 @@ from app.document import Document
 from app.main_window import MainWindow
 from app.project_files import ProjectFiles
 from app.recent_files import RecentFiles
+from sim.scene import Comparison
 
 _SWITCHES = ("bones", "grid", "axes", "statistics", "textures")
 
@@ -51,7 +52,8 @@ class WindowState(QObject):
         actions.check_one("compare", view.comparison.value)
         node = self._active.node
         settings = node.model if node else None
-        actions.check_one("skin", settings.skinning.value if settings else "")
+        shows_one = settings is not None and view.comparison is Comparison.OFF
+        actions.check_one("skin", settings.skinning.value if settings and shows_one else "")
         actions.check("play.bind_pose", bool(settings and settings.bind_pose))
         for name in _SWITCHES:
             actions.check(f"overlay.{name}", getattr(view, name))
