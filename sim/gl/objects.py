@@ -89,6 +89,7 @@ class GLObject:
         self.context = context
         self.label = label
         self._name = int(name)
+        self._deleted = False
         context.registry.add(self.kind, self._name, label)
         self._finaliser = weakref.finalize(self, context.registry.enqueue, self.kind, self._name)
         self._finaliser.atexit = False
@@ -96,19 +97,20 @@ class GLObject:
     @property
     def name(self) -> int:
         """The GL name; GLError after `release`."""
-        if not self._finaliser.alive:
+        if self._deleted:
             raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
         return self._name
 
     @property
     def released(self) -> bool:
         """Whether the name is gone, by `release` or with its whole context."""
-        return not self._finaliser.alive or self.context.released
+        return self._deleted or self.context.released
 
     def release(self) -> None:
         """Delete the name; the context must be current."""
         if self._finaliser.detach() is not None and not self.context.released:
             self.context.registry.delete(self.kind, self._name)
+        self._deleted = True
 
 
 def new_name(generate: Callable[[int, np.ndarray], object]) -> int:

@@ -52,6 +52,7 @@ class Program:
         self.reflection: Reflection = Reflection({}, (), {}, ())
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
+        self._bytes: dict[str, bytes] = {}
         self._numbers: dict[str, float | None] = {}
         self._dirty: set[str] = set()
         self._units: dict[str, int] = {}
@@ -148,10 +149,10 @@ class Program:
             array = info.type.encode(value, info.size)
         except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"program {self.label!r}: uniform {info.name!r}: {error}") from None
-        last = self._values.get(info.name)
-        if last is None or last.shape != array.shape or last.tobytes() != array.tobytes():
+        data = array.tobytes()
+        if self._bytes.get(info.name) != data:
             # The caller may go on writing into its array, so keep a copy.
-            self._values[info.name] = array.copy()
+            self._values[info.name], self._bytes[info.name] = array.copy(), data
             self._dirty.add(info.name)
         self._numbers[info.name] = value if type(value) in _NUMBERS else None
 
@@ -166,7 +167,7 @@ class Program:
 
     def _restore_values(self) -> None:
         old_values, old_textures = self._values, self._textures
-        self._values, self._numbers, self._textures, self._dirty = {}, {}, {}, set()
+        self._values, self._bytes, self._numbers, self._textures, self._dirty = {}, {}, {}, {}, set()
         for name, info in self.reflection.uniforms.items():
             texture = old_textures[name]() if name in old_textures else None
             if texture is not None and info.type.sampler_target == texture.target:
