@@ -75,18 +75,20 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         name="Sheet",
         transform=Transform(position=(0.0, 4.2, -0.7), rotation=(-90.0, 0.0, 0.0)),
         cloth=ClothSettings(
-            columns=64,
-            rows=64,
+            columns=40,
+            rows=40,
             width=4.0,
             height=4.0,
             placement=ClothPlacement.HANGING,
             pins=PinPreset.CORNERS,
             density=0.25,
-            stretch_stiffness=400.0,
-            shear_stiffness=60.0,
-            bend_stiffness=1e-4,
+            stretch_stiffness=200.0,
+            shear_stiffness=20.0,
+            bend_stiffness=0.02,
+            internal_damping=2e-3,
+            air_drag=1.0,
             thickness=0.03,
-            substeps=16,
+            substeps=12,
             colour=(0.50, 0.13, 0.11),
         ),
     )
@@ -103,7 +105,7 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         transform=Transform(position=(3.5, 7.5, 5.0)),
         light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.35, reach=8.5),
     )
-    camera = Camera(target=(0.0, 1.95, 0.5), yaw=38.0, pitch=12.0, distance=10.2, field_of_view=34.0)
+    camera = Camera(target=(0.0, 2.0, 0.6), yaw=40.0, pitch=25.0, distance=10.8, field_of_view=34.0)
     scene = Scene(nodes=(sheet, ellipsoid, floor, light), view=ViewSettings())
     return scene, ViewState(camera=camera, selection=Selection(node="sheet"))
 
