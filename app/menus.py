@@ -10,6 +10,7 @@ from app.actions import Actions
 SEPARATOR = "-"
 SPACER = " "
 RECENT = "recent"
+SECTIONS = "sections"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
         SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
@@ -20,8 +21,8 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
         "overlay.grid", "overlay.axes", "overlay.textures", "overlay.statistics")  # fmt: skip
-ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SEPARATOR, "add.plane", "add.sphere", "add.ellipsoid",
-       "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
+ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, "add.plane", "add.sphere",
+       "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
 SIMULATION = ("simulate.step", "simulate.reset", SEPARATOR, "simulate.pin")
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
@@ -40,6 +41,7 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
+        sections: Submenu of what cloths can be made of, filled by its owner whenever it opens.
         window: Menu of the docks.
     """
 
@@ -48,7 +50,8 @@ class Menus:
         self.recent = QMenu("Open &Recent", window)
         export = QMenu("&Export", window)
         export.addAction(actions["file.export"])
-        submenus = {RECENT: self.recent, "export": export}
+        self.sections = QMenu("Cl&oth from Section", window)
+        submenus = {RECENT: self.recent, SECTIONS: self.sections, "export": export}
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
                            ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION)):  # fmt: skip
             self._fill(window.menuBar().addMenu(title), ids, submenus)
