@@ -22,12 +22,12 @@ void main() {
 #endif
 #ifdef PINS
     gl_Position = a_pin.w > 0.5 ? frame.clip_from_world * vec4(a_pin.xyz, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
-    gl_PointSize = 9.0;
+    gl_PointSize = 8.0;
 #else
     gl_Position = frame.clip_from_world * vec4(a_position, 1.0);
 #endif
 #ifdef CHOSEN
-    gl_PointSize = 8.0;
+    gl_PointSize = 11.0;
 #endif
 #ifdef HOVERED
     gl_PointSize = 15.0;

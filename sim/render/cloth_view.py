@@ -174,22 +174,23 @@ class ClothView:
         return self._fabric[1]
 
     def details(self, overlay: Overlay) -> tuple[Detail, ...]:
-        """Threads or particles, where they are drawn, and the held particles where they are marked."""
+        """Threads or particles, where they are drawn, and marks of particles."""
         found = []
         if self.settings.look is ClothLook.SPRINGS:
             found.append(Detail(self.arrays.spring_lines(), "lines", 1.0 / STRAIN_SPAN))
         elif self.settings.look is ClothLook.POINTS:
             found.append(Detail(self.arrays.points, "points"))
-        if overlay.marks and self.cloth.pinned.any():
-            found.append(Detail(self.arrays.pins(), "pins"))
         return (*found, *self._marks(overlay))
 
     def _marks(self, overlay: Overlay) -> list[Detail]:
-        """What the user chose and points at, where it is now; the places never leave the GPU."""
+        """What is chosen, held and pointed at, where it is now; the places never leave the GPU."""
         found = []
         chosen = overlay.particles.get(self.node_id)
         if chosen:
             found.append(Detail(self.arrays.chosen(chosen), "chosen"))
+        # Over the wider marks of the chosen ones, which then are a rim.
+        if overlay.marks and self.cloth.pinned.any():
+            found.append(Detail(self.arrays.pins(), "pins"))
         hovered = overlay.hovered_particle
         if hovered is not None and hovered.node == self.node_id and hovered.particle < self.cloth.model.particle_count:
             vertex = int(np.argmax(self.cloth.model.particle_of_vertex == hovered.particle))
