@@ -117,6 +117,11 @@ class Playback(QObject):
         """Length of the active clip [s]."""
         return self._duration()
 
+    @property
+    def pace(self) -> float:
+        """Scene time per time that should have passed: 1 unless simulation steps take longer than they last."""
+        return self._share if self._simulates() else 1.0
+
     def set_playhead(self, playhead: Playhead) -> None:
         """Replaces the playhead and tells what changed."""
         before, self._playhead = self._playhead, playhead

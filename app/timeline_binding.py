@@ -14,6 +14,8 @@ from sim.scene import PLAYBACK, ParamRef
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.timeline import Timeline
 
+SLOW_PACE = 0.95
+
 
 class TimelineBinding(QObject):
     """Shows the active model's clips and the playhead, and turns what the user does into edits."""
@@ -40,6 +42,10 @@ class TimelineBinding(QObject):
         """Says whether playback keeps real time; nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
             self._timeline.set_realtime("")
+        elif self._playback.pace < SLOW_PACE:
+            self._timeline.set_realtime(
+                f"{self._playback.pace:.0%} of real time: the simulation takes longer", warn=True
+            )
         elif rate.slow:
             self._timeline.set_realtime(
                 f"real time, {rate.per_second:.0f} pictures/s, {rate.dropped} dropped", warn=True
