@@ -134,7 +134,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
             shear_stiffness=60.0,
             bend_stiffness=2e-4,
             internal_damping=3e-5,
-            thickness=0.03,
+            thickness=0.038,
             substeps=40,
             wind=(0.0, 0.0, -0.9),
             turbulence=0.25,

@@ -52,6 +52,17 @@ def attach(particles: Int32, points: Float64, positions: Float64, triangles: npt
     return Attachment(particles, triangles[nearest].astype(np.int32), weights, heights)
 
 
+def joined(first: Attachment, second: Attachment, held: npt.NDArray[np.bool_]) -> Attachment:
+    """Both together, of the first only the particles that are still held; `held` has shape (P,)."""
+    kept = held[first.particles]
+    return Attachment(
+        np.concatenate([first.particles[kept], second.particles]),
+        np.concatenate([first.corners[kept], second.corners]),
+        np.concatenate([first.weights[kept], second.weights]),
+        np.concatenate([first.heights[kept], second.heights]),
+    )
+
+
 def attached_points(attachment: Attachment, positions: Float64) -> Float64:
     """Places [m] of the particles on a surface that has moved, shape (H, 3)."""
     corners = positions[attachment.corners]

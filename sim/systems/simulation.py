@@ -23,6 +23,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.maths.transform import node_matrix
+from sim.params import Effect
 from sim.scene import Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.cloth import ClothSystem
@@ -70,6 +71,7 @@ class Simulation:
         self._nodes: dict[NodeId, Node] = {}
         self._settings: dict[NodeId, ClothSettings] = {}
         self._problems: list[Problem] = []
+        self._told: dict[NodeId, str] = {}
         self._track = ColliderTrack()
         self._colliders = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
         self._collider_texture = BufferTexture(context, self._colliders, "rgba32f", label="colliders")
@@ -111,7 +113,7 @@ class Simulation:
             cloth = self.cloths.get(node.id)
             if cloth is None:
                 continue
-            self._followers[node.id].move(cloth, figures)
+            self._follow(scene, node, cloth, figures)
             held = grab is not None and grab.node == node.id
             cloth.step(
                 ClothInputs(
@@ -179,15 +181,13 @@ class Simulation:
         if settings.source is ClothSource.MESH and settings.mesh_path not in meshes:
             return
         self._nodes[node.id] = node
-        if settings != before:
-            self._settings[node.id] = settings
-            try:
+        try:
+            if settings != before or cloth is None:
+                self._settings[node.id] = settings
                 self._take(node.id, cloth, settings, meshes, placement)
-            except ClothError as error:
-                self._problems.append(Problem(node.id, str(error)))
-        cloth = self.cloths.get(node.id)
-        if cloth is not None:
-            cloth.place(placement)
+            self.cloths[node.id].place(placement)
+        except ClothError as error:
+            self._problems.append(Problem(node.id, str(error)))
 
     def _take(
         self, node_id: NodeId, cloth: ClothSystem | None, settings: ClothSettings, meshes: Meshes,
@@ -200,14 +200,28 @@ class Simulation:
             self.cloths[node_id] = ClothSystem(self._context, self._library, settings, surface, placement)
         elif (settings.source, settings.mesh_path, settings.mesh_section) != _shape_of(cloth.settings):
             cloth.rebuild(settings, surface, placement)
-        else:
-            cloth.apply(settings)
+        elif cloth.apply(settings) not in (Effect.REBUILD, Effect.RESET) and self._followers[node_id].is_of(settings):
+            return
+        if node_id in self._followers:
+            self._followers[node_id].detach()
         self._followers[node_id] = PinFollower(settings)
+
+    def _follow(self, scene: Scene, node: Node, cloth: ClothSystem, figures: Figures) -> None:
+        """Moves the held particles of a cloth; tells once what there is not to follow."""
+        follower = self._followers[node.id]
+        follower.move(cloth, figures)
+        missing = follower.missing(scene, figures)
+        if missing and missing != self._told.get(node.id):
+            self._problems.append(Problem("", f"{node.name or node.id}: {missing}"))
+        self._told[node.id] = missing
 
     def _remove(self, node_id: NodeId) -> None:
         self._nodes.pop(node_id, None)
         self._settings.pop(node_id, None)
-        self._followers.pop(node_id, None)
+        self._told.pop(node_id, None)
+        follower = self._followers.pop(node_id, None)
+        if follower is not None:
+            follower.detach()
         cloth = self.cloths.pop(node_id, None)
         if cloth is not None:
             cloth.release()
