@@ -35,7 +35,7 @@ class ViewportMenu(QObject):
         node_id = self._document.selection.node
         if node_id is None:
             self._fill(menu, NOTHING)
-            self._fill(menu.addMenu("&Add"), ADD)
+            self._fill(menu.addMenu("&Add"), tuple(id for id in ADD if id == SEPARATOR or id.startswith("add.")))
             return menu
         if self._document.scene.node(node_id).cloth is not None:
             self._fill_pins(menu, node_id, position)

@@ -6,9 +6,11 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sim.clock import STEP_TIME
+from sim.cloth_settings import PinPreset
 from sim.collider_settings import ColliderShape
+from sim.playhead import Playhead
 from sim.render.shot import ParticleRef
-from sim.scene import ParamRef
+from sim.scene import PLAYBACK, LoopMode, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
 COLUMNS = ROWS = 12
@@ -20,9 +22,9 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 class Stage:
     """An editor with one small cloth that fills the viewport, and a clock that stands."""
 
-    def __init__(self, session):
+    def __init__(self, session, model=None):
         self.clock = Clock()
-        self.editor = session.start(clock=self.clock)
+        self.editor = session.open(model, clock=self.clock) if model else session.start(clock=self.clock)
         self.playback, self.document = self.editor.playback, self.editor.document
         self.playback._timer.setInterval(100000)  # ticks come from the test
         self.editor.edits.add_cloth()
@@ -65,6 +67,7 @@ class Stage:
         picture(self.editor)
 
     def hover(self, particle):
+        """The mouse rests on a particle."""
         self.mouse.hover(self.pixel(particle))
         self.editor.tools.cloth._look()
 
@@ -194,3 +197,319 @@ def test_a_pull_far_beyond_what_the_cloth_can_reach_does_not_break_it(stage, way
     assert not stage.cloth.halted
     assert np.isfinite(stage.positions()).all()
     assert np.abs(stage.positions()).max() < 10.0
+
+
+# --- choosing and pinning ---------------------------------------------------------------------------------
+
+
+def around(stage, particles):
+    pixels = np.array([(place.x(), place.y()) for place in map(stage.pixel, particles)])
+    low, high = pixels.min(axis=0) - 4.0, pixels.max(axis=0) + 4.0
+    return QPointF(*low), QPointF(*high)
+
+
+def test_the_rubber_band_chooses_what_is_inside_and_shows_it(stage):
+    bare = picture(stage.editor)
+    corner = [0, 1, COLUMNS, COLUMNS + 1]
+    stage.shift.drag(*around(stage, corner))
+    assert stage.marks.chosen == {stage.node: tuple(corner)}
+    assert stage.editor.stepper.grab is None
+    assert (picture(stage.editor) != bare).any()
+    assert stage.document.undo_stack.count() == 0
+    stage.trigger("edit.deselect")
+    assert stage.marks.count == 0
+
+
+def test_the_rubber_band_is_seen_while_it_is_spanned_and_escape_gives_it_up(stage):
+    start, end = around(stage, [0, 1])
+    stage.shift.press(start)
+    stage.shift.move(end)
+    band = stage.editor.tools.cloth._band
+    assert band.isVisible()
+    assert (band.box.topLeft() - start).manhattanLength() < 1e-9
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    assert not band.isVisible()
+    assert stage.marks.count == 0
+
+
+def test_shift_click_chooses_one_more_or_less_and_a_click_none(stage):
+    for particle in (MIDDLE, MIDDLE + 2):
+        stage.shift.click(stage.pixel(particle))
+    assert stage.marks.chosen == {stage.node: (MIDDLE, MIDDLE + 2)}
+    stage.shift.click(stage.pixel(MIDDLE))
+    assert stage.marks.chosen == {stage.node: (MIDDLE + 2,)}
+    stage.mouse.click(stage.pixel(MIDDLE))
+    assert stage.marks.count == 0
+    assert stage.document.selection.node == stage.node
+
+
+def test_another_number_of_particles_ends_the_choice(stage):
+    stage.shift.click(stage.pixel(MIDDLE))
+    stage.document.set_value(ParamRef(stage.node, "cloth", "columns"), COLUMNS + 1)
+    assert stage.marks.count == 0
+    picture(stage.editor)
+
+
+def test_the_choice_survives_an_edit_of_the_fabric_and_the_end_of_its_cloth(stage):
+    stage.shift.click(stage.pixel(MIDDLE))
+    stage.document.set_value(ParamRef(stage.node, "cloth", "density"), 0.5)
+    assert stage.marks.count == 1
+    stage.trigger("edit.delete")
+    assert stage.marks.count == 0
+    picture(stage.editor)
+
+
+def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
+    stage.hover(MIDDLE)
+    stage.trigger("simulate.pin")
+    picture(stage.editor)
+    assert stage.cloth.pinned[MIDDLE]
+    assert stage.settings.pin_list == str(MIDDLE)
+    assert stage.document.undo_stack.count() == 1
+    assert stage.document.undo_stack.undoText() == f"Pin particle {MIDDLE}"
+    stage.trigger("simulate.pin")
+    picture(stage.editor)
+    assert not stage.cloth.pinned[MIDDLE]
+    assert stage.document.undo_stack.undoText() == f"Let go of particle {MIDDLE}"
+    stage.document.undo_stack.undo()
+    picture(stage.editor)
+    assert stage.cloth.pinned[MIDDLE]
+
+
+def test_p_pins_all_that_is_chosen_first_and_lets_all_of_it_go_then(stage):
+    row = [0, 1, 2]  # the first one is held already, as an upper corner
+    stage.shift.drag(*around(stage, row))
+    assert stage.marks.chosen == {stage.node: tuple(row)}
+    stage.trigger("simulate.pin")
+    picture(stage.editor)
+    assert stage.cloth.pinned[row].all()
+    assert stage.document.undo_stack.count() == 1
+    stage.trigger("simulate.pin")
+    picture(stage.editor)
+    assert not stage.cloth.pinned[row].any()
+    assert stage.cloth.pinned.sum() == 1
+    stage.document.undo_stack.undo()
+    stage.document.undo_stack.undo()
+    assert stage.settings.pin_list == ""
+
+
+def test_p_without_a_particle_changes_nothing_and_says_why(stage):
+    hints = []
+    stage.editor.tools.hint.connect(hints.append)
+    stage.trigger("simulate.pin")
+    assert stage.document.undo_stack.count() == 0
+    assert "Shift+Drag" in hints[-1]
+
+
+def test_a_particle_pinned_in_flight_stays_where_it_was(stage):
+    stage.playback.toggle()
+    stage.run(20)
+    place = stage.positions()[MIDDLE]
+    stage.hover(MIDDLE)
+    stage.trigger("simulate.pin")
+    stage.run(30)
+    assert np.allclose(stage.positions()[MIDDLE], place, atol=1e-5)
+    assert stage.steps == 50  # nothing started anew
+
+
+# --- the context menu -------------------------------------------------------------------------------------
+
+
+def entries(menu):
+    return {action.text().replace("&", ""): action for action in menu.actions() if action.text()}
+
+
+def test_a_right_click_selects_the_cloth_and_offers_its_pins(stage):
+    stage.editor.edits.select()
+    menu = stage.editor.menu.menu_at(stage.pixel(MIDDLE))
+    assert stage.document.selection.node == stage.node
+    offered = entries(menu)
+    assert {"Pin This Particle", "Pins", "Reset Simulation", "Frame Selection", "Delete"} <= set(offered)
+    offered["Pin This Particle"].trigger()
+    picture(stage.editor)
+    assert stage.cloth.pinned[MIDDLE]
+    assert "Let Go of This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
+
+
+def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
+    stage.hover(MIDDLE)
+    stage.trigger("simulate.pin")
+    menu = stage.editor.menu.menu_at(stage.pixel(MIDDLE))
+    presets = entries(entries(menu)["Pins"].menu())
+    assert not any(action.isChecked() for action in presets.values())
+    presets["Top edge"].trigger()
+    picture(stage.editor)
+    assert stage.settings.pins is PinPreset.TOP
+    assert stage.cloth.pinned.tolist() == [True] * COLUMNS + [False] * (COLUMNS * (ROWS - 1))
+    assert stage.document.undo_stack.count() == 2
+    stage.document.undo_stack.undo()
+    assert stage.settings.pins is PinPreset.CORNERS
+    assert stage.settings.pin_list == str(MIDDLE)
+
+
+def test_a_right_click_beside_everything_offers_what_can_be_added(stage):
+    menu = stage.editor.menu.menu_at(QPointF(5.0, 200.0))
+    assert stage.document.selection.node is None
+    assert "Cloth" in entries(entries(menu)["Add"].menu())
+
+
+# --- the clock --------------------------------------------------------------------------------------------
+
+
+def simulated(stage, steps=10):
+    stage.playback.toggle()
+    stage.run(steps)
+    stage.playback.pause()
+    assert stage.steps == steps
+
+
+def test_the_timeline_plays_steps_and_starts_anew_without_a_clip(stage):
+    timeline = stage.editor.timeline
+    first, play, step = timeline.transport.buttons[0], timeline.transport.buttons[4], timeline.transport.buttons[5]
+    rest = stage.positions()
+    step.click()
+    assert stage.steps == 1
+    play.click()
+    stage.run(5)
+    assert stage.steps == 6
+    play.click()
+    stage.run(5)
+    assert stage.steps == 6
+    assert "held" in stage.editor.window._simulation.text()
+    assert not np.array_equal(stage.positions(), rest)
+    first.click()
+    assert stage.steps == 0
+    np.testing.assert_array_equal(stage.positions(), rest)
+
+
+def test_a_scene_without_a_clip_that_plays_once_does_not_end(stage):
+    stage.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "loop"), LoopMode.ONCE)
+    simulated(stage)
+
+
+def test_going_back_to_the_start_resets_and_other_places_hold(session, arm):
+    stage = Stage(session, arm)
+    rest = stage.positions()
+    simulated(stage)
+    moved = stage.positions()
+    stage.editor.timeline.ruler.scrub_to(0.5)
+    picture(stage.editor)
+    assert stage.steps == 10
+    np.testing.assert_array_equal(stage.positions(), moved)
+    stage.editor.timeline.ruler.scrub_to(0.0)
+    assert stage.steps == 0
+    np.testing.assert_array_equal(stage.positions(), rest)
+
+
+def test_the_first_frame_resets_even_where_the_playhead_is_there_already(session, arm):
+    stage = Stage(session, arm)
+    start = stage.pixel(LOWER_LEFT)
+    stage.mouse.press(start)
+    stage.mouse.move(start + QPointF(0.0, -40.0))
+    stage.run(10)
+    stage.mouse.release(start + QPointF(0.0, -40.0))
+    assert (stage.steps, stage.playback.playhead.time) == (10, 0.0)
+    stage.trigger("play.first")
+    assert stage.steps == 0
+
+
+def test_selecting_something_else_does_not_reset(session, arm):
+    stage = Stage(session, arm)
+    simulated(stage)
+    stage.playback.set_playhead(Playhead())
+    stage.editor.edits.select(stage.document.scene.of_kind("model")[0].id)
+    stage.editor.edits.select()
+    stage.document.set_value(ParamRef(stage.document.scene.of_kind("model")[0].id, "model", "bind_pose"), True)
+    assert stage.steps == 10
+
+
+# --- handles of colliders ---------------------------------------------------------------------------------
+
+
+def add_sphere(stage, place):
+    stage.editor.edits.add_collider(ColliderShape.SPHERE)
+    sphere = stage.document.selection.node
+    stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
+    stage.document.undo_stack.clear()
+    picture(stage.editor)
+    return sphere
+
+
+def test_a_sphere_is_pushed_into_a_moving_cloth_by_its_handle_as_one_entry(stage):
+    behind = stage.positions()[MIDDLE] + [0.0, 0.0, -0.8]
+    sphere = add_sphere(stage, behind)
+    stage.trigger("handle.move")
+    stage.playback.toggle()
+    stage.run(10)
+    ahead = behind + np.array([0.0, 0.0, 1.1])
+    start, end = place_of(stage.editor, behind), place_of(stage.editor, ahead)
+    handles = stage.editor.handles._handles()
+    tip = QPointF(*handles.view.pixels(handles.curve(2))[1])
+    stage.mouse.press(tip)
+    for share in np.linspace(0.05, 1.0, 20):
+        stage.mouse.move(tip + (end - start) * float(share))
+        stage.run(2)
+    moved = np.array(stage.document.scene.node(sphere).transform.position)
+    assert np.allclose(moved[:2], behind[:2], atol=1e-6)  # along the axis only
+    assert moved[2] > behind[2] + 0.5
+    stage.mouse.release(tip + end - start)
+    stage.run(20)
+    distances = np.linalg.norm(stage.positions() - moved, axis=1)
+    assert distances.min() > 0.3 - 1e-3  # its radius
+    assert distances.min() < 0.35  # it does touch
+    assert stage.positions()[:, 2].max() > 0.05
+    assert stage.document.undo_stack.count() == 1
+    stage.document.undo_stack.undo()
+    assert np.allclose(stage.document.scene.node(sphere).transform.position, behind)
+
+
+@pytest.mark.parametrize("mode", ["move", "rotate", "scale"])
+def test_escape_takes_a_handle_back_while_playing(stage, mode):
+    sphere = add_sphere(stage, stage.positions()[MIDDLE] + [0.0, 0.0, 0.8])
+    before = stage.document.scene.node(sphere)
+    stage.trigger(f"handle.{mode}")
+    stage.playback.toggle()
+    stage.run(2)
+    handles = stage.editor.handles._handles()
+    place = QPointF(*handles.view.pixels(handles.curve(1))[-1])
+    stage.mouse.press(place)
+    stage.mouse.move(place + QPointF(20.0, 20.0))
+    stage.run(2)
+    assert stage.document.scene.node(sphere) != before
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    stage.run(2)
+    assert stage.document.scene.node(sphere) == before
+    assert stage.document.undo_stack.count() == 0
+
+
+def test_the_toolbar_shows_which_handles_are_on(stage):
+    actions = stage.editor.window.actions_table
+    stage.trigger("handle.move")
+    assert [actions[f"handle.{name}"].isChecked() for name in ("move", "rotate", "scale")] == [True, False, False]
+    stage.trigger("handle.scale")
+    assert [actions[f"handle.{name}"].isChecked() for name in ("move", "rotate", "scale")] == [False, False, True]
+    stage.trigger("handle.scale")
+    assert not actions["handle.scale"].isChecked()
+    assert stage.editor.handles.mode is None
+
+
+def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_move_it_there(session, arm):
+    stage = Stage(session, arm)
+    model = stage.document.scene.of_kind("model")[0]
+    stage.document.set_value(ParamRef(model.id, "transform", "scale"), (2.0, 2.0, 2.0))
+    bone = stage.editor.store.loaded(model.id).model.skeleton.names[1]
+    stage.editor.edits.select(model.id, bone)
+    stage.editor.edits.add_collider(ColliderShape.SPHERE)
+    sphere = stage.document.selection.node
+    stage.document.set_value(ParamRef(sphere, "transform", "position"), (0.1, 0.05, 0.0))
+    stage.trigger("handle.move")
+    picture(stage.editor)
+    placed = stage.editor.client.engine._placed()[sphere].world_from_collider[:3, 3]
+    handles = stage.editor.handles._handles()
+    assert np.allclose(handles.centre, placed, atol=1e-9)
+    start = QPointF(*handles.view.pixels(handles.centre[None])[0])
+    target = start + QPointF(-30.0, 20.0)
+    stage.mouse.drag(start, target)
+    picture(stage.editor)
+    placed = stage.editor.client.engine._placed()[sphere].world_from_collider[:3, 3]
+    assert (place_of(stage.editor, placed) - target).manhattanLength() < 0.5
