@@ -1,0 +1,266 @@
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from sim.change import Change, ChangeKind
+from sim.cloth.stability import Stability
+from sim.cloth_settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sim.collider_settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
+from sim.params import Effect
+from sim.scene import Node, ParamRef, Scene
+from sim.view_state import Selection
+from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
+from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
+from widgets.inspector.inspector import Inspector
+from widgets.inspector.relevance import hidden_rows
+from widgets.protocols import ClothStatus
+
+
+@pytest.fixture
+def target(qapp):
+    nodes = (
+        *sample_scene().nodes,
+        Node(id="f", name="flag", cloth=ClothSettings()),
+        Node(id="s", name="ball", collider=ColliderSettings()),
+    )
+    return FakeTarget(Scene(nodes=nodes))
+
+
+@pytest.fixture
+def inspector(target, statuses, show):
+    return show(Inspector(target, statuses.get))
+
+
+def select(inspector, node):
+    inspector.set_selection(Selection(node=node))
+
+
+def shown(inspector):
+    """Names of the rows of the node's own settings that can be seen."""
+    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem)]
+    own = [item for item in rows if item.param.ref.part in ("cloth", "collider")]
+    return {item.param.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
+
+
+def row(inspector, name):
+    rows = (item for item in items_of(inspector.tree) if isinstance(item, SettingItem))
+    return next(item for item in rows if item.param.ref.name == name)
+
+
+def choices(inspector, name):
+    combo = row(inspector, name).editor.combo
+    return [combo.itemText(index) for index in range(combo.count())]
+
+
+def set_cloth(target, **values):
+    for name, value in values.items():
+        target.set_value(ParamRef("f", "cloth", name), value)
+
+
+def test_a_material_hides_the_springs_and_the_other_way_round(inspector, target):
+    select(inspector, "f")
+    assert "stretch_stiffness" in shown(inspector)
+    assert not {"particle_mass", "structural_stiffness", "bend_damping"} & shown(inspector)
+    set_cloth(target, mode=ClothMode.SPRINGS)
+    assert not {"density", "stretch_stiffness", "internal_damping"} & shown(inspector)
+    assert {"mode", "particle_mass", "structural_stiffness", "bend_damping"} <= shown(inspector)
+
+
+def test_hidden_rows_keep_their_values(inspector, target):
+    select(inspector, "f")
+    set_cloth(target, density=0.7, mode=ClothMode.SPRINGS)
+    set_cloth(target, mode=ClothMode.MATERIAL)
+    assert row(inspector, "density").editor.field.value() == 0.7
+    assert "density" in shown(inspector)
+
+
+def test_a_mesh_needs_a_file_and_a_sheet_needs_sizes(inspector, target):
+    select(inspector, "f")
+    assert {"columns", "rows", "width", "height", "placement"} <= shown(inspector)
+    assert not {"mesh_path", "mesh_section"} & shown(inspector)
+    set_cloth(target, source=ClothSource.MESH)
+    assert not {"columns", "rows", "width", "height", "placement"} & shown(inspector)
+    assert {"mesh_path", "mesh_section"} <= shown(inspector)
+
+
+@pytest.mark.parametrize(
+    ("target_of_pins", "expected"),
+    [(PinTarget.WORLD, set()), (PinTarget.SURFACE, {"pin_node"}), (PinTarget.BONE, {"pin_node", "pin_bone"})],
+)
+def test_pins_ask_for_what_they_follow(inspector, target, target_of_pins, expected):
+    select(inspector, "f")
+    set_cloth(target, pin_target=target_of_pins)
+    assert shown(inspector) & {"pin_node", "pin_bone"} == expected
+
+
+def test_gusts_have_a_size_once_there_are_any(inspector, target):
+    select(inspector, "f")
+    assert "turbulence_scale" not in shown(inspector)
+    set_cloth(target, turbulence=2.0)
+    assert {"turbulence_scale", "turbulence_seed"} <= shown(inspector)
+
+
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target, shape):
+    select(inspector, "s")
+    target.set_value(ref("s", "collider", "shape"), shape)
+    assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
+
+
+def test_every_hidden_name_is_a_parameter():
+    for look in ClothLook:
+        for mode in ClothMode:
+            names = hidden_rows(ClothSettings(look=look, mode=mode))
+            assert names <= {field.name for field in msgspec.structs.fields(ClothSettings)}
+
+
+# --- names --------------------------------------------------------------------------------------------
+
+
+def test_models_and_bones_are_chosen_from_the_scene(inspector, target):
+    select(inspector, "s")
+    assert choices(inspector, "bone_node") == ["None", "dude", "cape"]
+    assert choices(inspector, "bone") == ["Choose a model first"]
+    combo = row(inspector, "bone_node").editor.combo
+    combo.setCurrentIndex(1)
+    combo.activated.emit(1)
+    assert target.scene.node("s").collider.bone_node == "a"
+    assert choices(inspector, "bone") == ["None", *BONES]
+    assert "bone" in shown(inspector)
+
+
+def test_a_bone_that_is_gone_is_marked(inspector, target):
+    select(inspector, "s")
+    target.set_value(ref("s", "collider", "bone_node"), "a")
+    target.set_value(ref("s", "collider", "bone"), "tail")
+    assert row(inspector, "bone").editor.combo.currentText() == "tail (missing)"
+
+
+def test_a_model_without_bones_says_so(inspector, target):
+    select(inspector, "s")
+    target.set_value(ref("s", "collider", "bone_node"), "b")
+    assert choices(inspector, "bone") == ["No bones"]
+
+
+def test_a_new_name_of_a_model_is_shown(inspector, target):
+    select(inspector, "s")
+    target.set_value(ref("s", "collider", "bone_node"), "a")
+    target.set_value(ref("a", "node", "name"), "hero")
+    assert row(inspector, "bone_node").editor.combo.currentText() == "hero"
+
+
+def test_a_removed_model_is_marked(inspector, target):
+    select(inspector, "s")
+    target.set_value(ref("s", "collider", "bone_node"), "a")
+    rest = tuple(node for node in target.scene.nodes if node.id != "a")
+    change = Change(ChangeKind.REMOVED, ParamRef("a", "node", ""), Effect.REBUILD)
+    target.replace(msgspec.structs.replace(target.scene, nodes=rest), change)
+    assert row(inspector, "bone_node").editor.combo.currentText() == "a (missing)"
+
+
+def test_sections_come_from_the_file(inspector, target):
+    inspector.names.section_names = {"/cape.obj": ("hem", "collar", "hem")}.get
+    set_cloth(target, source=ClothSource.MESH, mesh_path="/cape.obj")
+    select(inspector, "f")
+    assert choices(inspector, "mesh_section") == ["Whole file", "hem", "collar"]
+
+
+# --- what follows the simulation ----------------------------------------------------------------------
+
+
+def test_presets_are_for_cloths_only(inspector):
+    select(inspector, "f")
+    assert inspector.cloth.isVisible()
+    select(inspector, "s")
+    assert not inspector.cloth.isVisible()
+
+
+def meter(inspector):
+    return next(item for item in items_of(inspector.tree) if isinstance(item, WidgetItem)).widget
+
+
+def test_the_meter_stands_below_the_substeps_and_survives_a_rebuild(inspector, qtbot):
+    select(inspector, "f")
+    item = next(item for item in items_of(inspector.tree) if isinstance(item, WidgetItem))
+    above = item.parent().child(item.parent().indexOfChild(item) - 1)
+    assert above.param.ref.name == "substeps"
+    inspector.cloth.show_status(ClothStatus(stability=Stability(1e-3, 2.0, 90)))
+    inspector.rebuild()
+    assert meter(inspector).stability.ratio == 2.0
+    with qtbot.waitSignal(inspector.cloth.stable_requested) as asked:
+        meter(inspector).button.click()
+    assert asked.args == [90]
+
+
+def test_counts_are_facts(inspector):
+    select(inspector, "f")
+    inspector.cloth.show_status(ClothStatus(particles=2304, springs=13_000, triangles=4418))
+    facts = {item.text(0): item.text(1) for item in items_of(inspector.tree) if isinstance(item, FactItem)}
+    assert facts == {"Particles": "2,304", "Springs": "13,000", "Triangles": "4,418"}
+
+
+def test_a_stopped_cloth_says_why_and_offers_what_can_be_done(inspector):
+    select(inspector, "f")
+    notice, log = inspector.cloth.notice, SignalLog(inspector.cloth, "reset_requested", "resume_requested")
+    assert not notice.isVisible()
+    inspector.cloth.show_status(ClothStatus(halted="stopped at 1 s: too far"))
+    assert notice.isVisible()
+    assert notice.label.text() == "Stopped at 1 s: too far"
+    notice.reset_button.click()
+    notice.resume_button.click()
+    assert log == [("reset_requested",), ("resume_requested",)]
+    inspector.cloth.show_status(ClothStatus())
+    assert not notice.isVisible()
+
+
+# --- presets ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def presets(inspector):
+    select(inspector, "f")
+    bar = inspector.cloth.presets
+    bar.set_names(("Silk", "Denim"), ("Mine",))
+    return bar
+
+
+def test_a_preset_is_chosen_from_the_list(presets):
+    log = SignalLog(presets, "chosen")
+    presets.combo.setCurrentIndex(presets.combo.findText("Denim"))
+    presets.combo.activated.emit(presets.combo.currentIndex())
+    assert log == [("chosen", "Denim")]
+
+
+def test_values_of_no_preset_are_custom(presets):
+    presets.show_name("Silk")
+    assert presets.combo.currentText() == "Silk"
+    presets.show_name("")
+    assert presets.combo.currentIndex() == -1
+
+
+def test_only_own_presets_can_be_deleted(presets):
+    log = SignalLog(presets, "deleted")
+    presets.show_name("Silk")
+    assert not presets.delete_action.isEnabled()
+    presets.show_name("Mine")
+    presets.delete_action.trigger()
+    assert log == [("deleted", "Mine")]
+
+
+def test_a_name_is_typed_in_the_place_of_the_list(presets, qtbot):
+    log = SignalLog(presets, "saved")
+    presets.ask_name()
+    QTest.keyClicks(presets.line, "  Thick   wool ")
+    QTest.keyClick(presets.line, Qt.Key.Key_Return)
+    assert log == [("saved", "Thick wool")]
+    assert presets.combo.isVisible()
+
+
+def test_escape_gives_a_new_name_up(presets):
+    log = SignalLog(presets, "saved")
+    presets.ask_name()
+    QTest.keyClicks(presets.line, "Wool")
+    QTest.keyClick(presets.line, Qt.Key.Key_Escape)
+    assert presets.combo.isVisible()
+    assert log == []

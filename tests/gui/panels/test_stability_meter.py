@@ -1,0 +1,79 @@
+import pytest
+
+from sim.clock import STEP_TIME
+from sim.cloth.stability import Stability
+from widgets.stability_meter import StabilityMeter, StabilityOverlay, meter_colour, meter_text, meter_word
+
+
+def measured(ratio, substeps=20):
+    """A cloth of 10 substeps that are `ratio` of the longest stable one."""
+    return Stability(h_max=STEP_TIME / 10 / ratio, ratio=ratio, substeps=substeps)
+
+
+@pytest.fixture
+def meter(show):
+    return show(StabilityMeter(), 300, 40)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "word", "offers"),
+    [
+        (0.5, "stable", False),
+        (0.79, "stable", False),
+        (0.8, "near the limit", True),
+        (0.99, "near the limit", True),
+        (1.0, "unstable", True),
+        (400.0, "unstable", True),
+    ],
+)
+def test_word_colour_and_button_change_at_the_margin_and_at_the_bound(meter, ratio, word, offers):
+    meter.show_stability(measured(ratio, 2000))
+    assert meter_word(meter.stability) == word
+    assert meter.button.isVisible() is offers
+    colours = {meter_word(measured(r)): meter_colour(measured(r)).name() for r in (0.1, 0.9, 2.0)}
+    assert len(set(colours.values())) == 3
+    assert meter_colour(meter.stability).name() == colours[word]
+
+
+def test_the_button_asks_for_the_substeps_that_are_enough(meter, qtbot):
+    meter.show_stability(measured(1.6, 20))
+    with qtbot.waitSignal(meter.stable_requested) as asked:
+        meter.button.click()
+    assert asked.args == [20]
+
+
+def test_a_cloth_that_no_number_of_substeps_mends_is_not_promised_anything(meter):
+    meter.show_stability(measured(900.0, 4096))
+    assert not meter.button.isEnabled()
+    assert "Not even 4,096 substeps" in meter.button.toolTip()
+
+
+def test_the_tooltip_explains_margin_and_figures(meter):
+    meter.show_stability(Stability(h_max=1e-3, ratio=0.5, substeps=21))
+    tip = meter.toolTip()
+    assert "strong stretch stiffens it and lowers the bound" in tip
+    assert "Substep 0.5 ms, longest stable 1 ms." in tip
+    assert "Fewest substeps with the margin: 21." in tip
+
+
+def test_nothing_known_shows_a_dash_and_no_button(meter):
+    meter.show_stability(None)
+    assert meter_text(None) == "dt / dt max –"
+    assert not meter.button.isVisible()
+    meter.bar.repaint()
+
+
+def test_the_text_does_not_depend_on_colour(meter):
+    meter.show_stability(measured(1.234, 2000))
+    assert meter.accessibleName() == "Stability: dt / dt max 1.23, unstable"
+
+
+def test_the_overlay_hides_without_a_cloth_and_tells_when_it_grows(qtbot):
+    overlay = StabilityOverlay()
+    qtbot.addWidget(overlay)
+    overlay.show_stability(measured(0.3))
+    assert overlay.isVisible()
+    with qtbot.waitSignal(overlay.resized):
+        overlay.show_stability(measured(3.0, 50))
+    overlay.show_stability(None)
+    assert not overlay.isVisible()

@@ -1,0 +1,271 @@
+"""What the editor shows of the selected cloth, and what can be done with it there."""
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QApplication
+
+from sim.cloth.presets import PRESETS
+from sim.cloth.stability import stability
+from sim.cloth_settings import ClothLook, ClothSource
+from sim.scene import ParamRef, Transform
+from tests.gui.editor_harness import Clock
+from widgets.message_model import Severity
+
+SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def editor(session, clock):
+    """An editor with a small sheet of cloth."""
+    editor = session.start(clock=clock)
+    editor.edits.add_cloth()
+    set_cloth(editor, columns=8, rows=8)
+    editor.viewport.repaint()
+    return editor
+
+
+def node(editor):
+    return editor.document.scene.of_kind("cloth")[0]
+
+
+def set_cloth(editor, **values):
+    editor.document.set_values({ParamRef(node(editor).id, "cloth", name): value for name, value in values.items()})
+
+
+def system(editor):
+    return editor.client.engine.simulation.cloths[node(editor).id]
+
+
+def positions(editor):
+    with editor.viewport.gl_current():
+        return system(editor).positions()
+
+
+def status(editor):
+    return editor.panels.inspector.cloth.status
+
+
+def run(editor, clock, seconds):
+    """Plays for a while of simulated time, with pictures in between."""
+    if not editor.playback.playhead.playing:
+        editor.playback.toggle()
+    for _ in range(round(seconds * 20)):
+        clock.now += 0.05
+        editor.playback.tick()
+        editor.viewport.repaint()
+        QApplication.processEvents()
+
+
+def messages(editor, severity=Severity.WARNING):
+    return [message.text for message in editor.panels.messages.model.messages if message.severity is severity]
+
+
+def wait_for_stability(qtbot, editor, substeps):
+    """Waits until the meter shows the cloth with this many substeps."""
+
+    def arrived():
+        editor.viewport.repaint()
+        shown, settings = status(editor).stability, system(editor).settings
+        expected = stability(system(editor).model, settings)
+        return settings.substeps == substeps and shown is not None and shown.ratio == pytest.approx(expected.ratio)
+
+    qtbot.waitUntil(arrived, timeout=10000)
+
+
+def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor):
+    wait_for_stability(qtbot, editor, 48)
+    assert status(editor).stability.is_stable
+    assert editor.overlays.stability.isVisible()
+    set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
+    wait_for_stability(qtbot, editor, 4)
+    assert not status(editor).stability.is_stable
+    before = editor.document.undo_stack.count()
+    editor.overlays.stability.meter.button.click()
+    assert editor.document.undo_stack.count() == before + 1
+    substeps = node(editor).cloth.substeps
+    wait_for_stability(qtbot, editor, substeps)
+    assert status(editor).stability.ratio <= 0.8
+    editor.document.undo_stack.undo()
+    assert node(editor).cloth.substeps == 4
+
+
+def test_the_meter_goes_with_the_selection(qtbot, editor):
+    wait_for_stability(qtbot, editor, 48)
+    editor.edits.select()
+    assert not editor.overlays.stability.isVisible()
+    editor.edits.select(node(editor).id)
+    editor.viewport.repaint()
+    assert editor.overlays.stability.isVisible()
+
+
+def test_the_counts_are_those_of_the_simulation(editor):
+    assert (status(editor).particles, status(editor).triangles) == (64, 98)
+    assert status(editor).springs == system(editor).model.springs.count
+
+
+def test_the_legend_of_the_strain_is_in_percent(editor):
+    assert not editor.overlays.legend.isVisible()
+    set_cloth(editor, look=ClothLook.STRAIN)
+    assert editor.overlays.legend.isVisible()
+    assert editor.overlays.legend.labels() == ("0", "10", "20")
+    assert editor.overlays.legend.accessibleName() == "Strain [%]: 0 to 20"
+    set_cloth(editor, look=ClothLook.SURFACE)
+    assert not editor.overlays.legend.isVisible()
+
+
+def test_the_plots_record_while_it_plays(editor, clock):
+    editor.window.docks.reveal("plots")
+    run(editor, clock, 1.0)
+    editor.plots.redraw()
+    time, total = editor.plots.curves["total"].getOriginalDataset()
+    assert len(time) >= 2
+    statistics = system(editor).statistics
+    assert time[-1] == statistics.time <= 1.0
+    assert total[-1] == pytest.approx(statistics.kinetic + statistics.elastic + statistics.potential)
+    editor.edits.select()
+    assert editor.plots.empty.isVisible()
+
+
+# --- a cloth that blows up ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(editor, clock):
+    """The cloth of the editor, blown up."""
+    set_cloth(editor, stretch_stiffness=30_000.0, substeps=1)
+    run(editor, clock, 1.0)
+    assert system(editor).halted
+    return editor
+
+
+def test_a_stopped_cloth_is_told_with_an_offer(stopped):
+    (text,) = messages(stopped)
+    assert text.startswith("cloth: stopped at ")
+    assert text.endswith("Reset or resume it in the inspector.")
+    assert stopped.panels.inspector.cloth.notice.isVisible()
+
+
+def test_resume_goes_on_from_the_last_good_state(stopped):
+    place = positions(stopped)
+    set_cloth(stopped, stretch_stiffness=100.0, substeps=48)
+    stopped.panels.inspector.cloth.notice.resume_button.click()
+    assert system(stopped).halted == ""
+    np.testing.assert_array_equal(positions(stopped), place)
+    stopped.viewport.repaint()
+    assert not stopped.panels.inspector.cloth.notice.isVisible()
+
+
+def test_reset_brings_it_back_to_the_start(stopped):
+    stopped.panels.inspector.cloth.notice.reset_button.click()
+    assert system(stopped).halted == ""
+    assert system(stopped).step_count == 0
+    np.testing.assert_allclose(positions(stopped), system(stopped).model.positions, atol=1e-6)
+
+
+# --- presets ------------------------------------------------------------------------------------------
+
+
+def test_a_preset_is_one_edit(editor):
+    before, count = node(editor).cloth, editor.document.undo_stack.count()
+    editor.panels.inspector.cloth.presets.chosen.emit("Denim")
+    assert {name: getattr(node(editor).cloth, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
+    assert editor.panels.inspector.cloth.presets.combo.currentText() == "Denim"
+    assert editor.document.undo_stack.count() == count + 1
+    assert editor.document.undo_stack.undoText() == "Use Denim for cloth"
+    editor.document.undo_stack.undo()
+    assert node(editor).cloth == before
+    assert editor.panels.inspector.cloth.presets.combo.currentIndex() == -1
+
+
+def test_own_presets_are_there_at_the_next_start(session, editor):
+    set_cloth(editor, density=0.77)
+    bar = editor.panels.inspector.cloth.presets
+    bar.saved.emit("Heavy")
+    assert bar.combo.currentText() == "Heavy"
+    editor.document.undo_stack.setClean()
+    session.close(editor)
+    second = session.start()
+    second.edits.add_cloth()
+    bar = second.panels.inspector.cloth.presets
+    assert bar.combo.findText("Heavy") >= 0
+    bar.chosen.emit("Heavy")
+    assert node(second).cloth.density == 0.77
+    bar.deleted.emit("Heavy")
+    assert bar.combo.findText("Heavy") == -1
+
+
+def test_a_shipped_name_cannot_be_taken(editor):
+    editor.panels.inspector.cloth.presets.saved.emit("Silk")
+    assert messages(editor, Severity.ERROR) == ["Silk is a preset that comes with Sinew; choose another name"]
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+def make_mesh(editor, path):
+    set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
+    editor.viewport.repaint()
+
+
+def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
+    path = tmp_path / "sheet.obj"
+    path.write_text(SHEET, encoding="utf-8")
+    make_mesh(editor, path)
+    assert status(editor).note == f"Reading {path}"
+    qtbot.waitUntil(lambda: str(path) in editor.cloth_files.meshes, timeout=10000)
+    editor.viewport.repaint()
+    assert status(editor).note == ""
+    assert system(editor).model.particle_count == 5
+    assert editor.cloth_files.section_names(str(path)) == ("flag",)
+    set_cloth(editor, source=ClothSource.GRID)
+    assert editor.cloth_files.meshes == {}
+
+
+def test_a_cloth_without_a_file_says_what_it_needs(session, editor):
+    make_mesh(editor, "")
+    assert status(editor).note == "Choose the file that becomes cloth."
+
+
+def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):
+    path = tmp_path / "broken.obj"
+    path.write_text("v 1 2\n", encoding="utf-8")
+    with qtbot.waitSignal(editor.cloth_files.failed, timeout=10000):
+        make_mesh(editor, path)
+    editor.viewport.repaint()
+    assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"]
+    assert status(editor).note == f"{path}: line 1: v has 2 numbers, 3 are needed"
+    set_cloth(editor, texture="")
+    assert len(messages(editor, Severity.ERROR)) == 1
+
+
+def test_a_texture_arrives(qtbot, editor, tmp_path):
+    path = tmp_path / "fabric.png"
+    Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
+    set_cloth(editor, texture=str(path))
+    qtbot.waitUntil(lambda: path in editor.cloth_files.images, timeout=10000)
+    assert editor.cloth_files.images[path][0, 0].tolist() == [10, 200, 30, 255]
+
+
+def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
+    editor = session.open(arm)
+    model = editor.document.scene.of_kind("model")[0]
+    editor.document.set_value(ParamRef(model.id, "transform", "position"), (0.0, 2.0, 0.0))
+    editor.list_sections()
+    (action,) = editor.window.menus.sections.actions()
+    with qtbot.waitSignal(editor.document.changed, timeout=20000):
+        action.trigger()
+    editor.viewport.repaint()
+    cloth = system(editor).model
+    box = editor.client.engine.model_of(model.id).mesh.bounds
+    np.testing.assert_allclose(cloth.positions.min(axis=0), box.lo + np.array([0.0, 2.0, 0.0]), atol=1e-5)
+    np.testing.assert_allclose(cloth.positions.max(axis=0), box.hi + np.array([0.0, 2.0, 0.0]), atol=1e-5)
+    assert node(editor).transform == msgspec.structs.replace(Transform(), position=(0.0, 2.0, 0.0))
+    editor.document.undo_stack.undo()
+    assert editor.document.scene.of_kind("cloth") == ()
