@@ -1,0 +1,63 @@
+// Contact of a particle with all colliders, continuous, so that nothing fast passes through.
+// Inputs: colliders as packed by sim/colliders/pack.py, planes that do not turn first (PLANES of them), where the
+// particle was, span as fractions of the step and in seconds; world space. Outputs: its place and velocity after it.
+// RESPONSE selects: 1 bounce, 2 die, 3 stick.
+
+#include "common/sweep.glsl"
+#include "cloth/contact.glsl"
+
+const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from a surface stays on it
+
+// Answers one contact; returns whether there was one.
+bool meet(Contact contact, inout Particle moved, float clearance, float substep) {
+    bool touches = contact.distance < clearance;
+#if RESPONSE == 1
+    bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
+#else
+    moved.position += touches ? (clearance - contact.distance) * contact.normal : vec3(0.0);
+    moved.velocity = touches ? contact.velocity : moved.velocity;
+#endif
+    return touches;
+}
+
+// Returns whether the particle touched anything.
+bool meet_colliders(
+    samplerBuffer colliders, int count, vec3 start, inout Particle moved, float from, float to, float clearance,
+    float substep
+) {
+    bool touched = false;
+    for (int i = 0; i < PLANES; ++i) {
+        touched = meet(plane_contact(colliders, i, moved.position, to), moved, clearance, substep) || touched;
+    }
+#ifdef OTHERS
+    float reach = clearance + distance(start, moved.position);
+    int index = collider_next(colliders, PLANES, count, moved.position, to, reach);
+    while (index < count) {
+        Contact contact = swept_contact(colliders, index, start, moved.position, from, to, substep);
+        touched = meet(contact, moved, clearance, substep) || touched;
+        index = collider_next(colliders, index + 1, count, moved.position, to, reach);
+    }
+#endif
+    return touched;
+}
+
+// Carries a particle that sits on a collider along with it; returns whether it sits on one.
+bool carried(
+    samplerBuffer colliders, int count, inout Particle moved, float from, float to, float clearance, float substep
+) {
+    bool held = false;
+    vec3 start = moved.position;
+    int index = collider_next(colliders, 0, count, start, from, clearance + STICK_SLOP);
+    while (index < count) {
+        Contact contact = collider_contact(colliders, index, start, from, substep);
+        ColliderPose first = collider_pose(colliders, index, from);
+        ColliderPose last = collider_pose(colliders, index, to);
+        vec3 arm = quaternion_rotate(quaternion_conjugate(first.orientation), start - first.centre);
+        bool sits = !held && abs(contact.distance - clearance) < STICK_SLOP;
+        moved.position = sits ? last.centre + quaternion_rotate(last.orientation, arm) : moved.position;
+        held = held || sits;
+        index = collider_next(colliders, index + 1, count, start, from, clearance + STICK_SLOP);
+    }
+    moved.velocity = held ? (moved.position - start) / substep : moved.velocity;
+    return held;
+}

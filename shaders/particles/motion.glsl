@@ -1,0 +1,44 @@
+// What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
+// Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
+// WHIRLS and ATTRACTOR are optional parts. Functions are named as in sim/reference/particles.py.
+// Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the whirls.
+
+#ifdef WHIRLS
+#include "common/curl_noise.glsl"
+#endif
+
+const float SLOW_DRAG = 1e-2;   // drag times time below which series are more exact
+
+// Softened pull towards the attractor and push around the axis, falling with the square of the distance.
+vec3 attraction(vec3 point) {
+    vec3 towards = emitter.attractor.xyz - point;
+    float fall = inversesqrt(dot(towards, towards) + emitter.attractor.w);
+    return (emitter.pull.w * towards - cross(emitter.pull.xyz, towards)) * (fall * fall * fall);
+}
+
+vec3 acceleration(vec3 point) {
+    vec3 air = emitter.air.xyz;
+#ifdef WHIRLS
+    vec3 place = point * emitter.whirl.x - emitter.whirl_shift.xyz;
+    air += emitter.whirl.y * curl_noise(
+        place, emitter.whirl_cells.xyz, uint(emitter.numbers.z), uint(emitter.numbers.w), emitter.whirl.zw
+    );
+#endif
+    vec3 total = emitter.gravity.xyz + emitter.gravity.w * air;
+#ifdef ATTRACTOR
+    total += attraction(point);
+#endif
+    return total;
+}
+
+// What drag leaves of a velocity after a time, the time that counts for an acceleration, and half its square as far
+// as an acceleration counts for the place: exp(-c t), (1 - exp(-c t)) / c, (t - y) / c.
+vec3 pace_of(float drag, float time) {
+    float x = drag * time;
+    float left = exp(-x);
+    float slow_y = time * (1.0 - x * (0.5 - x * (1.0 / 6.0 - x / 24.0)));
+    float slow_z = time * time * (0.5 - x * (1.0 / 6.0 - x * (1.0 / 24.0 - x / 120.0)));
+    bool slow = x < SLOW_DRAG;
+    float y = slow ? slow_y : (1.0 - left) / max(drag, 1e-20);
+    return vec3(left, y, slow ? slow_z : (time - y) / max(drag, 1e-20));
+}

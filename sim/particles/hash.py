@@ -1,0 +1,79 @@
+"""Random numbers by counting: a hash of (seed, birth number, channel), without state, the same on every machine.
+
+The functions and their names are those of shaders/common/hash.glsl, and give the very same bits.
+
+Source: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), functions pcg3d and pcg4d.
+"""
+
+import enum
+
+import numpy as np
+import numpy.typing as npt
+
+UInt32 = npt.NDArray[np.uint32]
+Float64 = npt.NDArray[np.float64]
+
+_MULTIPLIER = np.uint32(1664525)
+_INCREMENT = np.uint32(1013904223)
+_HALF = np.uint32(16)
+_SPARE_BITS = np.uint32(8)
+UNIT = 2.0**-24
+"""A float32 holds 24 bits, so that only the upper ones of a hash are used."""
+
+
+class Group(enum.IntEnum):
+    """What three channels of a birth are for; the shaders count the same."""
+
+    LIFE = 0
+    """Lifetime, speed, size."""
+    DIRECTION = 1
+    """Two numbers of the direction, and how much of its life a particle has that is there from the start."""
+    PLACE = 2
+    """Place within the source; on a surface the face and the place on it."""
+    LOOK = 3
+    """Picture of the atlas, turn, and one to spare."""
+
+
+def pcg3d(values: UInt32) -> UInt32:
+    """Three hashes of three integers each, shape (..., 3)."""
+    v = values * _MULTIPLIER + _INCREMENT
+    x, y, z = v[..., 0], v[..., 1], v[..., 2]
+    for shift in (True, False):
+        x = x + y * z
+        y = y + z * x
+        z = z + x * y
+        if shift:
+            x, y, z = (part ^ (part >> _HALF) for part in (x, y, z))
+    return np.stack([x, y, z], axis=-1)
+
+
+def pcg4d(values: UInt32) -> UInt32:
+    """Four hashes of four integers each, shape (..., 4)."""
+    v = values * _MULTIPLIER + _INCREMENT
+    x, y, z, w = (v[..., index] for index in range(4))
+    for shift in (True, False):
+        x = x + y * w
+        y = y + z * x
+        z = z + x * y
+        w = w + y * z
+        if shift:
+            x, y, z, w = (part ^ (part >> _HALF) for part in (x, y, z, w))
+    return np.stack([x, y, z, w], axis=-1)
+
+
+def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
+    """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
+    counted = np.asarray(numbers, dtype=np.uint32)
+    values = np.empty((*counted.shape, 3), np.uint32)
+    values[..., 0], values[..., 1], values[..., 2] = counted, np.uint32(seed), np.uint32(group)
+    return pcg3d(values)
+
+
+def unit_numbers(bits: UInt32) -> Float64:
+    """Numbers from 0 up to and without 1 from the upper 24 bits; each is exact as a float32 too."""
+    return (bits >> _SPARE_BITS).astype(np.float64) * UNIT
+
+
+def birth_numbers(seed: int, numbers: npt.ArrayLike, group: int) -> Float64:
+    """Three channels of random numbers for each birth number (n,), shape (n, 3), 0 up to and without 1."""
+    return unit_numbers(birth_bits(seed, numbers, group))

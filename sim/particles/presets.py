@@ -1,0 +1,105 @@
+"""Effects to begin with: names and the settings that they change."""
+
+from typing import Any
+
+import msgspec
+
+from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
+from sim.emitter_settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.params import validated
+
+_FRAME = 1.0 / 60.0
+
+_FADE_IN_OUT = ((0.0, 0.0), (0.15, 1.0), (0.6, 0.7), (1.0, 0.0))
+
+
+def _firework_size(share: float) -> tuple[float, float]:
+    """The point size of a classic tutorial on vertex programs over the life, as a factor of its largest."""
+    return share, (-8.0 * share**2 + 8.0 * share + 1.0) / 3.0
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "Demo fountain": {
+        "mode": EmissionMode.FULL, "capacity": 10_000, "lifetime": 67.5 * _FRAME, "lifetime_variance": 7.5 / 67.5,
+        "speed": 0.055 / _FRAME, "speed_variance": 0.005 / 0.055, "aim": EmissionAim.ANGLES, "yaw": 180.0,
+        "yaw_spread": 360.0, "pitch": 112.5, "pitch_spread": 45.0, "gravity": (0.0, -0.001 / _FRAME**2, 0.0),
+        "drag": 0.0, "collision": CollisionResponse.BOUNCE, "clearance": 0.0, "size": 0.02, "size_variance": 0.0,
+        "colour_over_life": ((0.0, 0.25, 0.55, 1.0), (1.0, 0.05, 0.1, 0.6)),
+        "opacity_over_life": ((0.0, 0.7), (0.8, 0.5), (1.0, 0.0)),
+    },
+    "Fire": {
+        "source": EmitterSource.DISC, "source_radius": 0.25, "rate": 900.0, "capacity": 2_000, "lifetime": 1.1,
+        "lifetime_variance": 0.4, "speed": 0.7, "speed_variance": 0.5, "cone_angle": 20.0, "size": 0.22,
+        "size_variance": 0.4, "gravity": (0.0, 2.2, 0.0), "drag": 1.2, "turbulence": 1.3, "turbulence_scale": 0.35,
+        "turbulence_change": 1.5, "look": ParticleLook.ROUND, "blending": Blending.ADDITIVE, "brightness": 0.45,
+        "colour_over_life": (
+            (0.0, 1.0, 0.75, 0.35), (0.3, 1.0, 0.4, 0.08), (0.7, 0.7, 0.1, 0.02), (1.0, 0.15, 0.02, 0.01)
+        ),
+        "opacity_over_life": ((0.0, 0.0), (0.1, 0.6), (0.5, 0.4), (1.0, 0.0)),
+        "size_over_life": ((0.0, 0.6), (0.3, 1.0), (1.0, 0.3)), "softness": 0.2,
+    },
+    "Smoke": {
+        "source": EmitterSource.DISC, "source_radius": 0.15, "rate": 80.0, "capacity": 600, "lifetime": 5.0,
+        "lifetime_variance": 0.3, "speed": 0.5, "speed_variance": 0.3, "cone_angle": 15.0, "size": 0.45,
+        "size_variance": 0.4, "gravity": (0.0, 0.5, 0.0), "drag": 0.8, "wind": (0.25, 0.0, 0.0), "turbulence": 0.5,
+        "turbulence_scale": 0.8, "turbulence_change": 0.4, "blending": Blending.ALPHA,
+        "colour_over_life": ((0.0, 0.18, 0.17, 0.16), (1.0, 0.45, 0.45, 0.46)),
+        "opacity_over_life": ((0.0, 0.0), (0.1, 0.35), (0.5, 0.2), (1.0, 0.0)),
+        "size_over_life": ((0.0, 0.3), (0.3, 0.8), (1.0, 2.2)), "softness": 0.4,
+    },
+    "Snow": {
+        "source": EmitterSource.BOX, "source_size": (8.0, 0.1, 8.0), "rate": 500.0, "capacity": 6_000, "lifetime": 9.0,
+        "lifetime_variance": 0.2, "speed": 0.3, "speed_variance": 0.5, "cone_angle": 180.0, "size": 0.025,
+        "size_variance": 0.5, "gravity": (0.0, -1.6, 0.0), "drag": 2.0, "wind": (0.3, 0.0, 0.1), "turbulence": 0.5,
+        "turbulence_scale": 1.2, "turbulence_change": 0.5, "collision": CollisionResponse.STICK, "clearance": 0.005,
+        "blending": Blending.ALPHA, "colour_over_life": ((0.0, 0.9, 0.95, 1.0),),
+        "opacity_over_life": ((0.0, 0.0), (0.05, 0.9), (0.85, 0.9), (1.0, 0.0)), "softness": 0.0,
+    },
+    "Sparks": {
+        "source": EmitterSource.POINT, "rate": 400.0, "capacity": 1_200, "lifetime": 1.6, "lifetime_variance": 0.5,
+        "speed": 3.2, "speed_variance": 0.6, "cone_angle": 35.0, "size": 0.012, "size_variance": 0.4, "drag": 0.35,
+        "inherited_velocity": 0.7, "collision": CollisionResponse.BOUNCE, "clearance": 0.004,
+        "look": ParticleLook.STREAK, "streak_time": 0.03, "blending": Blending.ADDITIVE, "brightness": 4.0,
+        "colour_over_life": ((0.0, 1.0, 0.85, 0.55), (0.5, 1.0, 0.45, 0.1), (1.0, 0.5, 0.06, 0.01)),
+        "opacity_over_life": ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0)), "softness": 0.0,
+    },
+    "Fireworks": {
+        "mode": EmissionMode.BURST, "bursts": "0:700", "burst_period": 2.5, "capacity": 1_500, "lifetime": 2.2,
+        "lifetime_variance": 0.15, "speed": 6.0, "speed_variance": 0.12, "cone_angle": 180.0, "size": 0.09,
+        "size_variance": 0.2, "gravity": (0.0, -2.5, 0.0), "drag": 1.4, "stateless": True,
+        "collision": CollisionResponse.NONE, "blending": Blending.ADDITIVE, "brightness": 2.0,
+        "colour_over_life": (
+            (0.0, 1.0, 0.95, 0.8), (0.25, 1.0, 0.55, 0.2), (0.7, 0.9, 0.12, 0.3), (1.0, 0.3, 0.05, 0.4)
+        ),
+        "opacity_over_life": ((0.0, 1.0), (0.6, 0.9), (1.0, 0.0)),
+        "size_over_life": tuple(_firework_size(index / 10.0) for index in range(11)), "softness": 0.0,
+    },
+    "Dust": {
+        "source": EmitterSource.DISC, "source_radius": 0.1, "rate": 90.0, "capacity": 400, "lifetime": 2.2,
+        "lifetime_variance": 0.4, "speed": 0.35, "speed_variance": 0.6, "cone_angle": 75.0, "size": 0.16,
+        "size_variance": 0.4, "gravity": (0.0, -0.08, 0.0), "drag": 2.0, "turbulence": 0.25, "turbulence_scale": 0.3,
+        "inherited_velocity": 0.15, "collision": CollisionResponse.BOUNCE, "clearance": 0.02,
+        "blending": Blending.ALPHA, "colour_over_life": ((0.0, 0.4, 0.33, 0.25), (1.0, 0.5, 0.44, 0.36)),
+        "opacity_over_life": tuple((share, 0.25 * value) for share, value in _FADE_IN_OUT),
+        "size_over_life": ((0.0, 0.4), (1.0, 1.8)), "softness": 0.15,
+    },
+}  # fmt: skip
+"""By name.  "Demo fountain" is that of the OpenGL cookbooks: its speeds and forces are those of 60 frames a second."""
+
+
+def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
+    """An emitter as the preset has it, that stays where it was and on what it was; KeyError for an unknown name."""
+    kept = {field: getattr(settings, field) for field in KEPT_FIELDS}
+    return validated(msgspec.structs.replace(EmitterSettings(), **kept), **PRESETS[name])
+
+
+KEPT_FIELDS: tuple[str, ...] = ("model_node", "bone", "density_bone", "density_texture", "seed", "attractor")
+"""What a preset leaves as it is: places, not manners."""
+
+PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
+"""What a preset of one's own holds."""
+
+
+def preset_values(settings: EmitterSettings) -> dict[str, Any]:
+    """Values of an emitter, to be kept as a preset of one's own."""
+    return {field: getattr(settings, field) for field in PRESET_FIELDS}

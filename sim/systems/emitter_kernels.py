@@ -1,0 +1,104 @@
+"""Which programs an emitter needs: what it does not use is compiled out."""
+
+from dataclasses import dataclass
+
+from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
+from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
+from sim.emitter_settings import CollisionResponse, EmitterSettings
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.systems.particle_buffers import PARTICLE
+
+SOURCES = {
+    EmitterSource.POINT: 0,
+    EmitterSource.SPHERE: 1,
+    EmitterSource.BOX: 2,
+    EmitterSource.DISC: 3,
+    EmitterSource.LINE: 4,
+    EmitterSource.VERTICES: 5,
+    EmitterSource.FACES: 5,
+}
+AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
+RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
+
+SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a step of an emitter makes use of.
+
+    Attributes:
+        source, aim, response: As the shaders number them; 0 for no response.
+        full: Whether the dead are born again at once.
+        segments: Whether births come in more than one run.
+        whirls, attractor: Whether these forces act.
+        layout: Order of the colliders.
+        others: Whether there are colliders beside the planes in front.
+    """
+
+    source: int
+    aim: int
+    response: int = 0
+    full: bool = False
+    segments: bool = False
+    whirls: bool = False
+    attractor: bool = False
+    layout: ColliderLayout = ANY_ORDER
+    others: bool = False
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """Macros for the shaders."""
+        defines: dict[str, object] = {
+            "SOURCE": str(self.source),
+            "AIM": str(self.aim),
+            "FULL": self.full,
+            "SEGMENTS": self.segments,
+            "WHIRLS": self.whirls,
+            "ATTRACTOR": self.attractor,
+        }
+        if self.response:
+            defines |= self.layout.defines
+            defines |= {"COLLIDERS": True, "RESPONSE": str(self.response), "OTHERS": self.others}
+        return defines
+
+
+def features_of(settings: EmitterSettings, collider_count: int, layout: ColliderLayout) -> Features:
+    """What a step with these settings and colliders needs."""
+    response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    return Features(
+        source=SOURCES[settings.source],
+        aim=AIMS[settings.aim],
+        response=response,
+        full=settings.mode is EmissionMode.FULL and not settings.stateless,
+        segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
+        whirls=settings.turbulence > 0.0 and settings.drag > 0.0,
+        attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
+        layout=layout if response else ANY_ORDER,
+        others=bool(response) and collider_count > layout.planes,
+    )
+
+
+class EmitterKernels:
+    """Programs by features, made when first asked for."""
+
+    def __init__(self, library: ShaderLibrary) -> None:
+        self._library = library
+        self._kernels: dict[tuple[str, Features], Kernel] = {}
+
+    def step(self, features: Features) -> Kernel:
+        """The kernel of a substep."""
+        return self._made("particles/step.vert", features, is_step=True)
+
+    def stateless(self, features: Features) -> Kernel:
+        """The kernel of the formula."""
+        return self._made("particles/stateless.vert", features, is_step=False)
+
+    def _made(self, file: str, features: Features, *, is_step: bool) -> Kernel:
+        kernel = self._kernels.get((file, features))
+        if kernel is None:
+            inputs = [PARTICLE] if is_step else []
+            kernel = Kernel(self._library, file, PARTICLE, inputs=inputs, defines=features.defines)
+            self._kernels[file, features] = kernel
+        return kernel

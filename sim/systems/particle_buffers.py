@@ -1,0 +1,78 @@
+"""Buffers of particles, shared between emitters: a step writes into a spare one and leaves its old one for the next."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.buffer import Buffer
+from sim.gl.capture_loop import CaptureSide
+from sim.gl.context import Context
+from sim.gl.ping_pong import padded_count
+from sim.gl.record import record
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+
+PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
+"""place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
+
+COUNT = record("ParticleCount", count=(4, "f4"))
+"""How many, and three numbers without a meaning."""
+
+
+def dead_records(capacity: int) -> npt.NDArray[np.void]:
+    """Slots that nobody was born in yet, padded."""
+    out = PARTICLE.zeros(padded_count(capacity))
+    out["position"][:, 3] = -1.0
+    out["velocity"][:, 3] = -1.0
+    return out
+
+
+class ScratchPool:
+    """Spare buffers by size.
+
+    Emitters of one capacity hold a buffer each and have one more between them.
+
+    Args:
+        context: Where they live.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._spare: dict[int, CaptureSide] = {}
+        self._users: dict[int, int] = {}
+
+    def open(self, count: int) -> CaptureSide:
+        """A buffer of `count` records for a new user, who gives it back by `close`; contents are undefined."""
+        if count not in self._users:
+            self._users[count], self._spare[count] = 0, self._new(count)
+        self._users[count] += 1
+        return self._new(count)
+
+    def swap(self, side: CaptureSide) -> CaptureSide:
+        """The spare buffer of the same size; `side` becomes the spare one."""
+        taken, self._spare[side.count] = self._spare[side.count], side
+        return taken
+
+    def close(self, side: CaptureSide) -> None:
+        """Take back the buffer of a user; with the last one of a size its spare goes too."""
+        side.release()
+        if side.count not in self._users:
+            return
+        self._users[side.count] -= 1
+        if not self._users[side.count]:
+            self._spare.pop(side.count).release()
+            del self._users[side.count]
+
+    def release(self) -> None:
+        """Delete the spare buffers; may be called twice."""
+        for spare in self._spare.values():
+            spare.release()
+        self._spare.clear()
+        self._users.clear()
+
+    def _new(self, count: int) -> CaptureSide:
+        buffer = Buffer(
+            self._context, count * PARTICLE.dtype.itemsize, dtype=PARTICLE.dtype, usage="copy", label="particles"
+        )
+        texture = BufferTexture(self._context, buffer, "rgba32f")
+        source = VertexArray(self._context, [Stream(buffer)], label="particles")
+        return CaptureSide(buffer, texture, source, count)

@@ -1,0 +1,63 @@
+"""ParticleCount: how many particles live, counted on the GPU and read without waiting."""
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.readback import Readback
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+from sim.systems.particle_buffers import COUNT
+
+CHUNK = 64
+
+
+class ParticleCount:
+    """Adds up the living of one emitter.
+
+    Args:
+        context: Where it lives.
+        library: Where programs come from.
+        capacity: Most slots that are counted.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, capacity: int) -> None:
+        self._levels: list[tuple[Buffer, BufferTexture]] = []
+        size = capacity
+        while size > 1 or not self._levels:
+            size = -(-size // CHUNK)
+            buffer = Buffer(context, COUNT.zeros(size), usage="copy", label="particle count")
+            self._levels.append((buffer, BufferTexture(context, buffer, "rgba32f")))
+        self._vertices = VertexArray(context, label="particle count")
+        self._first = Kernel(library, "particles/count.vert", COUNT, defines={"CHUNK": CHUNK, "FIRST": True})
+        self._next = Kernel(library, "particles/count.vert", COUNT, defines={"CHUNK": CHUNK})
+        self._readback = Readback(context, label="particle count")
+
+    def measure(self, state: BufferTexture, slot_count: int) -> None:
+        """Count the living in the first slots; nothing waits."""
+        kernel, source, count = self._first, state, slot_count
+        for buffer, texture in self._levels:
+            chunks = -(-count // CHUNK)
+            kernel.run(self._vertices, buffer, chunks, u_records=source, u_count=count)
+            kernel, source, count = self._next, texture, chunks
+
+    def request(self) -> None:
+        """Ask for the newest count."""
+        self._readback.request(self._levels[-1][0])
+
+    def poll(self) -> int | None:
+        """The count asked for, once it is there; never waits."""
+        found = self._readback.poll()
+        return None if found is None else int(found["count"][0, 0])
+
+    def read(self) -> int:
+        """The newest count; waits for the GPU."""
+        return int(self._levels[-1][0].read()["count"][0, 0])
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for buffer, texture in self._levels:
+            texture.release()
+            buffer.release()
+        self._vertices.release()
+        self._readback.release()
