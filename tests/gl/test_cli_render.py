@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import resources
 from app.cli import main
 from app.project_file import save_project
 from sim.camera import Camera
-from sim.scene import ModelSettings, Node, Scene
+from sim.cloth_settings import ClothSettings, PinPreset
+from sim.scene import ModelSettings, Node, Scene, Transform
 from sim.view_state import ViewState
 
 SIZE = "96x64"
@@ -159,3 +161,56 @@ def test_an_empty_project_is_an_empty_picture(tmp_path: Path) -> None:
     save_project(path, Scene(), ViewState())
     rendered(path, tmp_path / "a%d.png")
     assert pixels(tmp_path / "a0.png").std() > 0.0
+
+
+# --- what is simulated --------------------------------------------------------------------------------
+
+
+def falling(folder: Path, *, time: float = 0.0) -> Path:
+    """A project with a dark sheet that falls out of the picture."""
+    cloth = ClothSettings(columns=6, rows=6, substeps=8, pins=PinPreset.NONE, air_drag=0.0, normal_drag=0.0)
+    path = folder / "falling.sinew"
+    place = Transform(position=(0.0, 1.5, 0.0))
+    node = Node(id="sheet", name="Sheet", transform=place, cloth=cloth)
+    camera = Camera(target=(0.0, 0.75, 0.0), yaw=0.0, pitch=0.0, distance=4.0)
+    save_project(path, Scene(nodes=(node,)), ViewState(camera=camera, time=time))
+    return path
+
+
+def test_a_frame_shows_the_cloth_after_its_steps(tmp_path: Path) -> None:
+    """Frame 20 is a third of a second after the start, wherever the range begins; the sheet has fallen 0.57 m."""
+    project = falling(tmp_path)
+    rendered(project, tmp_path / "a%d.png", "--frames", "0:20")
+    rendered(project, tmp_path / "b%d.png", "--frames", "20")
+    assert (tmp_path / "a20.png").read_bytes() == (tmp_path / "b20.png").read_bytes()
+    tops = [silhouette(tmp_path / f"a{frame}.png")[0].min() for frame in (0, 10, 20)]
+    assert tops[0] < tops[1] < tops[2]
+    pixel = 2.0 * 4.0 * np.tan(np.radians(0.5 * Camera().field_of_view)) / 64
+    assert abs((tops[2] - tops[0]) * pixel - 0.57) < 2.5 * pixel
+
+
+def test_a_single_picture_is_simulated_up_to_the_saved_moment(tmp_path: Path) -> None:
+    project = falling(tmp_path, time=20 / 60)
+    rendered(project, tmp_path / "saved.png")
+    rendered(project, tmp_path / "%d.png", "--frames", "20")
+    np.testing.assert_array_equal(pixels(tmp_path / "saved.png"), pixels(tmp_path / "20.png"))
+
+
+def test_a_cloth_that_blows_up_is_drawn_as_it_was_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cloth = ClothSettings(columns=6, rows=6, substeps=1, stretch_stiffness=1e6)
+    path = tmp_path / "bad.sinew"
+    save_project(path, Scene(nodes=(Node(id="sheet", name="Sheet", cloth=cloth),)), ViewState())
+    rendered(path, tmp_path / "%d.png", "--frames", "100")
+    err = capsys.readouterr().err
+    assert err.startswith(f"sinew: {path}: warning: Sheet: stopped at ")
+    assert err.count("\n") == 1
+    assert len(silhouette(tmp_path / "100.png")[0]) > 0
+
+
+def test_frames_go_on_in_the_repetitions_of_the_clip(tmp_path: Path) -> None:
+    """The figure stands as in the frame a loop earlier, only the cloth has moved on."""
+    project = resources.path("projects") / "cape.sinew"
+    rendered(project, tmp_path / "%d.png", "--frames", "3:35", "--view", "front")
+    early, late = pixels(tmp_path / "3.png"), pixels(tmp_path / "35.png")
+    assert np.mean(np.abs(early - late).max(axis=2) > 20) < 0.1
+    assert np.abs(early - late).max() > 30

@@ -1,0 +1,378 @@
+"""`sinew simulate`: the arrays, their bytes, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+import resources
+from app import cli_simulate
+from app.cli import main
+from app.project_file import load_project, save_project
+from resources.samples.scenes import sample_scenes
+from sim.cloth.model import build_cloth
+from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.colliders.place import collider_states, placements
+from sim.export.npz import Frames
+from sim.maths.transform import node_matrix
+from sim.reference import cloth as reference
+from sim.scene import LoopMode, ModelSettings, Node, PlaybackSettings, Scene, Transform
+from sim.view_state import ViewState
+
+FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
+CAPE = resources.path("projects") / "cape.sinew"
+HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+SMALL: dict[str, Any] = {"columns": 8, "rows": 8, "substeps": 8}
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out.npz"
+
+
+def simulated(project: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
+    """The arrays that the command writes."""
+    assert main(["simulate", str(project), "--output", str(output), *options]) == 0
+    with np.load(output) as arrays:
+        return dict(arrays)
+
+
+def saved(folder: Path, *nodes: Node, **parts: Any) -> Path:
+    path = folder / "scene.sinew"
+    save_project(path, Scene(nodes=nodes, **parts), ViewState())
+    return path
+
+
+def sheet(name: str = "Sheet", **settings: Any) -> Node:
+    place = Transform(position=(0.0, 2.0, 0.0))
+    return Node(id=name.lower(), name=name, transform=place, cloth=ClothSettings(**(SMALL | settings)))
+
+
+def refused(capsys: pytest.CaptureFixture[str], project: Path, output: Path, *options: str) -> str:
+    """The one line of a failure, which must leave nothing behind."""
+    before = sorted(output.parent.iterdir())
+    assert main(["simulate", str(project), "--output", str(output), *options]) == 1
+    assert sorted(output.parent.iterdir()) == before
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"sinew: {project}: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+# --- the file -----------------------------------------------------------------------------------------
+
+
+def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> None:
+    project = saved(tmp_path, sheet(), sheet("Flag, 2", columns=5), Node(id="b", collider=ColliderSettings()))
+    arrays = simulated(project, output, "--steps", "10", "--every", "4")
+    assert list(arrays) == [
+        "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities", "step", "dt", "settings",
+    ]  # fmt: skip
+    for name, count in (("Sheet", 64), ("Flag, 2", 40)):
+        assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
+        assert arrays[f"{name}.positions"].shape == arrays[f"{name}.velocities"].shape == (3, count, 3)
+    assert arrays["step"].dtype == np.int64
+    assert arrays["step"].tolist() == [0, 4, 8]
+    assert arrays["dt"].dtype == np.float64
+    assert arrays["dt"].shape == ()
+    assert arrays["dt"] == 1.0 / 60.0
+    assert str(arrays["settings"]) == project.read_text(encoding="utf-8")
+    assert json.loads(str(arrays["settings"]))["format"] == "sinew-project"
+
+
+def test_the_first_frame_is_the_rest_shape(tmp_path: Path, output: Path) -> None:
+    arrays = simulated(saved(tmp_path, sheet()), output, "--steps", "0")
+    node = sheet()
+    assert node.cloth is not None
+    model = build_cloth(node.cloth, None, node_matrix(node.transform))
+    np.testing.assert_array_equal(arrays["Sheet.positions"], model.positions.astype(np.float32)[None])
+    np.testing.assert_array_equal(arrays["Sheet.velocities"], 0.0)
+
+
+def test_every_kth_step_is_that_of_a_whole_recording(tmp_path: Path, output: Path) -> None:
+    project = saved(tmp_path, sheet())
+    whole = simulated(project, output, "--steps", "12")
+    sparse = simulated(project, output, "--seconds", "0.2", "--every", "6")
+    np.testing.assert_array_equal(sparse["Sheet.positions"], whole["Sheet.positions"][::6])
+    np.testing.assert_array_equal(sparse["Sheet.velocities"], whole["Sheet.velocities"][::6])
+
+
+def test_a_sheet_without_pins_falls_as_the_scheme_says(tmp_path: Path, output: Path) -> None:
+    node = sheet(pins=PinPreset.NONE, air_drag=0.0, normal_drag=0.0, tangent_drag=0.0)
+    arrays = simulated(saved(tmp_path, node), output, "--steps", "30")
+    n = 8 * arrays["step"]
+    h = float(arrays["dt"]) / 8
+    fallen = arrays["Sheet.positions"][:, :, 1] - arrays["Sheet.positions"][0, :, 1]
+    np.testing.assert_allclose(fallen, np.broadcast_to(-9.81 * h * h * n * (n + 1) / 2, (64, 31)).T, atol=2e-5)
+    speed = np.broadcast_to(-9.81 * h * n, (64, 31)).T
+    np.testing.assert_allclose(arrays["Sheet.velocities"][:, :, 1], speed, atol=2e-4)
+
+
+def test_long_recordings_lie_on_the_disk(tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = saved(tmp_path, sheet())
+    simulated(project, output, "--steps", "5")
+    expected = output.read_bytes()
+    monkeypatch.setattr("sim.export.npz.IN_MEMORY", 100)
+    simulated(project, output, "--steps", "5")
+    assert output.read_bytes() == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]
+
+
+# --- the shipped scenes -------------------------------------------------------------------------------
+
+
+def test_the_shipped_sheet_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.npz", tmp_path / "b.npz"
+    arrays = simulated(FALLING, first, "--steps", "200", "--every", "40")
+    simulated(FALLING, second, "--steps", "200", "--every", "40")
+    assert first.read_bytes() == second.read_bytes()
+    positions = arrays["Sheet.positions"]
+    np.testing.assert_array_equal(positions[:, [0, 39]], np.tile(positions[0, [0, 39]], (6, 1, 1)))
+    assert positions[-1, :, 1].min() < 0.1, "it must have come down to the floor"
+
+
+@pytest.mark.parametrize("steps", [70, pytest.param(300, marks=pytest.mark.slow)])
+def test_the_shipped_sheet_falls_as_the_reference(output: Path, steps: int) -> None:
+    """Folds of cloth that buckles magnify rounding errors; the bounds are parts of the sheet's four metres.
+
+    It meets the ellipsoid after 59 steps and the floor after 170.
+    """
+    arrays = simulated(FALLING, output, "--steps", str(steps))
+    scene = load_project(FALLING).scene
+    (node,) = scene.of_kind("cloth")
+    assert node.cloth is not None
+    placed, _ = placements(scene, {})
+    model = build_cloth(node.cloth, None, node_matrix(node.transform))
+    actions = reference.Actions(model.pinned(node.cloth), model.positions, collider_states(placed, placed))
+    particles = reference.at_rest(model)
+    errors = [np.zeros(model.particle_count)]
+    for step in range(steps):
+        particles = reference.step(model, node.cloth, particles, actions, time=step / 60)
+        found = arrays["Sheet.positions"][step + 1] - particles.positions
+        errors.append(np.linalg.norm(found, axis=1) / 4.0)
+    assert np.abs(particles.positions - model.positions).max() > 1.0
+    assert np.max(errors[:59]) < 5e-6
+    assert np.max(errors) < 2e-2
+    assert np.median(errors, axis=1).max() < 1e-3
+
+
+def test_the_cape_stays_on_the_shoulders_and_off_the_body(output: Path) -> None:
+    """The collar is as far from the chest in the second loop as at the start, and nothing stretches."""
+    arrays = simulated(CAPE, output, "--steps", "192", "--every", "64")
+    positions = arrays["Cape.positions"].astype(np.float64)
+    collar = positions[:, :23]
+    widths = np.linalg.norm(collar[:, 0] - collar[:, -1], axis=1)
+    np.testing.assert_allclose(widths, widths[0], atol=1e-4)
+    # Every 64 steps the walk is where it was: the pins come back to their places.
+    np.testing.assert_allclose(collar[2:], np.broadcast_to(collar[1], collar[2:].shape), atol=1e-5)
+    hems = positions[1:, -23:, 1]
+    assert hems.max() < 1.0
+    assert hems.min() > 0.1
+
+
+def test_shipped_projects_are_what_their_sources_make() -> None:
+    made = sample_scenes(resources.path("models"))
+    for name in ("cloth-on-ellipsoid", "cape"):
+        loaded = load_project(resources.path("projects") / f"{name}.sinew")
+        assert loaded.warnings == ()
+        assert (loaded.scene, loaded.view_state) == made[name]
+
+
+# --- time ---------------------------------------------------------------------------------------------
+
+
+def worn(**settings: Any) -> tuple[Node, Node]:
+    figure = Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk"))
+    follows: dict[str, Any] = {"pin_target": PinTarget.BONE, "pin_node": "figure", "pin_bone": "chest"}
+    return figure, sheet(**(follows | settings))
+
+
+@pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE])
+def test_pins_follow_the_clip_through_its_loop(tmp_path: Path, output: Path, target: PinTarget) -> None:
+    arrays = simulated(saved(tmp_path, *worn(pin_target=target)), output, "--steps", "130")
+    pin = arrays["Sheet.positions"][:, 0]
+    assert np.ptp(pin[1:65], axis=0).max() > 0.01
+    np.testing.assert_allclose(pin[65:129], pin[1:65], atol=2e-5)
+
+
+def test_speed_and_range_move_the_pins_as_the_editor_does(tmp_path: Path, output: Path) -> None:
+    """The scene advances by the same steps at any speed; a range of 16 steps comes back after 16."""
+    plain = simulated(saved(tmp_path, *worn()), output, "--steps", "40")["Sheet.positions"]
+    fast = saved(tmp_path, *worn(), playback=PlaybackSettings(speed=2.5))
+    np.testing.assert_array_equal(simulated(fast, output, "--steps", "40")["Sheet.positions"], plain)
+    part = saved(tmp_path, *worn(), playback=PlaybackSettings(out_point=16 / 60))
+    pin = simulated(part, output, "--steps", "40")["Sheet.positions"][:, 0]
+    np.testing.assert_allclose(pin[17:33], pin[1:17], atol=2e-5)
+    np.testing.assert_allclose(pin[1:16], plain[1:16, 0], atol=1e-6)
+
+
+def test_what_plays_once_goes_on_hanging_at_the_end(tmp_path: Path, output: Path) -> None:
+    project = saved(tmp_path, *worn(), playback=PlaybackSettings(loop=LoopMode.ONCE))
+    positions = simulated(project, output, "--steps", "80")["Sheet.positions"]
+    np.testing.assert_array_equal(positions[65:, 0], np.tile(positions[65, 0], (16, 1)))
+    assert np.abs(positions[80] - positions[66]).max() > 1e-4
+
+
+# --- what is refused ----------------------------------------------------------------------------------
+
+
+def test_a_cloth_that_blows_up_ends_the_command(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = saved(tmp_path, sheet(stretch_stiffness=1e6, substeps=1))
+    line = refused(capsys, project, output, "--steps", "100")
+    assert "Sheet: stopped at" in line
+    assert "more substeps" in line
+
+
+def test_nothing_to_simulate_is_told(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path), output)
+    model = tmp_path / "model.ezm"
+    model.write_bytes(HUMANOID.read_bytes())
+    assert "is no project" in refused(capsys, model, output)
+
+
+def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = saved(tmp_path, sheet(columns=1024, rows=1024))
+    assert main(["simulate", str(project), "--steps", "900000000", "--output", str(output)]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"sinew: {output}: needs ")
+    assert "GB are free" in err
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--steps", "-1"], "'-1'"),
+        (["--steps", "1.5"], "'1.5' is not a whole number"),
+        (["--steps", "10", "--seconds", "1"], "not allowed with argument"),
+        (["--seconds", "inf"], "'inf' is not a finite number"),
+        (["--seconds", "-2"], "'-2'"),
+        (["--every", "0"], "'0' is not a number from 1 on"),
+        (["--output", "a.npy"], "'a.npy' does not end in .npz"),
+    ],
+)
+def test_wrong_options_are_told(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", str(FALLING), "--output", "a.npz", *options]) == 2
+    err = capsys.readouterr().err
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "allowed"),
+    [
+        ("cloth", "density", 0.0, "0.0001"),
+        ("cloth", "particle_mass", 0.0, "1e-09"),
+        ("cloth", "stretch_stiffness", -1.0, "0"),
+        ("cloth", "columns", 1, "2"),
+        ("cloth", "rows", 1025, "1024"),
+        ("cloth", "substeps", 0, "1"),
+        ("collider", "radius", 0.0, "0.0001"),
+        ("collider", "semi_axes", [1.0, 0.0, 1.0], "0.0001"),
+    ],
+)
+def test_bad_values_name_their_place(
+    part: str, key: str, value: object, allowed: str, tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = saved(tmp_path, sheet(), Node(id="b", collider=ColliderSettings(shape=ColliderShape.ELLIPSOID)))
+    content = json.loads(project.read_text(encoding="utf-8"))
+    index = 0 if part == "cloth" else 1
+    content["nodes"][index][part][key] = value
+    project.write_text(json.dumps(content), encoding="utf-8")
+    line = refused(capsys, project, output)
+    assert f"$.nodes[{index}].{part}.{key}: " in line
+    assert allowed in line.partition("allowed")[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"pin_list": "3 x"}, "Sheet: pin list: 'x'"),
+        ({"source": ClothSource.MESH}, "cloth 'Sheet': names no mesh file"),
+        ({"source": ClothSource.MESH, "mesh_path": "/gone/cape.ezm"}, "cape.ezm is missing"),
+        ({"source": ClothSource.MESH, "mesh_path": str(HUMANOID), "mesh_section": "wings"}, "no section 'wings'"),
+    ],
+)
+def test_what_cannot_be_built_is_named(
+    settings: dict[str, Any], expected: str, tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert expected in refused(capsys, saved(tmp_path, sheet(**settings)), output)
+
+
+def test_a_sheet_scaled_to_nothing_is_named(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    node = msgspec.structs.replace(sheet(), transform=Transform(scale=(1.0, 0.0, 1.0)))
+    assert "scaled to nothing" in refused(capsys, saved(tmp_path, node), output)
+
+
+def test_a_missing_model_is_named(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figure, cape = worn()
+    figure = msgspec.structs.replace(figure, model=ModelSettings(path=str(tmp_path / "gone.ezm")))
+    assert "model 'Figure'" in refused(capsys, saved(tmp_path, figure, cape), output)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"pin_bone": "tail"}, "Sheet: Figure has no bone 'tail' for its pins to follow; they stay where they are"),
+        ({"pin_node": "nobody"}, "Sheet: the model that its pins follow is not in the scene; they stay where they are"),
+        (
+            {"pin_node": "nobody", "pin_target": PinTarget.SURFACE},
+            "Sheet: the model that its pins follow is not in the scene; they stay where they are",
+        ),
+    ],
+)
+def test_pins_on_what_is_gone_stay_and_it_is_told_once(
+    settings: dict[str, Any], expected: str, tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = saved(tmp_path, *worn(**settings))
+    positions = simulated(project, output, "--steps", "70")["Sheet.positions"]
+    assert capsys.readouterr().err == f"sinew: {project}: warning: {expected}\n"
+    np.testing.assert_array_equal(positions[:, 0], np.tile(positions[0, 0], (71, 1)))
+
+
+def test_a_collider_on_a_bone_that_is_gone_is_told_once(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ball = Node(id="ball", name="Ball", collider=ColliderSettings(bone_node="figure", bone="tail"))
+    simulated(saved(tmp_path, *worn(), ball), output, "--steps", "5")
+    err = capsys.readouterr().err
+    assert "Ball: Figure has no bone 'tail'" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (-1.0, 1.0, 1.0)])
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_colliders_scaled_to_nothing_do_no_harm(
+    shape: ColliderShape, scale: tuple[float, float, float], tmp_path: Path, output: Path
+) -> None:
+    place = Transform(position=(0.0, 1.5, 0.0), scale=scale)
+    ball = Node(id="ball", name="Ball", transform=place, collider=ColliderSettings(shape=shape))
+    node = sheet(placement=ClothPlacement.FLAT, substeps=16)
+    positions = simulated(saved(tmp_path, node, ball), output, "--steps", "30", "--every", "30")["Sheet.positions"]
+    assert np.isfinite(positions).all()
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = saved(tmp_path, sheet())
+    output.write_bytes(b"older")
+
+    def interrupt(frames: Frames, frame: np.ndarray) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_simulate.Frames, "append", interrupt)
+    assert main(["simulate", str(project), "--output", str(output)]) == 130
+    assert output.read_bytes() == b"older"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]
+
+
+def test_a_name_that_no_archive_holds_is_refused(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "cannot be written" in refused(capsys, saved(tmp_path, sheet("a\0b")), output)
