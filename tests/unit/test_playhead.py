@@ -16,6 +16,8 @@ from sim.playhead import (
     play,
     play_range,
     scrub,
+    simulation_start,
+    stepped,
     stepped_frame,
     stepped_key,
     time_of,
@@ -221,3 +223,22 @@ def test_stepping_ends_at_the_clip():
     assert stepped_key(Playhead(0.0), -1, [0.0, 1.0]).time == 0.0
     assert stepped_key(Playhead(0.4, True), 1, []) == Playhead(0.4)
     assert stepped_frame(Playhead(0.4, True), 1, 0.0, 0.0) == Playhead(0.4)
+
+
+@pytest.mark.parametrize("speed", [-3.0, -1.0, 0.3, 1.0, 4.0])
+def test_steps_of_a_simulation_are_even_and_forwards_at_any_speed(speed: float) -> None:
+    settings = PlaybackSettings(speed=speed, in_point=0.25)
+    playhead = simulation_start(settings, 2.0)
+    assert playhead.time == 0.25
+    times = [0.25]
+    for _ in range(130):
+        playhead = stepped(playhead, settings, 2.0)
+        times.append(playhead.time)
+    np.testing.assert_allclose(np.diff(times[:106]), 1 / 60, rtol=1e-12)
+    np.testing.assert_allclose(times[106:], [0.25 + (k / 60 - 1.75) % 1.75 for k in range(106, 131)], rtol=1e-12)
+
+
+def test_a_simulation_without_a_clip_stays_at_its_start() -> None:
+    for loop in LoopMode:
+        playhead = simulation_start(PlaybackSettings(loop=loop), 0.0)
+        assert stepped(playhead, PlaybackSettings(loop=loop), 0.0).time == 0.0

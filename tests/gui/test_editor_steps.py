@@ -1,0 +1,71 @@
+"""What is played in the editor moves as the command line simulates it, to the bit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+import resources
+from app.cli_run import SceneRun
+from app.cli_scene import OpenedScene, opened
+from app.playback import Playback
+from sim.engine import Engine
+from sim.gl.context import Context
+
+STEPS = 70
+"""More than the 64 of the walk."""
+
+
+class Steps:
+    """The steps of the editor, in an engine without a window."""
+
+    is_active = True
+    step_count = 0
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def step(self, time: float) -> None:
+        self._engine.step(time)
+
+    def jump(self, time: float) -> None:
+        self._engine.jump(time)
+
+    def reset(self) -> None:
+        self._engine.simulation.reset()
+
+
+@pytest.fixture(scope="module")
+def scene() -> OpenedScene:
+    return opened(Path(resources.path("projects")) / "cape.sinew")
+
+
+@pytest.fixture
+def context() -> Iterator[Context]:
+    with Context.headless() as made:
+        yield made
+
+
+def test_the_cape_moves_as_the_command_line_simulates_it(
+    qapp: QApplication, context: Context, scene: OpenedScene
+) -> None:
+    run = SceneRun(context, scene)
+    run.advance_to(STEPS)
+    expected = run.engine.simulation.cloths["cape"].positions()
+    clip = scene.clip()
+    assert clip is not None
+
+    engine = SceneRun(context, scene).engine
+    playback = Playback(lambda: scene.scene.playback, lambda: clip.duration, Steps(engine))
+    for _ in range(STEPS):
+        playback.step_simulation()
+    np.testing.assert_array_equal(engine.simulation.cloths["cape"].positions(), expected)
+
+    playback.reset_simulation()
+    for _ in range(STEPS):
+        playback.step_simulation()
+    np.testing.assert_array_equal(engine.simulation.cloths["cape"].positions(), expected)
+    run.release()
+    engine.release()
