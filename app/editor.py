@@ -229,13 +229,13 @@ class Editor:
         node, model = self.active.node, self.active.model
         if node is None or node.model is None or model is None:
             return
-        path = node.model.path
+        path, node_id = node.model.path, node.id
 
         def add(made: Node | str) -> None:
             if isinstance(made, str):
                 self.panels.fail(path, made)
-            else:
-                self.document.add_node(made)
+            elif self.document.scene.has(node_id):
+                self.edits.add_section_cloth(node_id, made)
 
         run_in_background(lambda: section_cloth(node, model, section), add)
 

@@ -19,6 +19,7 @@ from sim.scene import (
     ParamRef,
     SkinningMethod,
     Transform,
+    section_list,
 )
 from sim.view_state import Selection
 from widgets.camera_controller import orbited, preset
@@ -124,6 +125,16 @@ class SceneEdits:
                     Node(id="", name=collider.bone, transform=collider.transform, collider=settings)
                 )
             self._document.select(Selection(node=node_id))
+
+    def add_section_cloth(self, node_id: NodeId, cloth: Node) -> None:
+        """Adds a cloth that takes the place of a section of a model, as one edit."""
+        node = self._document.scene.node(node_id)
+        if node.model is None or cloth.cloth is None:
+            return
+        hidden = dict.fromkeys((*section_list(node.model.hidden_sections), cloth.cloth.mesh_section))
+        with self._document.macro(f"Make cloth of {cloth.cloth.mesh_section}"):
+            self._document.set_value(ParamRef(node_id, "model", "hidden_sections"), "; ".join(hidden))
+            self._document.add_node(cloth)
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
         """Selects a node or one of its bones, or nothing."""

@@ -133,6 +133,11 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
             "Draw the back of faces too; automatic does so for sheets, such as capes.", group="Look", effect=Effect.VIEW
         ),
     ] = DoubleSided.AUTO
+    hidden_sections: Annotated[
+        str,
+        param("Sections that are not drawn, such as one that a cloth replaces; their names with semicolons between.",
+              group="Look", effect=Effect.VIEW),
+    ] = ""  # fmt: skip
     skinning: Annotated[
         SkinningMethod,
         param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),
@@ -157,6 +162,11 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
         param("Keep the character in place by removing the root's travel.", group="Animation",
               label="Lock root motion", effect=Effect.POSE),
     ] = False  # fmt: skip
+
+
+def section_list(names: str) -> tuple[str, ...]:
+    """Names in a text with semicolons between."""
+    return tuple(name for part in names.split(";") if (name := part.strip()))
 
 
 class LightSettings(msgspec.Struct, frozen=True, kw_only=True):

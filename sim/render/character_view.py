@@ -10,7 +10,7 @@ from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look, Overlay
 from sim.render.skeleton_lines import BoneSegments, bone_segments
 from sim.render.surface import DrawRange, Images, Materials, MeshBuffers, SurfaceArrays, draw_ranges
-from sim.scene import Comparison, DisplayMode, DoubleSided, ModelSettings, NodeId
+from sim.scene import Comparison, DisplayMode, DoubleSided, ModelSettings, NodeId, section_list
 from sim.systems.character import Character
 
 
@@ -36,7 +36,8 @@ class CharacterView:
         self.settings = ModelSettings()
         self.character = character
         self._materials = Materials(context, model, images)
-        self._ranges: dict[DoubleSided, tuple[DrawRange, ...]] = {}
+        self._ranges: tuple[DrawRange, ...] | None = None
+        self._ranges_of: tuple[DoubleSided, str] | None = None
         self.segments: BoneSegments | None = None
         if model.skeleton is not None:
             self.segments = bone_segments(model.skeleton, model.skin)
@@ -51,7 +52,7 @@ class CharacterView:
         return Surface(
             arrays=self.arrays(look.second),
             materials=self._materials,
-            ranges=self._ranges_for(self.settings.double_sided),
+            ranges=self._ranges_now(),
             world_from_model=self.character.world_from_model,
             texture_origin_bottom=self.character.texture_origin_bottom,
             scalar=scalar,
@@ -112,10 +113,14 @@ class CharacterView:
             return Scalar.WEIGHT, 1.0
         return Scalar.NONE, 1.0
 
-    def _ranges_for(self, sides: DoubleSided) -> tuple[DrawRange, ...]:
-        if sides not in self._ranges:
-            self._ranges[sides] = draw_ranges(self.character.model.mesh, sides)
-        return self._ranges[sides]
+    def _ranges_now(self) -> tuple[DrawRange, ...]:
+        settings = self.settings
+        wanted = (settings.double_sided, settings.hidden_sections)
+        if self._ranges is None or wanted != self._ranges_of:
+            hidden = section_list(settings.hidden_sections)
+            self._ranges = draw_ranges(self.character.model.mesh, settings.double_sided, hidden)
+            self._ranges_of = wanted
+        return self._ranges
 
     def _joint(self, reference: JointRef | None) -> int | None:
         return reference.joint if reference is not None and reference.node == self.node_id else None

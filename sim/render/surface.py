@@ -1,6 +1,6 @@
 """What passes draw of a character: vertex arrays, draw ranges and materials."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,10 +32,18 @@ class DrawRange:
     double_sided: bool
 
 
-def draw_ranges(mesh: Mesh, sides: DoubleSided) -> tuple[DrawRange, ...]:
-    """Sections with neighbours that are drawn alike merged: many sections often share one material."""
+def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) -> tuple[DrawRange, ...]:
+    """Sections with neighbours that are drawn alike merged: many sections often share one material.
+
+    Args:
+        mesh: The mesh.
+        sides: Which of them show their backs.
+        hidden: Names of sections that are left out.
+    """
     ranges: list[DrawRange] = []
     for section in mesh.sections:
+        if section.name in hidden:
+            continue
         double = section.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON
         last = ranges[-1] if ranges else None
         if last is not None and _continues(last, section, double):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from sim.cloth.presets import PRESETS
 from sim.cloth.stability import stability
 from sim.cloth_settings import ClothLook, ClothSource
+from sim.render.shot import Look, Overlay
 from sim.scene import ParamRef, Transform
 from tests.gui.editor_harness import Clock
 from widgets.message_model import Severity
@@ -27,12 +28,17 @@ def editor(session, clock):
     editor = session.start(clock=clock)
     editor.edits.add_cloth()
     set_cloth(editor, columns=8, rows=8)
-    editor.viewport.repaint()
+    draw(editor)
     return editor
 
 
 def node(editor):
     return editor.document.scene.of_kind("cloth")[0]
+
+
+def draw(editor):
+    """Draws at once; a repaint may wait for the window system."""
+    editor.viewport.grabFramebuffer()
 
 
 def set_cloth(editor, **values):
@@ -59,7 +65,7 @@ def run(editor, clock, seconds):
     for _ in range(round(seconds * 20)):
         clock.now += 0.05
         editor.playback.tick()
-        editor.viewport.repaint()
+        draw(editor)
         QApplication.processEvents()
 
 
@@ -71,7 +77,7 @@ def wait_for_stability(qtbot, editor, substeps):
     """Waits until the meter shows the cloth with this many substeps."""
 
     def arrived():
-        editor.viewport.repaint()
+        draw(editor)
         shown, settings = status(editor).stability, system(editor).settings
         expected = stability(system(editor).model, settings)
         return settings.substeps == substeps and shown is not None and shown.ratio == pytest.approx(expected.ratio)
@@ -101,7 +107,7 @@ def test_the_meter_goes_with_the_selection(qtbot, editor):
     editor.edits.select()
     assert not editor.overlays.stability.isVisible()
     editor.edits.select(node(editor).id)
-    editor.viewport.repaint()
+    draw(editor)
     assert editor.overlays.stability.isVisible()
 
 
@@ -158,7 +164,7 @@ def test_resume_goes_on_from_the_last_good_state(stopped):
     stopped.panels.inspector.cloth.notice.resume_button.click()
     assert system(stopped).halted == ""
     np.testing.assert_array_equal(positions(stopped), place)
-    stopped.viewport.repaint()
+    draw(stopped)
     assert not stopped.panels.inspector.cloth.notice.isVisible()
 
 
@@ -211,7 +217,7 @@ def test_a_shipped_name_cannot_be_taken(editor):
 
 def make_mesh(editor, path):
     set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
-    editor.viewport.repaint()
+    draw(editor)
 
 
 def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
@@ -220,7 +226,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     make_mesh(editor, path)
     assert status(editor).note == f"Reading {path}"
     qtbot.waitUntil(lambda: str(path) in editor.cloth_files.meshes, timeout=10000)
-    editor.viewport.repaint()
+    draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
     assert editor.cloth_files.section_names(str(path)) == ("flag",)
@@ -238,7 +244,7 @@ def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):
     path.write_text("v 1 2\n", encoding="utf-8")
     with qtbot.waitSignal(editor.cloth_files.failed, timeout=10000):
         make_mesh(editor, path)
-    editor.viewport.repaint()
+    draw(editor)
     assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"]
     assert status(editor).note == f"{path}: line 1: v has 2 numbers, 3 are needed"
     set_cloth(editor, texture="")
@@ -259,13 +265,17 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     editor.document.set_value(ParamRef(model.id, "transform", "position"), (0.0, 2.0, 0.0))
     editor.list_sections()
     (action,) = editor.window.menus.sections.actions()
-    with qtbot.waitSignal(editor.document.changed, timeout=20000):
-        action.trigger()
-    editor.viewport.repaint()
+    action.trigger()
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("cloth")), timeout=20000)
+    draw(editor)
     cloth = system(editor).model
     box = editor.client.engine.model_of(model.id).mesh.bounds
     np.testing.assert_allclose(cloth.positions.min(axis=0), box.lo + np.array([0.0, 2.0, 0.0]), atol=1e-5)
     np.testing.assert_allclose(cloth.positions.max(axis=0), box.hi + np.array([0.0, 2.0, 0.0]), atol=1e-5)
     assert node(editor).transform == msgspec.structs.replace(Transform(), position=(0.0, 2.0, 0.0))
+    section = node(editor).cloth.mesh_section
+    assert editor.document.scene.node(model.id).model.hidden_sections == section
+    assert editor.client.engine.view(model.id).surface(Look(editor.document.scene.view, Overlay())).ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()
+    assert editor.document.scene.node(model.id).model.hidden_sections == ""

@@ -13,7 +13,7 @@ from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel
 from sim.render.surface import DrawRange, culling, draw_ranges
-from sim.scene import DoubleSided
+from sim.scene import DoubleSided, section_list
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:
@@ -137,3 +137,11 @@ def test_the_identity_nearest_to_the_cursor_wins():
     assert _nearest(pixels) == (0, 7)
     pixels[REACH - 1, REACH - 1] = (2, 0)
     assert _nearest(pixels) == (1, 0)
+
+
+def test_hidden_sections_are_left_out_and_do_not_join_their_neighbours():
+    sections = (Section("a", 0, 0, 5), Section("b", 0, 5, 2), Section("c", 0, 7, 3))
+    mesh = replace(mesh_of((0, 10)), sections=sections)
+    assert draw_ranges(mesh, DoubleSided.OFF, ("b",)) == (DrawRange(0, 0, 5, False), DrawRange(0, 7, 3, False))
+    assert draw_ranges(mesh, DoubleSided.OFF, ("a", "b", "c")) == ()
+    assert section_list(" a ; b;;") == ("a", "b")
