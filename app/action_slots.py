@@ -106,7 +106,7 @@ def _view_slots(editor: Editor) -> Slots:
     slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in Comparison}
     slots |= {f"skin.{method.value}": _call(edits.skin_by, method) for method in SkinningMethod}
     slots |= {f"theme.{mode.value}": _call(editor.set_theme, mode) for mode in ThemeMode}
-    for name in ("bones", "grid", "axes", "statistics", "textures"):
+    for name in ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures"):
         slots[f"overlay.{name}"] = _set_view(editor, name)
     return slots
 

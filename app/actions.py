@@ -163,6 +163,8 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="bone", check=True),
     _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="grid", check=True),
     _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
+    _spec("overlay.colliders", "&Colliders", "Draw the colliders as translucent bodies.", check=True),
+    _spec("overlay.contacts", "Co&ntacts", "Mark where cloths touch colliders.", check=True),
     _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
     _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
     _spec("theme.auto", "Follow the &System", "Dark or light as the system is.", group="theme"),

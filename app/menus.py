@@ -20,7 +20,8 @@ THEME = ("theme.auto", "theme.dark", "theme.light")
 VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
-        "overlay.grid", "overlay.axes", "overlay.textures", "overlay.statistics")  # fmt: skip
+        "overlay.grid", "overlay.axes", "overlay.colliders", "overlay.contacts", "overlay.textures",
+        "overlay.statistics")  # fmt: skip
 ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, "add.plane", "add.sphere",
        "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
 SIMULATION = ("simulate.step", "simulate.reset", SEPARATOR, "simulate.pin")

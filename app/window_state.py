@@ -14,7 +14,7 @@ from app.project_files import ProjectFiles
 from app.recent_files import RecentFiles
 from sim.scene import Comparison
 
-_SWITCHES = ("bones", "grid", "axes", "statistics", "textures")
+_SWITCHES = ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures")
 
 
 class WindowState(QObject):

@@ -133,6 +133,9 @@ class Engine:
     def refresh(self, now: float) -> None:
         """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
         self.simulation.refresh(now)
+        colliders = self.simulation.colliders if self._scene.view.contacts else None
+        for view in self._cloth_views.values():
+            view.colliders = colliders
 
     def collect(self) -> None:
         """Deletes GL names whose owners are gone."""

@@ -273,6 +273,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     colliders: Annotated[
         bool, param("Draw the colliders as translucent bodies.", group="Overlays", effect=Effect.VIEW)
     ] = True
+    contacts: Annotated[bool, param("Mark where cloths touch colliders.", group="Overlays", effect=Effect.VIEW)] = False
     statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
         True
     )

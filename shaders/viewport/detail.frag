@@ -8,7 +8,7 @@ in float v_scalar;
 out vec4 o_colour;
 
 void main() {
-#if defined(POINTS) || defined(PINS) || defined(CHOSEN) || defined(HOVERED)
+#if defined(POINTS) || defined(PINS) || defined(CHOSEN) || defined(HOVERED) || defined(CONTACTS)
     vec2 offset = gl_PointCoord * 2.0 - 1.0;
     float square = dot(offset, offset);
     if (square > 1.0) discard;
@@ -20,6 +20,8 @@ void main() {
 #endif
 #if defined(PINS)
     const vec3 tint = vec3(1.00, 0.60, 0.15);
+#elif defined(CONTACTS)
+    const vec3 tint = vec3(0.35, 0.95, 0.45);
 #elif defined(CHOSEN)
     const vec3 tint = vec3(0.35, 0.80, 1.00);
 #else

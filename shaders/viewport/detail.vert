@@ -3,6 +3,12 @@
 // Outputs: the scalar; points have a size by distance, marks one on the screen.
 
 #include "viewport/frame.glsl"
+#ifdef CONTACTS
+#include "common/collide.glsl"
+uniform samplerBuffer u_colliders;  // as packed by sim/colliders/pack.py
+uniform int u_collider_count;
+uniform float u_near;               // distance that counts as a touch [m]
+#endif
 
 #ifdef PINS
 in vec4 a_pin;        // place, and 1 where the particle is held
@@ -14,6 +20,16 @@ in float a_scalar;
 #endif
 
 out float v_scalar;
+
+#ifdef CONTACTS
+bool touches_any(vec3 place) {
+    int index = collider_next(u_colliders, 0, u_collider_count, place, 1.0, u_near);
+    while (index < u_collider_count && collider_contact(u_colliders, index, place, 1.0, 1.0).distance > u_near) {
+        index = collider_next(u_colliders, index + 1, u_collider_count, place, 1.0, u_near);
+    }
+    return index < u_collider_count;
+}
+#endif
 
 void main() {
     v_scalar = 0.0;
@@ -28,6 +44,10 @@ void main() {
 #endif
 #ifdef CHOSEN
     gl_PointSize = 11.0;
+#endif
+#ifdef CONTACTS
+    if (!touches_any(a_position)) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    gl_PointSize = 6.0;
 #endif
 #ifdef HOVERED
     gl_PointSize = 15.0;

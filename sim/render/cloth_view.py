@@ -11,7 +11,7 @@ from sim.cloth.model import ClothModel
 from sim.cloth_settings import ClothLook, ClothSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.texture import Texture2D
+from sim.gl.texture import BufferTexture, Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.detail_pass import Detail
 from sim.render.edges import unique_edges
@@ -24,6 +24,10 @@ from sim.systems.cloth import ClothSystem
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the ramp."""
+
+TOUCH = 0.1
+TOUCH_LEAST = 5e-4
+"""A particle that is this part of its clearance, or this distance [m], off a collider still touches it."""
 
 _WORLD = np.eye(4)
 """Particles are in the world already."""
@@ -105,12 +109,14 @@ class ClothView:
     Attributes:
         node_id: The node that is drawn.
         settings: Its settings; replaced when the scene changes.
+        colliders: Packed colliders whose touch is marked, and how many; None marks none.
     """
 
     def __init__(self, context: Context, node_id: NodeId, cloth: ClothSystem) -> None:
         self.node_id = node_id
         self.cloth = cloth
         self.settings: ClothSettings = cloth.settings
+        self.colliders: tuple[BufferTexture, int] | None = None
         self._context = context
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
@@ -185,6 +191,8 @@ class ClothView:
     def _marks(self, overlay: Overlay) -> list[Detail]:
         """What is chosen, held and pointed at, where it is now; the places never leave the GPU."""
         found = []
+        if self.colliders is not None and self.colliders[1]:
+            found.append(Detail(self.arrays.points, "contacts", uniforms=self._touch(*self.colliders)))
         chosen = overlay.particles.get(self.node_id)
         if chosen:
             found.append(Detail(self.arrays.chosen(chosen), "chosen"))
@@ -196,6 +204,14 @@ class ClothView:
             vertex = int(np.argmax(self.cloth.model.particle_of_vertex == hovered.particle))
             found.append(Detail(self.arrays.points, "hovered", first=vertex, count=1))
         return found
+
+    def _touch(self, colliders: BufferTexture, count: int) -> dict[str, object]:
+        clearance = 0.5 * self.settings.thickness
+        return {
+            "u_colliders": colliders,
+            "u_collider_count": count,
+            "u_near": clearance + max(TOUCH * clearance, TOUCH_LEAST),
+        }
 
     def overlay_records(self, _overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """No bones and no joints."""

@@ -1,6 +1,7 @@
 """Threads and particles of cloths: lines by strain, points, and marks of held, chosen and hovered particles."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -12,9 +13,12 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Mode, VertexArray
 from sim.ramps import Ramp, ramp_colours
 
-DetailMode = Literal["lines", "points", "pins", "chosen", "hovered"]
-_DEFINES = {"lines": "SCALAR", "points": "POINTS", "pins": "PINS", "chosen": "CHOSEN", "hovered": "HOVERED"}
-_MARKS = ("pins", "chosen", "hovered")
+DetailMode = Literal["lines", "points", "pins", "chosen", "hovered", "contacts"]
+_DEFINES = {
+    "lines": "SCALAR", "points": "POINTS", "pins": "PINS", "chosen": "CHOSEN", "hovered": "HOVERED",
+    "contacts": "CONTACTS",
+}  # fmt: skip
+_MARKS = ("pins", "chosen", "hovered", "contacts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Detail:
         scalar_scale: Ramp coordinate per unit of the scalar.
         first: First vertex that is drawn.
         count: How many are drawn, all that follow for None.
+        uniforms: What else the shader needs.
     """
 
     vertices: VertexArray
@@ -34,6 +39,7 @@ class Detail:
     scalar_scale: float = 0.0
     first: int = 0
     count: int | None = None
+    uniforms: Mapping[str, object] = field(default_factory=dict)
 
 
 class DetailPass:
@@ -55,6 +61,8 @@ class DetailPass:
         program = self._programs[detail.mode]
         program.set_if_active("u_ramp", self._ramp)
         program.set_if_active("u_ramp_scale", detail.scalar_scale)
+        for name, value in detail.uniforms.items():
+            program[name] = value
         shape: Mode = "lines" if detail.mode == "lines" else "points"
         detail.vertices.draw(program, shape, first=detail.first, count=detail.count)
 

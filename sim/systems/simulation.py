@@ -75,11 +75,17 @@ class Simulation:
         self._track = ColliderTrack()
         self._colliders = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
         self._collider_texture = BufferTexture(context, self._colliders, "rgba32f", label="colliders")
+        self._collider_count = 0
 
     @property
     def is_active(self) -> bool:
         """Whether there is anything to simulate."""
         return bool(self.cloths)
+
+    @property
+    def colliders(self) -> tuple[BufferTexture, int]:
+        """Colliders of the step done last as `pack_colliders` packs them, and how many."""
+        return self._collider_texture, self._collider_count
 
     def take_problems(self) -> list[Problem]:
         """What went wrong since the last call."""
@@ -107,6 +113,7 @@ class Simulation:
         """Advances everything by one step, at whose end the figures stand as they do now."""
         states, layout = arranged(self._track.advance(scene, figures))
         packed = pack_colliders(states, STEP_TIME).reshape(-1, 4)
+        self._collider_count = len(states)
         if len(packed):
             self._colliders.orphan(packed)
         for node in scene.of_kind("cloth"):
@@ -128,7 +135,7 @@ class Simulation:
 
     def reset(self) -> None:
         """Back to the start."""
-        self.step_count = 0
+        self.step_count = self._collider_count = 0
         self._track.jump()
         for node_id, cloth in self.cloths.items():
             cloth.reset()

@@ -513,3 +513,24 @@ def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_m
     picture(stage.editor)
     placed = stage.editor.client.engine._placed()[sphere].world_from_collider[:3, 3]
     assert (place_of(stage.editor, placed) - target).manhattanLength() < 0.5
+
+
+# --- contacts ---------------------------------------------------------------------------------------------
+
+
+def test_marks_of_contacts_are_where_the_cloth_touches_and_nowhere_else(stage):
+    place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.25]
+    add_sphere(stage, place)
+    simulated(stage, 60)
+    stage.editor.edits.set_view("colliders", False)
+    bare = picture(stage.editor)
+    stage.trigger("overlay.contacts")
+    marked = np.argwhere((picture(stage.editor) != bare).any(axis=2))[:, ::-1]
+    assert len(marked)
+    gaps = np.linalg.norm(stage.positions() - place, axis=1) - 0.3 - 0.5 * stage.settings.thickness
+    touching = np.flatnonzero(gaps < 1e-3)
+    assert 0 < len(touching) < 60
+    places = np.array([(pixel.x(), pixel.y()) for pixel in map(stage.pixel, touching)])
+    distances = np.linalg.norm(marked[:, None] - places[None], axis=2)
+    assert distances.min(axis=1).max() < 6.0  # every mark belongs to a touch
+    assert distances.min(axis=0).max() < 4.0  # and every touch is marked

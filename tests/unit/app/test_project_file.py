@@ -81,6 +81,7 @@ GOLDEN = """{
     "axes": true,
     "bones": false,
     "colliders": true,
+    "contacts": false,
     "statistics": true,
     "samples": 4,
     "ambient": 0.8,
