@@ -15,7 +15,6 @@ uniform samplerBuffer u_vertices_before;   // at its start
 uniform usamplerBuffer u_faces;            // threshold and corners of each face
 #endif
 
-const float NEVER_BORN = 2.0;
 const uint LIFE_GROUP = 0u;
 const uint DIRECTION_GROUP = 1u;
 const uint PLACE_GROUP = 2u;

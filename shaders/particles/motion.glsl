@@ -19,9 +19,10 @@ vec3 attraction(vec3 point) {
 vec3 acceleration(vec3 point) {
     vec3 air = emitter.air.xyz;
 #ifdef WHIRLS
-    vec3 place = point * emitter.whirl.x - emitter.whirl_shift.xyz;
+    vec3 place = point * emitter.whirl.x;
+    uvec3 phases = uvec3(emitter.whirl_phases.xyz);
     air += emitter.whirl.y * curl_noise(
-        place, emitter.whirl_cells.xyz, uint(emitter.numbers.z), uint(emitter.numbers.w), emitter.whirl.zw
+        place, emitter.whirl_shift.xyz, emitter.whirl_cells.xyz, uint(emitter.numbers.z), phases
     );
 #endif
     vec3 total = emitter.gravity.xyz + emitter.gravity.w * air;

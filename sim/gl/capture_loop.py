@@ -1,4 +1,4 @@
-"""One kernel run again and again, from buffer to buffer, with as few calls as it takes.
+"""A kernel run again and again, from buffer to buffer, with as few calls as it takes, and one that adds new records.
 
 Records are attributes of the vertices; a run is six calls.  What `Kernel.run` checks and sets each time is done once.
 """
@@ -36,40 +36,78 @@ class CaptureSide:
             owned.release()
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureRun:
+    """One turn of the loop.
+
+    Attributes:
+        values: What the vec4 uniform takes.
+        moved: Records from the first on that the first kernel makes anew; rounded up to a multiple of `GROUP`.
+        made: First record and number of those that the second kernel makes out of nothing, after the first.
+    """
+
+    values: tuple[float, float, float, float]
+    moved: int
+    made: tuple[tuple[int, int], ...] = ()
+
+
 def capture_loop(
-    kernel: Kernel,
+    move: Kernel,
+    make: Kernel | None,
     side: CaptureSide,
     swap: Callable[[CaptureSide], CaptureSide],
-    count: int,
     varying: str,
-    values: Sequence[tuple[float, float, float, float]],
+    runs: Sequence[CaptureRun],
 ) -> CaptureSide:
-    """Runs once for each of the values; returns the side that holds the newest records.
+    """Makes new records out of old ones, once for each run; returns the side that holds the newest.
 
     Args:
-        kernel: Its other uniforms and textures are set before.
+        move: Reads records as attributes; its other uniforms and textures are set before.
+        make: Takes only the numbers of the records; may be None where no run has any to make.
         side: The records to begin with.
         swap: Gives the side to write to for one that was read; the read one may be written by others from then on.
-        count: Records to run for; rounded up to a multiple of `GROUP`.
-        varying: Name of the vec4 uniform that takes the values.
-        values: One for each run.
+        varying: Name of the vec4 uniform of both kernels that takes the values.
+        runs: In turn.
     """
-    program = kernel.program
-    program.use()
-    location = program.uniforms[varying].location if varying in program else -1
-    padded = min(-(-count // GROUP) * GROUP, side.count)
     feedback, triangles = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES
+    program = move.program
+    location = _location(move, varying)
+    in_use = False
     GL.glEnable(GL.GL_RASTERIZER_DISCARD)
-    for value in values:
-        side.vertices.bind(program)
+    for run in runs:
         target = swap(side)
-        GL.glBindBufferBase(feedback, 0, target.buffer.name)
-        GL.glUniform4f(location, *value)
-        GL.glBeginTransformFeedback(triangles)
-        GL.glDrawArrays(triangles, 0, padded)
-        GL.glEndTransformFeedback()
+        if run.moved:
+            if not in_use:
+                program.use()
+                in_use = True
+            side.vertices.bind(program)
+            GL.glBindBufferBase(feedback, 0, target.buffer.name)
+            GL.glUniform4f(location, *run.values)
+            GL.glBeginTransformFeedback(triangles)
+            GL.glDrawArrays(triangles, 0, min(-(-run.moved // GROUP) * GROUP, side.count))
+            GL.glEndTransformFeedback()
+        if run.made and make is not None:
+            in_use = False
+            _make(make, target, varying, run)
         side = target
     GL.glDisable(GL.GL_RASTERIZER_DISCARD)
     # Nothing stays bound where a pass might capture into it.
     GL.glBindBufferBase(feedback, 0, 0)
     return side
+
+
+def _make(kernel: Kernel, target: CaptureSide, varying: str, run: CaptureRun) -> None:
+    size = kernel.outputs[0].dtype.itemsize
+    kernel.program.use()
+    target.vertices.bind(kernel.program)
+    GL.glUniform4f(_location(kernel, varying), *run.values)
+    for first, count in run.made:
+        GL.glBindBufferRange(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, target.buffer.name, first * size, count * size)
+        GL.glBeginTransformFeedback(GL.GL_POINTS)
+        GL.glDrawArrays(GL.GL_POINTS, first, count)
+        GL.glEndTransformFeedback()
+
+
+def _location(kernel: Kernel, name: str) -> int:
+    info = kernel.program.uniforms.get(name)
+    return -1 if info is None else info.location

@@ -62,7 +62,7 @@ class Schedule:
 
     def segments(self, start: float, end: float) -> list[Segment]:
         """Births of the span [start, end), in the order of their numbers; a burst comes before what is born with it."""
-        found = []
+        found: list[Segment] = []
         streamed, number = self._stream_before(start), self.births_before(start)
         for moment, count in self._bursts_within(start, end):
             until = self._stream_before(moment)
@@ -96,7 +96,7 @@ class Schedule:
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
         """Moments and sizes of the bursts in [start, end), in order; those listed first come first."""
-        found = []
+        found: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
                 if start <= burst.moment < end:
@@ -122,6 +122,21 @@ def generation_of(number: int, capacity: int) -> int:
 def hash_number(slot: int, generation: int, capacity: int) -> int:
     """What stands for a birth in the hash, modulo 2³²: its number, as long as no generation count has come round."""
     return (slot + capacity * generation) % (1 << 32)
+
+
+def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
+    """Slots that birth numbers from `first` up to `end` take, as first slot and count of each range; two at most.
+
+    Of more births than slots only the last ones count.
+    """
+    count = end - first
+    if count <= 0:
+        return ()
+    if count >= capacity:
+        return ((0, capacity),)
+    begin = first % capacity
+    over = begin + count - capacity
+    return ((begin, count),) if over <= 0 else ((begin, count - over), (0, over))
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:

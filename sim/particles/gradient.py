@@ -1,5 +1,6 @@
 """Colour, opacity and size over the life of a particle: stops made into tables for the GPU."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
     if not 1 <= len(stops) <= STOP_MAX:
         raise EmitterError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
     places = [stop[0] for stop in stops]
-    if any(later < earlier for earlier, later in zip(places, places[1:], strict=False)):
+    if any(later < earlier for earlier, later in itertools.pairwise(places)):
         raise EmitterError(f"{name}: the stops must be in the order of their places")
 
 

@@ -54,7 +54,8 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
     place = np.asarray(texcoords, np.float64) % 1.0
     rows = np.minimum((place[:, 1] * levels.shape[0]).astype(np.intp), levels.shape[0] - 1)
     columns = np.minimum((place[:, 0] * levels.shape[1]).astype(np.intp), levels.shape[1] - 1)
-    return levels[rows, columns]
+    density: Float64 = levels[rows, columns]
+    return density
 
 
 def _checked(density: npt.ArrayLike) -> Float64:

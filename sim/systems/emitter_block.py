@@ -31,6 +31,7 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "life": "vec4",
     "numbers": "ivec4",
     "whirl_cells": "ivec4",
+    "whirl_phases": "ivec4",
     "births": "ivec4",
     "counts": "ivec4",
     "segments": ("vec4", SEGMENT_MAX),
@@ -47,8 +48,6 @@ class EmitterBlock:
         self._block["world_from_start"] = self._block["world_from_end"] = np.eye(4)
         self._placed: tuple[Float64 | None, Float64 | None] = (None, None)
         self._counts = [0, 0, 0, 0]
-        self._numbers = [0, 0, 0, 0]
-        self._whirl = [0.0, 0.0, 1.0, 0.0]
 
     def set_settings(self, settings: EmitterSettings) -> None:
         """Take everything that stays the same from step to step."""
@@ -62,9 +61,8 @@ class EmitterBlock:
         block["shape"] = (*settings.source_size, settings.source_radius)
         block["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
         block["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
-        self._numbers[:3] = settings.seed, settings.capacity, settings.turbulence_seed
-        self._whirl[:2] = 1.0 / settings.turbulence_scale, settings.turbulence
-        block["numbers"], block["whirl"] = self._numbers, self._whirl
+        block["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
+        block["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64) -> None:
         """Placements (4, 4) of the source at the start and at the end of the step."""
@@ -81,9 +79,7 @@ class EmitterBlock:
 
     def set_pattern(self, pattern: Pattern) -> None:
         """The whirls of the step."""
-        self._numbers[3] = _signed(pattern.number)
-        self._whirl[2:] = pattern.weights
-        self._block["numbers"], self._block["whirl"] = self._numbers, self._whirl
+        self._block["whirl_phases"] = (*pattern.phases, 0)
         self._block["whirl_shift"] = (*pattern.shift, 0.0)
         self._block["whirl_cells"] = (*pattern.origin, 0)
 
@@ -118,7 +114,3 @@ class EmitterBlock:
     def release(self) -> None:
         """Delete the buffer; may be called twice."""
         self._block.release()
-
-
-def _signed(value: int) -> int:
-    return (value + (1 << 31)) % (1 << 32) - (1 << 31)

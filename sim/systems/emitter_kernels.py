@@ -32,6 +32,7 @@ class Features:
         source, aim, response: As the shaders number them; 0 for no response.
         full: Whether the dead are born again at once.
         segments: Whether births come in more than one run.
+        drag: Whether the air brakes.
         whirls, attractor: Whether these forces act.
         layout: Order of the colliders.
         others: Whether there are colliders beside the planes in front.
@@ -42,6 +43,7 @@ class Features:
     response: int = 0
     full: bool = False
     segments: bool = False
+    drag: bool = False
     whirls: bool = False
     attractor: bool = False
     layout: ColliderLayout = ANY_ORDER
@@ -55,6 +57,7 @@ class Features:
             "AIM": str(self.aim),
             "FULL": self.full,
             "SEGMENTS": self.segments,
+            "DRAG": self.drag,
             "WHIRLS": self.whirls,
             "ATTRACTOR": self.attractor,
         }
@@ -73,6 +76,7 @@ def features_of(settings: EmitterSettings, collider_count: int, layout: Collider
         response=response,
         full=settings.mode is EmissionMode.FULL and not settings.stateless,
         segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
+        drag=settings.drag > 0.0,
         whirls=settings.turbulence > 0.0 and settings.drag > 0.0,
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
         layout=layout if response else ANY_ORDER,
@@ -90,6 +94,10 @@ class EmitterKernels:
     def step(self, features: Features) -> Kernel:
         """The kernel of a substep."""
         return self._made("particles/step.vert", features, is_step=True)
+
+    def births(self, features: Features) -> Kernel:
+        """The kernel of those who are born in a substep."""
+        return self._made("particles/bear.vert", features, is_step=False)
 
     def stateless(self, features: Features) -> Kernel:
         """The kernel of the formula."""

@@ -14,14 +14,14 @@ from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
 from sim.emission_settings import EmissionMode
 from sim.emitter_settings import EmitterSettings
 from sim.gl.buffer import Buffer
-from sim.gl.capture_loop import capture_loop
+from sim.gl.capture_loop import CaptureRun, capture_loop
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import padded_count
 from sim.gl.texture import BufferTexture
 from sim.params import Effect, params_of
-from sim.particles.births import Schedule
+from sim.particles.births import Schedule, slot_ranges
 from sim.particles.curl_noise import pattern_at
 from sim.particles.error import EmitterError
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
@@ -157,11 +157,12 @@ class EmitterSystem:
         start = self.step_count - 1
         self._block.set_source(inputs.world_from_start, inputs.world_from_end)
         if not self._is_always_full:
-            segments = self._schedule.segments(start, self.step_count)
-            self._block.set_births(segments, self.settings.capacity, start)
-            self.born += sum(segment.count for segment in segments)
+            self._block.set_births(
+                self._schedule.segments(start, self.step_count), self.settings.capacity, start
+            )  # fmt: skip
+        runs = self._runs(start)
         if self.slot_count and self._has_source(inputs):
-            self._run(inputs)
+            self._run(inputs, runs)
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
@@ -342,26 +343,37 @@ class EmitterSystem:
     def _has_source(self, inputs: EmitterInputs) -> bool:
         return self._faces is None or inputs.surface is not None
 
-    def _run(self, inputs: EmitterInputs) -> None:
-        colliders = inputs.colliders if inputs.collider_count else None
+    def _runs(self, start: int) -> list[CaptureRun]:
+        """Who moves and who is born in every substep of the step that begins after `start` steps."""
+        capacity = self.settings.capacity
+        if self._is_always_full:
+            return [CaptureRun(values, capacity) for values in self._substeps]
+        runs = []
+        for values in self._substeps:
+            before, self.born = self.born, self._schedule.births_before(start + values[1])
+            runs.append(CaptureRun(values, min(before, capacity), slot_ranges(before, self.born, capacity)))
+        return runs
+
+    def _run(self, inputs: EmitterInputs, runs: list[CaptureRun]) -> None:
         features = self._features_of(inputs)
-        kernel = self._kernels.step(features)
-        program = kernel.program
-        if features.response:
-            program["u_colliders"], program["u_collider_count"] = colliders, inputs.collider_count
+        move = self._kernels.step(features)
+        make = None if features.full else self._kernels.births(features)
         if features.whirls:
             settings = self.settings
             time = self.time - STEP_TIME
             self._block.set_pattern(
                 pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
             )
-        self._set_surface(kernel, inputs)
+        for kernel in (move, make):
+            if kernel is not None:
+                self._set_inputs(kernel, features, inputs)
         self._block.bind()
-        self._side = capture_loop(kernel, self._side, self._pool.swap, self.slot_count, "u_substep", self._substeps)
+        self._side = capture_loop(move, make, self._side, self._pool.swap, "u_substep", runs)
 
     def _formula(self, inputs: EmitterInputs) -> None:
-        kernel = self._kernels.stateless(self._features_of(NO_INPUTS))
-        self._set_surface(kernel, inputs)
+        features = self._features_of(NO_INPUTS)
+        kernel = self._kernels.stateless(features)
+        self._set_inputs(kernel, features, inputs)
         self._block.bind()
         kernel.run(self._side.vertices, self._side.buffer, self.slot_count)
 
@@ -371,10 +383,12 @@ class EmitterSystem:
             self._features = key, features_of(self.settings, *key)
         return self._features[1]
 
-    def _set_surface(self, kernel: Kernel, inputs: EmitterInputs) -> None:
-        if self._faces is None or inputs.surface is None:
-            return
-        surface, program = inputs.surface, kernel.program
-        self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
-        program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
-        program["u_faces"] = self._faces[1]
+    def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
+        program = kernel.program
+        if features.response:
+            program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
+        if self._faces is not None and inputs.surface is not None and "u_faces" in program:
+            surface = inputs.surface
+            self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
+            program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
+            program["u_faces"] = self._faces[1]

@@ -1,0 +1,20 @@
+#version 330 core
+// Fills one slot with the particle that is born there in this substep, at its own moment, by transform feedback.
+// Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in particles/step.vert.
+// Only the slots that bear are drawn: software drivers run both sides of a branch for everybody.
+// SEGMENTS is an optional part; see particles/birth.glsl and particles/flight.glsl.
+
+#include "particles/birth.glsl"
+#include "particles/flight.glsl"
+
+void main() {
+    uint slot = uint(gl_VertexID);
+    uint generation = birth_generation(slot);
+    float moment = clamp(birth_moment(birth_offset(slot)), u_substep.x, u_substep.y);
+    Start start = birth_start(hash_number(slot, generation), moment);
+    float life = start.life - (1.0 - moment);
+    Particle own = Particle(start.position, start.velocity);
+    Particle moved = moved_on(own, rest_of_substep(moment), life);
+    o_position = vec4(moved.position, life);
+    o_velocity = vec4(moved.velocity, float(generation));
+}

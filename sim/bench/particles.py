@@ -1,0 +1,184 @@
+"""Steps of an emitter: interleaved and separate, plain and with everything, against the plain kernel of the cookbooks,
+numpy, and what it takes to copy the same bytes, in the same process.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, SeparateStreams, fountain
+from sim.bench.row import Case, Row, measure
+from sim.clock import STEP_TIME
+from sim.cloth.collider_layout import arranged
+from sim.collider_settings import ColliderShape
+from sim.colliders.pack import pack_colliders
+from sim.colliders.state import ColliderState
+from sim.emission_settings import EmissionMode, EmitterSource
+from sim.emitter_settings import EmitterSettings
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture
+from sim.particles.presets import with_preset
+from sim.systems.emitter_block import EmitterBlock
+from sim.systems.emitter_kernels import features_of
+from sim.systems.particle_buffers import PARTICLE
+from sim.systems.particles import EmitterInputs, EmitterSystem
+
+SIZES = (10_000, 100_000, 1_000_000)
+
+PARTICLES_PER_MEASUREMENT = 500_000
+"""Small emitters take several steps between two readings of the clock."""
+
+LIFE = 68
+"""Steps that a particle of the fountain lives; after them as many live as ever will."""
+
+
+def particles_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+    """Times of a step for emitters of these capacities, all of whose particles live.
+
+    Raises:
+        ValueError: If `repeat` is not positive.
+        GLError: If the machine offers no OpenGL.
+    """
+    with Context.headless() as context:
+        library = ShaderLibrary(context)
+        return [row for size in sizes for row in emitter_rows(context, library, size, repeat)]
+
+
+def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Rows of one capacity; the first is the plain kernel."""
+    plain = PlainParticles(context, library, size)
+    stream = BenchEmitter(context, library, stream_settings(size), [floor()])
+    separate = SeparateEmitter(context, library, stream_settings(size), stream.inputs)
+    always_full = BenchEmitter(context, library, fountain_settings(size), [floor()])
+    everything = BenchEmitter(context, library, full_settings(size), solids())
+    source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
+    steps: dict[str, Callable[[], object]] = {
+        "plain kernel": plain.step,
+        "interleaved": stream.step,
+        "separate, no births": separate.step,
+        "always full": always_full.step,
+        "all features": everything.step,
+        "numpy": NumpyParticles(size).step,
+        "copy of the bytes": lambda: np.copyto(target, source),
+    }
+    for step in steps.values():
+        step()
+    for _ in range(LIFE):
+        stream.step()
+        everything.step()
+    rows = measure([_case(name, size, step, context) for name, step in steps.items()], repeat=repeat)
+    for owned in (plain, stream, separate, always_full, everything):
+        owned.release()
+    return rows
+
+
+def fountain_settings(size: int) -> EmitterSettings:
+    """The fountain of the cookbooks; it bounces off the floor."""
+    return msgspec.structs.replace(with_preset(EmitterSettings(), "Demo fountain"), capacity=size)
+
+
+def stream_settings(size: int) -> EmitterSettings:
+    """The same as a steady stream without variance, which fills all slots and has nothing that can be left out."""
+    return msgspec.structs.replace(
+        fountain_settings(size),
+        mode=EmissionMode.RATE,
+        lifetime=LIFE * STEP_TIME,
+        lifetime_variance=0.0,
+        rate=size / (LIFE * STEP_TIME),
+    )
+
+
+def full_settings(size: int) -> EmitterSettings:
+    """The stream with every part that can be left out."""
+    return msgspec.structs.replace(
+        stream_settings(size),
+        source=EmitterSource.SPHERE,
+        drag=0.5,
+        wind=(0.3, 0.0, 0.1),
+        turbulence=1.0,
+        attraction=1.0,
+        vortex=1.0,
+    )
+
+
+def floor() -> ColliderState:
+    """A plane that gives back what the cookbooks do."""
+    return ColliderState(ColliderShape.PLANE, np.zeros(3), restitution=0.9995)
+
+
+def solids() -> list[ColliderState]:
+    """The floor, and a ball that moves."""
+    start, end = np.eye(4), np.eye(4)
+    start[:3, 3], end[:3, 3] = (0.8, 0.5, 0.0), (0.81, 0.5, 0.0)
+    return [floor(), ColliderState(ColliderShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]
+
+
+class BenchEmitter:
+    """An emitter with colliders, as a step of the viewport runs it."""
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[ColliderState]
+    ) -> None:
+        states, layout = arranged(colliders)
+        self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench colliders")
+        texture = BufferTexture(context, self._buffer, "rgba32f")
+        self.inputs = EmitterInputs(colliders=texture, collider_count=len(states), collider_layout=layout)
+        self.system = EmitterSystem(context, library, settings)
+
+    def step(self) -> None:
+        """One step."""
+        self.system.step(self.inputs)
+
+    def release(self) -> None:
+        """Delete the buffers."""
+        self.system.release()
+        assert self.inputs.colliders is not None
+        self.inputs.colliders.release()
+        self._buffer.release()
+
+
+class SeparateEmitter:
+    """The very same kernel, capturing places and velocities into a buffer each."""
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, inputs: EmitterInputs
+    ) -> None:
+        features = features_of(settings, inputs.collider_count, inputs.collider_layout)
+        kernel = Kernel(
+            library, "particles/step.vert", [PLACE, MOTION], inputs=[PARTICLE], defines=features.defines
+        )  # fmt: skip
+        kernel.program["u_colliders"], kernel.program["u_collider_count"] = inputs.colliders, inputs.collider_count
+        kernel.program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
+        self._block = EmitterBlock(context)
+        self._block.set_settings(settings)
+        self._streams = SeparateStreams(context, kernel, *in_flight(settings.capacity))
+
+    def step(self) -> None:
+        """One step."""
+        self._block.bind()
+        self._streams.step()
+
+    def release(self) -> None:
+        """Delete the buffers."""
+        self._streams.release()
+        self._block.release()
+
+
+def in_flight(count: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """The fountain in metres and seconds, each (N, 4)."""
+    places, motions = fountain(count)
+    motions[:, :3] /= STEP_TIME
+    motions[:, 3] = 0.0
+    return places, motions
+
+
+def _case(variant: str, size: int, step: Callable[[], object], context: Context) -> Case:
+    steps = max(1, PARTICLES_PER_MEASUREMENT // size)
+    return Case(
+        system="particles", variant=variant, size=size, unit="particles", steps=steps, step=step, finish=context.finish
+    )
