@@ -42,6 +42,7 @@ GOLDEN = """{
         "flip_v": "auto",
         "unit_scale": 0.01,
         "double_sided": "auto",
+        "hidden_sections": "",
         "skinning": "lbs",
         "clip": "walk",
         "bind_pose": false,
