@@ -36,7 +36,7 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], hel
 def set_pin_preset(document: Document, node_id: NodeId, preset: PinPreset) -> None:
     """Holds what a preset names, and nothing else."""
     values = {ParamRef(node_id, "cloth", "pins"): preset, ParamRef(node_id, "cloth", "pin_list"): ""}
-    _set(document, values, f"Pin {preset.value} of {document.scene.node(node_id).name}")
+    _set(document, values, f"Pins of {document.scene.node(node_id).name}: {preset.value}")
 
 
 def changed_pin_list(settings: ClothSettings, held: Bool, numbers: Sequence[int], *, hold: bool) -> str:
