@@ -24,6 +24,10 @@ from sim.scene import (
 )
 from sim.view_state import Selection, ViewState
 
+ONES = (1.0, 1.0, 1.0)
+HANDS = (1.1, 1.0, 2.2)
+"""Scale of the colliders of hands, which were fitted to flat ones: bent fingers reach out of the palm."""
+
 
 def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
     """Scenes by the name of their project; `models` is the absolute folder of the sample models."""
@@ -152,7 +156,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
         Node(
             id=f"collider {fitted.bone}",
             name=fitted.bone,
-            transform=fitted.transform,
+            transform=msgspec.structs.replace(fitted.transform, scale=HANDS if "hand" in fitted.bone else ONES),
             collider=msgspec.structs.replace(fitted.settings, bone_node="humanoid", bone=fitted.bone, friction=0.2),
         )
         for fitted in fit_colliders(load_model(path))

@@ -69,7 +69,7 @@ def edges(triangles: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
 
 
-@pytest.mark.parametrize("name", ["humanoid", "arm", "tiny"])
+@pytest.mark.parametrize("name", ["humanoid", "arm", "tiny", "cape"])
 def test_a_sample_loads_without_a_warning(name: str) -> None:
     model = load_model(MODELS / name / f"{name}.ezm")
     assert model.warnings == ()
@@ -299,7 +299,10 @@ def assert_same_files(made: list[Path], folder: Path) -> None:
 
 
 def test_small_samples_are_made_the_same_again(tmp_path: Path) -> None:
-    assert_same_files([*make_samples.make_tiny(tmp_path), *make_samples.make_arm(tmp_path)], tmp_path)
+    assert_same_files(
+        [*make_samples.make_tiny(tmp_path), *make_samples.make_arm(tmp_path), *make_samples.make_cape(tmp_path)],
+        tmp_path,
+    )
 
 
 @pytest.mark.slow
@@ -307,7 +310,7 @@ def test_the_humanoid_is_made_the_same_again(tmp_path: Path) -> None:
     assert_same_files(make_samples.make_humanoid(tmp_path), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["humanoid", "arm"])
+@pytest.mark.parametrize("name", ["humanoid", "arm", "cape", "cloth-on-ellipsoid"])
 def test_a_sample_project_opens_as_its_scene_is_written(name: str) -> None:
     project = load_project(PROJECTS / f"{name}.sinew")
     assert project.warnings == ()
