@@ -16,8 +16,9 @@ Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
-_WELD = 1e-7
-"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle."""
+_WELD = 1e-4
+"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle: real garments have seams and
+slivers a thousandth of a millimetre wide, whose threads no time step could hold."""
 
 
 @dataclass(frozen=True, slots=True)
