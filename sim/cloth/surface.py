@@ -17,8 +17,10 @@ Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
 
 _WELD = 1e-4
-"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle: real garments have seams and
-slivers a thousandth of a millimetre wide, whose threads no time step could hold."""
+"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle.
+
+Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could hold.
+"""
 
 
 @dataclass(frozen=True, slots=True)
