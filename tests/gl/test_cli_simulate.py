@@ -191,7 +191,7 @@ def test_the_cape_does_not_enter_the_body_in_the_second_loop(output: Path) -> No
     positions = simulated(CAPE, output, "--steps", "128", "--every", "8")["Cape.positions"].astype(np.float64)
     model = load_model(HUMANOID)
     assert model.skin is not None
-    assert depth_in_body(np.array([[0.0, 1.2, 0.02]]), model.mesh.positions, model.mesh.normals) > 0.05
+    assert depth_in_body(np.array([[0.0, 1.2, -0.07]]), model.mesh.positions, model.mesh.normals) > 0.02
     for frame in range(8, 16):
         pose = evaluate_pose(model, model.clip("walk"), (frame * 8 - 64) / 60, interpolation=Interpolation.LINEAR)
         body = skin(model.mesh, model.skin, pose.palette, SkinningMethod.DQS)
