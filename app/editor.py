@@ -20,6 +20,7 @@ from app.handle_tool import HandleTool
 from app.main_window import MainWindow
 from app.model_loader import ModelLoader
 from app.model_store import ModelStore
+from app.model_uploads import ModelUploads
 from app.panels import Panels
 from app.places import config_folder, data_folder
 from app.playback import Playback
@@ -84,7 +85,7 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.cloth_files = ClothFiles(self.document, self.store)
-        self.client = ViewportClient(self.document, self.store, self.cloth_files, self.playback, debug=debug_gl)
+        self.client = ViewportClient(self.document, self.cloth_files, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -104,6 +105,8 @@ class Editor:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller)
         self.stepper.bind(self.client, self.viewport)
+        self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
+        self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles, self.stepper, self.playback)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
@@ -137,6 +140,8 @@ class Editor:
         self.playback.time_changed.connect(self.document.set_time)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
+        self.uploads.finished.connect(self._on_uploaded)
+        self.uploads.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
@@ -308,9 +313,14 @@ class Editor:
 
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
-        if frame:
-            QTimer.singleShot(0, self.frame_all)
+        self._frame_next = frame
+        self.uploads.follow()
         self.viewport.update()
+
+    def _on_uploaded(self) -> None:
+        if self._frame_next and not self.store.loading:
+            self._frame_next = False
+            self.frame_all()
 
     def _on_drawn(self, drawn: Drawn) -> None:
         self.playback.tell()

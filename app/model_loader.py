@@ -15,6 +15,7 @@ from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.scene import NodeId
+from sim.systems.prepared_model import PreparedModel, prepare_model
 
 _log = logging.getLogger(__name__)
 
@@ -41,11 +42,13 @@ class LoadedModel:
     Attributes:
         model: The character.
         images: Pixels of every texture that could be read, RGBA (H, W, 4), row 0 at the top.
+        prepared: The model as its upload reads it.
         warnings: Those of the model, and one for every texture that could not be read.
     """
 
     model: CharacterModel
     images: dict[Path, UInt8]
+    prepared: PreparedModel
     warnings: tuple[str, ...]
 
 
@@ -163,7 +166,7 @@ class ModelLoader(QObject):
             except ImageError as error:
                 warnings.append(f"texture {error}")
         report(1.0)
-        return LoadedModel(model, images, tuple(warnings))
+        return LoadedModel(model, images, prepare_model(model), tuple(warnings))
 
     # --- on the thread of the loader ------------------------------------------------------------------
 

@@ -10,8 +10,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.cloth_files import ClothFiles
 from app.document import Document
-from app.model_loader import LoadedModel
-from app.model_store import ModelStore
 from app.playback import Playback
 from sim.assets.model import Bounds
 from sim.clock import FrameRate
@@ -49,6 +47,7 @@ class ViewportClient(QObject):
 
     Signals:
         drawn: A picture was drawn; carries `Drawn`.
+        ready: The engine was made, with no model in it.
         gl_failed: One line about an OpenGL error.
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
         settled: The last picture was a draft and no other has followed; draw it in full.
@@ -59,18 +58,16 @@ class ViewportClient(QObject):
 
     drawn = Signal(object)
     gl_failed = Signal(str)
+    ready = Signal()
     settled = Signal()
     troubled = Signal(str, str)
 
-    def __init__(
-        self, document: Document, store: ModelStore, files: ClothFiles, playback: Playback, *, debug: bool = False
-    ) -> None:
+    def __init__(self, document: Document, files: ClothFiles, playback: Playback, *, debug: bool = False) -> None:
         super().__init__()
-        self._document, self._store, self._playback, self._debug = document, store, playback, debug
+        self._document, self._playback, self._debug = document, playback, debug
         self._files = files
         self.engine: Engine | None = None
         self._log: DebugLog | None = None
-        self._uploaded: dict[NodeId, LoadedModel] = {}
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
         self._last, self._cost = 0.0, 0.0
@@ -85,6 +82,7 @@ class ViewportClient(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         self.engine = Engine(context)
+        self.ready.emit()
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead.
@@ -121,14 +119,12 @@ class ViewportClient(QObject):
             self.engine.release()
             self.engine.context.release()
             self.engine = None
-        self._uploaded.clear()
 
     def prepare(self) -> None:
         """Brings the engine to the document as it is now; the context must be current."""
         if self.engine is not None:
             self.engine.set_files(self._files.meshes, self._files.images)
             self.engine.apply(self._document.scene)
-            self._upload(self.engine)
 
     # --- questions ------------------------------------------------------------------------------------
 
@@ -181,6 +177,11 @@ class ViewportClient(QObject):
         node = self._document.selection.node
         return replace(self._overlay, selected=selected, selected_node=node, difference_scale=self._scale or None)
 
+    def hurry(self) -> None:
+        """Makes the next picture a draft where a new model may take a software renderer long."""
+        if self.engine is not None and self.engine.context.capabilities.is_software:
+            self._cost, self._last = math.inf, time.monotonic()
+
     def _takes_draft(self) -> bool:
         """Whether this picture is one of a slow sequence."""
         return self._cost > SLOW_PICTURE and time.monotonic() - self._last < SETTLE
@@ -191,20 +192,6 @@ class ViewportClient(QObject):
         """Brings the engine to the document and the playhead."""
         self.prepare()
         engine.advance(self._playback.playhead.time)
-
-    def _upload(self, engine: Engine) -> None:
-        """Hands models that arrived to the engine, and takes back those that are gone."""
-        nodes = {node.id for node in self._document.scene.of_kind("model")}
-        for node_id in nodes | set(self._uploaded):
-            loaded = self._store.loaded(node_id) if node_id in nodes else None
-            if loaded is self._uploaded.get(node_id):
-                continue
-            if loaded is None:
-                engine.remove_model(node_id)
-                del self._uploaded[node_id]
-            else:
-                engine.set_model(node_id, loaded.model, loaded.images)
-                self._uploaded[node_id] = loaded
 
     def _compare(self, engine: Engine) -> ComparisonStatistics | None:
         models = [node.id for node in self._document.scene.of_kind("model") if node.visible]

@@ -25,11 +25,14 @@ from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
 from sim.render.shot import Drawable, Overlay, Shot
-from sim.render.surface import Images
+from sim.render.surface import Images, Materials, MeshBuffers, upload_textures
 from sim.scene import Comparison, LightSettings, Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
+from sim.systems.prepared_model import PreparedModel, prepare_model
 from sim.systems.simulation import Grab, Meshes, Simulation
+from sim.systems.skinning import upload_skinning
+from sim.systems.steps import Steps, finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,28 @@ class Engine:
     # --- what there is --------------------------------------------------------------------------------
 
     def set_model(self, node_id: NodeId, model: CharacterModel, images: Images) -> None:
-        """Uploads the model of a node, replacing the one before."""
+        """Uploads the model of a node at once, replacing the one before."""
+        finish(self.model_upload(node_id, prepare_model(model), images))
+
+    def model_upload(self, node_id: NodeId, prepared: PreparedModel, images: Images) -> Steps[None]:
+        """Uploads the model of a node in small steps, replacing the one before with the last of them.
+
+        Given up or failed, it changes nothing; what it made is deleted by `collect`.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold the model.
+        """
+        context, model = self.context, prepared.model
+        buffers = yield from upload_skinning(context, prepared.records)
+        static = yield from MeshBuffers.upload(context, model.mesh)
+        materials = Materials(context, model, (yield from upload_textures(context, images)))
+        character = Character(context, self.library, prepared, buffers)
+        node = self._scene.node(node_id) if self._scene.has(node_id) else None
+        if node is not None and node.model is not None:
+            character.primary.prepare(node.model.skinning)
+            yield
         self.remove_model(node_id)
-        character = Character(self.context, self.library, model)
-        self._views[node_id] = CharacterView(self.context, node_id, character, images)
+        self._views[node_id] = CharacterView(node_id, character, prepared.segments, static, materials)
         self._characters[node_id] = character
 
     def remove_model(self, node_id: NodeId) -> None:

@@ -3,13 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.context import Context
 from sim.render.detail_pass import Detail
 from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look, Overlay
-from sim.render.skeleton_lines import BoneSegments, bone_segments
-from sim.render.surface import DrawRange, Images, Materials, MeshBuffers, SurfaceArrays, draw_ranges
+from sim.render.skeleton_lines import BoneSegments
+from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
 from sim.scene import Comparison, DisplayMode, DoubleSided, ModelSettings, NodeId, section_list
 from sim.systems.character import Character
 
@@ -21,7 +20,9 @@ class CharacterView:
         context: Where it lives.
         node_id: The node that is drawn.
         character: The pose and the vertices, owned by someone else.
-        images: Decoded textures by path.
+        segments: Bones of the overlay; None without a skeleton.
+        static: Static buffers of the mesh, owned from now on.
+        materials: Materials and textures, owned from now on.
 
     Attributes:
         node_id: The node that is drawn.
@@ -30,18 +31,21 @@ class CharacterView:
         segments: Bones of the overlay; None without a skeleton.
     """
 
-    def __init__(self, context: Context, node_id: NodeId, character: Character, images: Images) -> None:
-        model = character.model
+    def __init__(
+        self,
+        node_id: NodeId,
+        character: Character,
+        segments: BoneSegments | None,
+        static: MeshBuffers,
+        materials: Materials,
+    ) -> None:
         self.node_id = node_id
         self.settings = ModelSettings()
         self.character = character
-        self._materials = Materials(context, model, images)
+        self.segments = segments
+        self._static, self._materials = static, materials
         self._ranges: tuple[DrawRange, ...] | None = None
         self._ranges_of: tuple[DoubleSided, str] | None = None
-        self.segments: BoneSegments | None = None
-        if model.skeleton is not None:
-            self.segments = bone_segments(model.skeleton, model.skin)
-        self._static = MeshBuffers(context, model.mesh)
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._weight_joint: int | None = None

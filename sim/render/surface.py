@@ -15,6 +15,8 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
 from sim.scene import DoubleSided
+from sim.systems.buffer_upload import upload_buffer
+from sim.systems.steps import Steps
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])
@@ -85,24 +87,17 @@ def material_on_gpu(material: Material, texture: Texture2D) -> GpuMaterial:
 
 
 class Materials:
-    """Materials and textures of one model; an image used by several is uploaded once."""
+    """Materials and textures of one model; an image used by several is uploaded once.
 
-    def __init__(self, context: Context, model: CharacterModel, images: Images) -> None:
+    Args:
+        context: Where they live.
+        model: Whose materials they are.
+        textures: Its images on the GPU by path, owned from now on.
+    """
+
+    def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Path, Texture2D]) -> None:
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
-        # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
-        ratio = 1.0 if context.capabilities.is_software else 8.0
-        self._textures = {
-            path: Texture2D.from_array(
-                context,
-                _fitting(image, context.capabilities.max_texture_size),
-                "srgb8_alpha8",
-                mipmaps=True,
-                wrap="repeat",
-                anisotropy=ratio,
-                label=path.name,
-            )
-            for path, image in images.items()
-        }
+        self._textures = textures
         plain = Material("", None, None, diffuse=PLAIN_DIFFUSE)
         self._plain = self._uploaded(plain)
         self._materials = tuple(self._uploaded(material) for material in model.materials)
@@ -122,6 +117,25 @@ class Materials:
         return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white)
 
 
+def upload_textures(context: Context, images: Images) -> Steps[Mapping[Path, Texture2D]]:
+    """Hands images to the GPU, one in every step."""
+    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
+    ratio = 1.0 if context.capabilities.is_software else 8.0
+    textures: dict[Path, Texture2D] = {}
+    for path, image in images.items():
+        textures[path] = Texture2D.from_array(
+            context,
+            _fitting(image, context.capabilities.max_texture_size),
+            "srgb8_alpha8",
+            mipmaps=True,
+            wrap="repeat",
+            anisotropy=ratio,
+            label=path.name,
+        )
+        yield
+    return textures
+
+
 def _fitting(image: npt.NDArray[np.uint8], side_max: int) -> npt.NDArray[np.uint8]:
     """The image, or every n-th texel of one that is larger than the driver takes."""
     step = -(-max(image.shape[:2]) // side_max)
@@ -129,15 +143,22 @@ def _fitting(image: npt.NDArray[np.uint8], side_max: int) -> npt.NDArray[np.uint
 
 
 class MeshBuffers:
-    """Static buffers of one mesh, shared by every surface that shows it."""
+    """Static buffers of one mesh, shared by every surface that shows it; it owns what it is given."""
 
-    def __init__(self, context: Context, mesh: Mesh) -> None:
+    def __init__(self, context: Context, mesh: Mesh, texcoords: Buffer, triangles: Buffer, scalars: Buffer) -> None:
         self.context, self._mesh = context, mesh
-        self.texcoords = Buffer(context, mesh.texcoords.view(TEXCOORD).ravel(), dtype=TEXCOORD, label="texcoords")
-        self.triangles = Buffer(context, mesh.triangles.ravel(), label="triangles")
-        zeros = np.zeros(max(mesh.vertex_count, 1), SCALAR)
-        self.scalars = Buffer(context, zeros, dtype=SCALAR, usage="dynamic", label="scalars")
+        self.texcoords, self.triangles, self.scalars = texcoords, triangles, scalars
         self._edges: Buffer | None = None
+
+    @classmethod
+    def upload(cls, context: Context, mesh: Mesh) -> "Steps[MeshBuffers]":
+        """Hands a mesh to the GPU."""
+        coordinates = mesh.texcoords.view(TEXCOORD).ravel()
+        texcoords = yield from upload_buffer(context, coordinates, label="texcoords")
+        triangles = yield from upload_buffer(context, mesh.triangles.ravel(), label="triangles")
+        zeros = np.zeros(max(mesh.vertex_count, 1), SCALAR)
+        scalars = yield from upload_buffer(context, zeros, usage="dynamic", label="scalars")
+        return cls(context, mesh, texcoords, triangles, scalars)
 
     @property
     def edges(self) -> Buffer:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.influences import joint_boxes
-from sim.assets.model import Bounds, CharacterModel
+from sim.assets.model import Bounds
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import bind_pose, evaluate_pose
@@ -16,7 +15,9 @@ from sim.maths.transform import polar
 from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.scene import Comparison, LoopMode, ModelSettings, Node, SkinningMethod
 from sim.systems.comparison import ComparisonStatistics, MethodComparison
-from sim.systems.skinning import SkinnedMesh
+from sim.systems.prepared_model import PreparedModel
+from sim.systems.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
+from sim.systems.steps import finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Character:
     Args:
         context: Where it lives.
         library: Where programs come from.
-        model: What was read from the file.
+        prepared: What was read from the file.
+        buffers: Its mesh on the GPU, owned from now on.
 
     Attributes:
         model: The runtime model.
@@ -42,17 +44,20 @@ class Character:
         world_from_model: Placement shown now, shape (4, 4).
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, model: CharacterModel) -> None:
+    def __init__(
+        self, context: Context, library: ShaderLibrary, prepared: PreparedModel, buffers: SkinningBuffers
+    ) -> None:
         self._context, self._library = context, library
-        self.model = model
-        self.primary = SkinnedMesh(context, library, model.mesh, model.skin)
+        self._prepared = prepared
+        model = self.model = prepared.model
+        self.primary = SkinnedMesh(context, library, model.mesh, model.skin, buffers)
         self.pose: Pose | None = bind_pose(model.skeleton) if model.skeleton else None
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
         self._bind_pose = self.pose
         self._secondary: SkinnedMesh | None = None
         self._comparison: MethodComparison | None = None
-        self._boxes = joint_boxes(model.mesh, model.skin) if model.skin and model.mesh.vertex_count else None
+        self._boxes = prepared.boxes
         self._key: PoseKey | None = None
         self._node: Node | None = None
         self._box: tuple[Pose | None, npt.NDArray[np.float64], Bounds] | None = None
@@ -61,7 +66,8 @@ class Character:
     def secondary(self) -> SkinnedMesh:
         """Vertices by dual quaternions, for comparison; made when first asked for."""
         if self._secondary is None:
-            self._secondary = SkinnedMesh(self._context, self._library, self.model.mesh, self.model.skin)
+            buffers = finish(upload_skinning(self._context, self._prepared.records))
+            self._secondary = SkinnedMesh(self._context, self._library, self.model.mesh, self.model.skin, buffers)
         return self._secondary
 
     @property

@@ -3,6 +3,8 @@
 Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,6 +19,8 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
 from sim.jobs.pose import Pose
 from sim.scene import SkinningMethod
+from sim.systems.buffer_upload import copy_buffer, upload_buffer
+from sim.systems.steps import Steps, finish
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
 """position.xyz, 1 | normal.xyz, 0; model space, file units."""
@@ -62,6 +66,52 @@ def influence_records(skin: Skin) -> npt.NDArray[np.void]:
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class SkinningRecords:
+    """A mesh as its buffers hold it.
+
+    Attributes:
+        record: Layout of the vertices.
+        rest: Bind pose, shape (V,).
+        influences: Joints and weights, shape (V,); None for a mesh that nothing deforms.
+    """
+
+    record: Record
+    rest: npt.NDArray[np.void]
+    influences: npt.NDArray[np.void] | None
+
+
+def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
+    """Packs a mesh for the GPU; touches no OpenGL."""
+    layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+    return SkinningRecords(layout, rest_records(mesh), None if skin is None else influence_records(skin))
+
+
+@dataclass(frozen=True, slots=True)
+class SkinningBuffers:
+    """Records on the GPU.
+
+    Attributes:
+        rest: Bind pose.
+        influences: Joints and weights; None for a mesh that nothing deforms.
+        vertices: Skinned records, the bind pose at first; the rest buffer itself for a mesh that nothing deforms.
+    """
+
+    rest: Buffer
+    influences: Buffer | None
+    vertices: Buffer
+
+
+def upload_skinning(context: Context, records: SkinningRecords) -> Steps[SkinningBuffers]:
+    """Hands records to the GPU."""
+    rest = yield from upload_buffer(context, records.rest, label="skinning rest")
+    if records.influences is None:
+        return SkinningBuffers(rest, None, rest)
+    influences = yield from upload_buffer(context, records.influences, label="skinning influences")
+    vertices = yield from copy_buffer(rest, label="skinned vertices")
+    return SkinningBuffers(rest, influences, vertices)
+
+
 def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
     """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
 
@@ -82,6 +132,7 @@ class SkinnedMesh:
         library: Where the programs come from.
         mesh: Geometry in the bind pose.
         skin: Influences, or None for a mesh that nothing deforms.
+        buffers: The mesh on the GPU, owned from now on; made here unless given.
 
     Attributes:
         record: Layout of the vertices.
@@ -90,19 +141,26 @@ class SkinnedMesh:
         write_count: How often the vertices were written; changes whenever they may have.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, mesh: Mesh, skin: Skin | None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        mesh: Mesh,
+        skin: Skin | None,
+        buffers: SkinningBuffers | None = None,
+    ) -> None:
+        buffers = buffers or finish(upload_skinning(context, skinning_records(mesh, skin)))
         self.context = context
         self.library = library
         self.vertex_count = mesh.vertex_count
         self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
-        self.rest = Buffer(context, rest_records(mesh), label="skinning rest")
-        self.vertices = self.rest
+        self.rest, self.vertices = buffers.rest, buffers.vertices
         self.write_count = 0
         self._kernels: dict[SkinningMethod, Kernel] = {}
         self._applied: tuple[Pose | None, SkinningMethod] | None = None
         self._influence_count = 0
-        if skin is not None:
-            self._add_skin(skin)
+        if skin is not None and buffers.influences is not None:
+            self._add_skin(skin, buffers.influences)
 
     @property
     def deforms(self) -> bool:
@@ -145,17 +203,18 @@ class SkinnedMesh:
                 owned.release()
         self.rest.release()
 
-    def _add_skin(self, skin: Skin) -> None:
+    def prepare(self, method: SkinningMethod) -> None:
+        """Builds the program of a method, so that the first `skin` need not."""
+        if self.deforms:
+            self._kernel(method)
+
+    def _add_skin(self, skin: Skin, influences: Buffer) -> None:
         self._influence_count = min(max(skin.influence_max, 1), INFLUENCE_MAX)
         self._joint_count = int(skin.joints.max(initial=0)) + 1
-        self._influences = Buffer(self.context, influence_records(skin), label="skinning influences")
+        self._influences = influences
         self._palette_buffer = Buffer(self.context, 16, usage="stream", label="skinning palette")
         self._palette = BufferTexture(self.context, self._palette_buffer, "rgba32f")
         self._source = VertexArray(self.context, [Stream(self.rest), Stream(self._influences)], label="skinning source")
-        self.vertices = Buffer(
-            self.context, self.rest.size, dtype=self.record.dtype, usage="copy", label="skinned vertices"
-        )
-        self.rest.copy_to(self.vertices)
 
     def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
         if self._applied is None:

@@ -88,7 +88,7 @@ class Session:
         """Opens a file and waits until every model of it can be seen."""
         with self._qtbot.waitSignal(editor.files.opened, timeout=20000):
             editor.files.open(path)
-        self._qtbot.waitUntil(lambda: not editor.store.loading, timeout=20000)
+        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.busy, timeout=20000)
         editor.viewport.repaint()
         QApplication.processEvents()
 
