@@ -1,0 +1,69 @@
+"""Models reach the viewport over several turns of the event loop."""
+
+import numpy as np
+import pytest
+
+from sim.gl.errors import GLLimitError
+from sim.systems import buffer_upload
+from tests.gui.editor_harness import picture
+
+
+@pytest.fixture
+def slow(editor, monkeypatch):
+    """An editor whose turns end after one small step; the turns are taken by the test."""
+    monkeypatch.setattr("app.model_uploads.TURN", 0.0)
+    monkeypatch.setattr(buffer_upload, "STEP_BYTES", 512)
+    return editor
+
+
+def upload_again(editor):
+    """Takes the model of the arm from the engine and wants it back; no turn was taken yet."""
+    with editor.viewport.gl_current():
+        editor.client.engine.remove_model("model-1")
+    editor.uploads.follow()
+
+
+def test_a_model_takes_several_turns_and_looks_the_same(slow):
+    editor = slow
+    before, turns = picture(editor), 0
+    upload_again(editor)
+    while editor.uploads.busy:
+        assert editor.client.engine.model_of("model-1") is None
+        editor.uploads._turn()
+        turns += 1
+    assert turns > 5
+    assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
+    assert np.array_equal(picture(editor), before)
+
+
+def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
+    editor = slow
+    upload_again(editor)
+    editor.uploads._turn()
+    assert editor.uploads.busy
+    editor.document.remove_node("model-1")
+    for _ in range(3):
+        editor.uploads._turn()
+    assert not editor.uploads.busy
+    assert editor.client.engine.model_of("model-1") is None
+    editor.document.undo_stack.undo()
+    while editor.uploads.busy:
+        editor.uploads._turn()
+    assert editor.client.engine.model_of("model-1") is not None
+
+
+def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
+    editor, told = slow, []
+
+    def refused(*_):
+        raise GLLimitError("texture 'a': too large")
+        yield
+
+    editor.uploads.failed.connect(lambda path, text: told.append((path, text)))
+    monkeypatch.setattr(editor.client.engine, "model_upload", refused)
+    upload_again(editor)
+    for _ in range(3):
+        editor.uploads.follow()
+        editor.uploads._turn()
+    assert told == [(editor.store._paths["model-1"], "texture 'a': too large")]
+    assert not editor.uploads.busy
