@@ -1,12 +1,32 @@
 // Contact of a particle with all colliders, continuous, so that nothing fast passes through.
 // Inputs: colliders as packed by sim/colliders/pack.py, planes that do not turn first (PLANES of them), where the
 // particle was, span as fractions of the step and in seconds; world space. Outputs: its place and velocity after it.
-// RESPONSE selects: 1 bounce, 2 die, 3 stick.
+// RESPONSE selects: 1 bounce, 2 die, 3 stick. OTHERS: there are more than the planes. SEARCH: so many that it pays to look
+// first which of them are near.
 
 #include "common/sweep.glsl"
 #include "cloth/contact.glsl"
 
 const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from a surface stays on it
+
+// As swept_contact, with one look at the surface instead of two: where the path enters it, or else where the path ends.
+// From there the distance goes on along the tangent plane, so that a path which leaves stays outside.
+Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, float from, float to, float substep) {
+    ColliderPose first = collider_pose(colliders, index, from);
+    ColliderPose last = collider_pose(colliders, index, to);
+    vec3 begin = quaternion_rotate(quaternion_conjugate(first.orientation), start - first.centre);
+    vec3 path = quaternion_rotate(quaternion_conjugate(last.orientation), end - last.centre) - begin;
+    float time = entry_time(colliders, index, begin, path);
+    bool enters = time <= 1.0 && time * time * dot(path, path) <= (time < 0.0 ? SWEEP_SLOP * SWEEP_SLOP : 1e30);
+    float moment = enters ? clamp(time, 0.0, 1.0) : 1.0;
+    vec3 place = begin + moment * path;
+    vec4 near = collider_distance(colliders, index, place);
+    vec3 normal = quaternion_rotate(last.orientation, near.xyz);
+    vec3 arm = quaternion_rotate(last.orientation, place - near.w * near.xyz);
+    vec4 surface = texelFetch(colliders, index * COLLIDER_TEXELS + 5);
+    vec3 velocity = collider_velocity(colliders, index, arm, substep);
+    return Contact(near.w + (1.0 - moment) * dot(path, near.xyz), normal, velocity, surface.x, surface.y);
+}
 
 // Answers one contact; returns whether there was one.
 bool meet(Contact contact, inout Particle moved, float clearance, float substep) {
@@ -29,13 +49,18 @@ bool meet_colliders(
     for (int i = 0; i < PLANES; ++i) {
         touched = meet(plane_contact(colliders, i, moved.position, to), moved, clearance, substep) || touched;
     }
-#ifdef OTHERS
+#if defined(OTHERS) && defined(SEARCH)
     float reach = clearance + distance(start, moved.position);
     int index = collider_next(colliders, PLANES, count, moved.position, to, reach);
     while (index < count) {
-        Contact contact = swept_contact(colliders, index, start, moved.position, from, to, substep);
+        Contact contact = path_contact(colliders, index, start, moved.position, from, to, substep);
         touched = meet(contact, moved, clearance, substep) || touched;
         index = collider_next(colliders, index + 1, count, moved.position, to, reach);
+    }
+#elif defined(OTHERS)
+    for (int i = PLANES; i < count; ++i) {
+        Contact contact = path_contact(colliders, i, start, moved.position, from, to, substep);
+        touched = meet(contact, moved, clearance, substep) || touched;
     }
 #endif
     return touched;

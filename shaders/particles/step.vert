@@ -29,18 +29,30 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
 }
 #endif
 
-void main() {
-    Particle own = Particle(a_position.xyz, a_velocity.xyz);
-    float life = a_position.w - u_substep.z;
-    float generation = a_velocity.w;
+void advance(uint slot, vec4 first, vec4 second, out vec4 new_first, out vec4 new_second) {
+    Particle own = Particle(first.xyz, second.xyz);
+    float life = first.w - u_substep.z;
+    float generation = second.w;
     Span span = Span(u_substep.x, u_substep.w, emitter.pace.xy);
 #ifdef FULL
     uint counted = uint(int(generation)) & GENERATION_MASK;
-    bear_again(uint(gl_VertexID), own, life, counted, span);
+    bear_again(slot, own, life, counted, span);
     generation = float(counted);
 #endif
     Particle moved = moved_on(own, span, life);
     bool lives = life >= 0.0;
-    o_position = vec4(lives ? moved.position : own.position, max(life, -1e6));
-    o_velocity = vec4(lives ? moved.velocity : own.velocity, generation);
+    new_first = vec4(lives ? moved.position : own.position, max(life, -1e6));
+    new_second = vec4(lives ? moved.velocity : own.velocity, generation);
+}
+
+void main() {
+#ifdef QUADS
+    uint slot = 4u * uint(gl_VertexID);
+    advance(slot, a_position, a_velocity, o_position, o_velocity);
+    advance(slot + 1u, a_position_1, a_velocity_1, o_position_1, o_velocity_1);
+    advance(slot + 2u, a_position_2, a_velocity_2, o_position_2, o_velocity_2);
+    advance(slot + 3u, a_position_3, a_velocity_3, o_position_3, o_velocity_3);
+#else
+    advance(uint(gl_VertexID), a_position, a_velocity, o_position, o_velocity);
+#endif
 }

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, SeparateStreams, fountain
+from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
 from sim.clock import STEP_TIME
 from sim.cloth.collider_layout import arranged
@@ -53,14 +53,16 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     """Rows of one capacity; the first is the plain kernel."""
     plain = PlainParticles(context, library, size)
     stream = BenchEmitter(context, library, stream_settings(size), [floor()])
-    separate = SeparateEmitter(context, library, stream_settings(size), stream.inputs)
+    separate = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True)
+    together = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False)
     always_full = BenchEmitter(context, library, fountain_settings(size), [floor()])
     everything = BenchEmitter(context, library, full_settings(size), solids())
     source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
     steps: dict[str, Callable[[], object]] = {
         "plain kernel": plain.step,
-        "interleaved": stream.step,
-        "separate, no births": separate.step,
+        "emitter": stream.step,
+        "interleaved": together.step,
+        "separate": separate.step,
         "always full": always_full.step,
         "all features": everything.step,
         "numpy": NumpyParticles(size).step,
@@ -72,7 +74,7 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
         stream.step()
         everything.step()
     rows = measure([_case(name, size, step, context) for name, step in steps.items()], repeat=repeat)
-    for owned in (plain, stream, separate, always_full, everything):
+    for owned in (plain, stream, separate, together, always_full, everything):
         owned.release()
     return rows
 
@@ -142,21 +144,31 @@ class BenchEmitter:
         self._buffer.release()
 
 
-class SeparateEmitter:
-    """The very same kernel, capturing places and velocities into a buffer each."""
+class CaptureEmitter:
+    """The very same kernel without births, one particle a vertex, capturing into one buffer or into two."""
 
     def __init__(
-        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, inputs: EmitterInputs
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        settings: EmitterSettings,
+        inputs: EmitterInputs,
+        *,
+        is_separate: bool,
     ) -> None:
         features = features_of(settings, inputs.collider_count, inputs.collider_layout)
-        kernel = Kernel(
-            library, "particles/step.vert", [PLACE, MOTION], inputs=[PARTICLE], defines=features.defines
-        )  # fmt: skip
-        kernel.program["u_colliders"], kernel.program["u_collider_count"] = inputs.colliders, inputs.collider_count
-        kernel.program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
+        output = [PLACE, MOTION] if is_separate else PARTICLE
+        self._kernel = Kernel(library, "particles/step.vert", output, inputs=[PARTICLE], defines=features.defines)
+        program = self._kernel.program
+        program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
+        program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
         self._block = EmitterBlock(context)
         self._block.set_settings(settings)
-        self._streams = SeparateStreams(context, kernel, *in_flight(settings.capacity))
+        places, motions = in_flight(settings.capacity)
+        if is_separate:
+            self._streams = Streams(context, self._kernel, {PLACE: places, MOTION: motions})
+        else:
+            self._streams = Streams(context, self._kernel, {PARTICLE: np.concatenate([places, motions], axis=1)})
 
     def step(self) -> None:
         """One step."""

@@ -1,5 +1,7 @@
 """The fountain of the cookbooks, as they have it: what an emitter is measured against, on the GPU and in numpy."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -7,7 +9,7 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.record import record
+from sim.gl.record import Record, record
 from sim.gl.vertex_array import Stream, VertexArray
 
 Float32 = npt.NDArray[np.float32]
@@ -19,24 +21,24 @@ FORCE = np.array([0.0, -0.001, 0.0], np.float32)
 BOUNCE = np.float32(0.9995)
 
 
-class SeparateStreams:
-    """Two streams of four floats each, and a kernel that goes from one pair of buffers to another.
+class Streams:
+    """Two sets of buffers, and a kernel that goes from one to the other.
 
     Args:
         context: Where they live.
-        kernel: Reads `a_position` and `a_velocity` and captures `o_position` and `o_velocity` separately.
-        places, motions: First contents, shape (N, 4).
+        kernel: Reads the fields of the records as attributes, and captures each record into a buffer of its own.
+        contents: Records, and what they hold at first, shape (N, floats of the record).
     """
 
-    def __init__(self, context: Context, kernel: Kernel, places: Float32, motions: Float32) -> None:
+    def __init__(self, context: Context, kernel: Kernel, contents: Mapping[Record, Float32]) -> None:
         self._kernel = kernel
         self._sides = []
         for _ in range(2):
             buffers = [
-                Buffer(context, values.view(layout.dtype).ravel(), usage="copy", label="plain particles")
-                for values, layout in ((places, PLACE), (motions, MOTION))
+                Buffer(context, np.ascontiguousarray(values).view(layout.dtype).ravel(), usage="copy", label="streams")
+                for layout, values in contents.items()
             ]
-            source = VertexArray(context, [Stream(buffer) for buffer in buffers], label="plain particles")
+            source = VertexArray(context, [Stream(buffer) for buffer in buffers], label="streams")
             self._sides.append((buffers, source))
 
     def step(self) -> None:
@@ -63,7 +65,8 @@ class PlainParticles:
 
     def __init__(self, context: Context, library: ShaderLibrary, count: int) -> None:
         self._kernel = Kernel(library, "bench/plain_particles.vert", [PLACE, MOTION])
-        self._streams = SeparateStreams(context, self._kernel, *fountain(count))
+        places, motions = fountain(count)
+        self._streams = Streams(context, self._kernel, {PLACE: places, MOTION: motions})
         self._frame = 0
 
     def step(self) -> None:

@@ -21,14 +21,16 @@ class CaptureSide:
     Attributes:
         buffer: The records.
         texture: The same, seen as texels.
-        vertices: The same as attributes.
-        count: How many, a multiple of `GROUP`.
+        vertices: The same as attributes, `per_vertex` records each.
+        count: How many records, a multiple of `GROUP` vertices.
+        per_vertex: Records that one vertex stands for; a software driver spends much on every vertex.
     """
 
     buffer: Buffer
     texture: BufferTexture
     vertices: VertexArray
     count: int
+    per_vertex: int = 1
 
     def release(self) -> None:
         """Delete all; may be called twice."""
@@ -42,7 +44,7 @@ class CaptureRun:
 
     Attributes:
         values: What the vec4 uniform takes.
-        moved: Records from the first on that the first kernel makes anew; rounded up to a multiple of `GROUP`.
+        moved: Records from the first on that the first kernel makes anew; rounded up to whole groups.
         made: First record and number of those that the second kernel makes out of nothing, after the first.
     """
 
@@ -84,7 +86,7 @@ def capture_loop(
             GL.glBindBufferBase(feedback, 0, target.buffer.name)
             GL.glUniform4f(location, *run.values)
             GL.glBeginTransformFeedback(triangles)
-            GL.glDrawArrays(triangles, 0, min(-(-run.moved // GROUP) * GROUP, side.count))
+            GL.glDrawArrays(triangles, 0, -(-run.moved // (GROUP * side.per_vertex)) * GROUP)
             GL.glEndTransformFeedback()
         if run.made and make is not None:
             in_use = False

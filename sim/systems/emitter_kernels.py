@@ -1,5 +1,6 @@
 """Which programs an emitter needs: what it does not use is compiled out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
@@ -7,7 +8,8 @@ from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
 from sim.emitter_settings import CollisionResponse, EmitterSettings
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.systems.particle_buffers import PARTICLE
+from sim.gl.record import Record
+from sim.systems.particle_buffers import PARTICLE, QUAD
 
 SOURCES = {
     EmitterSource.POINT: 0,
@@ -20,6 +22,9 @@ SOURCES = {
 }
 AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
 RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
+
+SEARCH_FROM = 2
+"""Colliders beside planes above which those that are near are looked for first."""
 
 SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
 
@@ -36,6 +41,8 @@ class Features:
         whirls, attractor: Whether these forces act.
         layout: Order of the colliders.
         others: Whether there are colliders beside the planes in front.
+        search: Whether there are so many that it pays to look first which are near.
+        ellipsoids: Whether one of them may be an ellipsoid.
     """
 
     source: int
@@ -48,6 +55,8 @@ class Features:
     attractor: bool = False
     layout: ColliderLayout = ANY_ORDER
     others: bool = False
+    search: bool = False
+    ellipsoids: bool = True
 
     @property
     def defines(self) -> dict[str, object]:
@@ -64,10 +73,13 @@ class Features:
         if self.response:
             defines |= self.layout.defines
             defines |= {"COLLIDERS": True, "RESPONSE": str(self.response), "OTHERS": self.others}
+            defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids}
         return defines
 
 
-def features_of(settings: EmitterSettings, collider_count: int, layout: ColliderLayout) -> Features:
+def features_of(
+    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, *, ellipsoids: bool = True
+) -> Features:
     """What a step with these settings and colliders needs."""
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     return Features(
@@ -81,6 +93,8 @@ def features_of(settings: EmitterSettings, collider_count: int, layout: Collider
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
         layout=layout if response else ANY_ORDER,
         others=bool(response) and collider_count > layout.planes,
+        search=bool(response) and collider_count - layout.planes > SEARCH_FROM,
+        ellipsoids=ellipsoids or not response,
     )
 
 
@@ -93,20 +107,22 @@ class EmitterKernels:
 
     def step(self, features: Features) -> Kernel:
         """The kernel of a substep."""
-        return self._made("particles/step.vert", features, is_step=True)
+        defines = features.defines | {"QUADS": True}
+        return self._made("particles/step.vert", features, QUAD, (QUAD,), defines)
 
     def births(self, features: Features) -> Kernel:
         """The kernel of those who are born in a substep."""
-        return self._made("particles/bear.vert", features, is_step=False)
+        return self._made("particles/bear.vert", features, PARTICLE, (), features.defines)
 
     def stateless(self, features: Features) -> Kernel:
         """The kernel of the formula."""
-        return self._made("particles/stateless.vert", features, is_step=False)
+        return self._made("particles/stateless.vert", features, PARTICLE, (), features.defines)
 
-    def _made(self, file: str, features: Features, *, is_step: bool) -> Kernel:
+    def _made(
+        self, file: str, features: Features, output: Record, inputs: Sequence[Record], defines: dict[str, object]
+    ) -> Kernel:
         kernel = self._kernels.get((file, features))
         if kernel is None:
-            inputs = [PARTICLE] if is_step else []
-            kernel = Kernel(self._library, file, PARTICLE, inputs=inputs, defines=features.defines)
+            kernel = Kernel(self._library, file, output, inputs=inputs, defines=defines)
             self._kernels[file, features] = kernel
         return kernel

@@ -14,13 +14,28 @@ from sim.gl.vertex_array import Stream, VertexArray
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
 
+PER_VERTEX = 4
+"""Particles that one vertex of a step stands for."""
+
+QUAD = record(
+    "ParticleQuad",
+    position=(4, "f4"), velocity=(4, "f4"), position_1=(4, "f4"), velocity_1=(4, "f4"),
+    position_2=(4, "f4"), velocity_2=(4, "f4"), position_3=(4, "f4"), velocity_3=(4, "f4"),
+)  # fmt: skip
+"""Four of them, as a step takes and makes them."""
+
 COUNT = record("ParticleCount", count=(4, "f4"))
 """How many, and three numbers without a meaning."""
 
 
+def padded_slots(capacity: int) -> int:
+    """Slots that a buffer of this capacity has."""
+    return padded_count(-(-capacity // PER_VERTEX)) * PER_VERTEX
+
+
 def dead_records(capacity: int) -> npt.NDArray[np.void]:
     """Slots that nobody was born in yet, padded."""
-    out = PARTICLE.zeros(padded_count(capacity))
+    out = PARTICLE.zeros(padded_slots(capacity))
     out["position"][:, 3] = -1.0
     out["velocity"][:, 3] = -1.0
     return out
@@ -74,5 +89,5 @@ class ScratchPool:
             self._context, count * PARTICLE.dtype.itemsize, dtype=PARTICLE.dtype, usage="copy", label="particles"
         )
         texture = BufferTexture(self._context, buffer, "rgba32f")
-        source = VertexArray(self._context, [Stream(buffer)], label="particles")
-        return CaptureSide(buffer, texture, source, count)
+        source = VertexArray(self._context, [Stream(buffer, QUAD.dtype)], label="particles")
+        return CaptureSide(buffer, texture, source, count, PER_VERTEX)

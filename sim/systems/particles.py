@@ -18,8 +18,8 @@ from sim.gl.capture_loop import CaptureRun, capture_loop
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import padded_count
 from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
 from sim.params import Effect, params_of
 from sim.particles.births import Schedule, slot_ranges
 from sim.particles.curl_noise import pattern_at
@@ -27,7 +27,7 @@ from sim.particles.error import EmitterError
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.systems.emitter_block import EmitterBlock
 from sim.systems.emitter_kernels import SURFACE_SOURCES, EmitterKernels, Features, features_of
-from sim.systems.particle_buffers import ScratchPool, dead_records
+from sim.systems.particle_buffers import ScratchPool, dead_records, padded_slots
 from sim.systems.particle_count import ParticleCount
 
 Float64 = npt.NDArray[np.float64]
@@ -64,6 +64,7 @@ class EmitterInputs:
         colliders: Packed colliders that move over the step, or None.
         collider_count: How many.
         collider_layout: How they are arranged; the default is right for any order.
+        has_ellipsoids: Whether one of them may be an ellipsoid; it costs less where none is.
         surface: For sources on a surface; without it they emit nothing.
     """
 
@@ -72,6 +73,7 @@ class EmitterInputs:
     colliders: BufferTexture | None = None
     collider_count: int = 0
     collider_layout: ColliderLayout = ANY_ORDER
+    has_ellipsoids: bool = True
     surface: SurfaceInput | None = None
 
 
@@ -128,8 +130,9 @@ class EmitterSystem:
         if settings.source in SURFACE_SOURCES and faces is None:
             raise EmitterError(f"source {settings.source.value}: there is no surface to emit from")
         self.release()
-        self._side = self._pool.open(padded_count(settings.capacity))
+        self._side = self._pool.open(padded_slots(settings.capacity))
         self._block = EmitterBlock(self._context)
+        self._no_source = VertexArray(self._context, label="emitter")
         self._count = ParticleCount(self._context, self._library, settings.capacity)
         self._faces: tuple[Buffer, BufferTexture] | None = None
         if faces is not None and settings.source in SURFACE_SOURCES:
@@ -172,6 +175,7 @@ class EmitterSystem:
         if self._own_pool is not None:
             self._own_pool.release()
         self._block.release()
+        self._no_source.release()
         self._count.release()
         if self._faces is not None:
             self._faces[1].release()
@@ -333,7 +337,7 @@ class EmitterSystem:
         self.settings = settings
         self.warning = starvation(settings)
         self._block.set_settings(settings)
-        self._features: tuple[tuple[int, ColliderLayout], Features] | None = None
+        self._features: tuple[tuple[int, ColliderLayout, bool], Features] | None = None
         count = settings.substeps
         # The first substep takes a step off every life; see particles/step.vert.
         self._substeps = [
@@ -375,12 +379,14 @@ class EmitterSystem:
         kernel = self._kernels.stateless(features)
         self._set_inputs(kernel, features, inputs)
         self._block.bind()
-        kernel.run(self._side.vertices, self._side.buffer, self.slot_count)
+        kernel.run(self._no_source, self._side.buffer, self.slot_count)
 
     def _features_of(self, inputs: EmitterInputs) -> Features:
-        key = (inputs.collider_count if inputs.colliders is not None else 0, inputs.collider_layout)
+        count = inputs.collider_count if inputs.colliders is not None else 0
+        key = (count, inputs.collider_layout, inputs.has_ellipsoids)
         if self._features is None or self._features[0] != key:
-            self._features = key, features_of(self.settings, *key)
+            features = features_of(self.settings, count, inputs.collider_layout, ellipsoids=inputs.has_ellipsoids)
+            self._features = key, features
         return self._features[1]
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
