@@ -67,6 +67,9 @@ class Inspector(QWidget):
         self.tree.json_path_requested.connect(self._copy_json_path)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._pose_timer.timeout.connect(self.refresh_pose)
+        # A selection usually follows a new scene at once; making the rows twice would take twice as long.
+        self._replaced = QTimer(self, interval=0, singleShot=True)
+        self._replaced.timeout.connect(self.rebuild)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -85,7 +88,7 @@ class Inspector(QWidget):
 
     def set_selection(self, selection: Selection) -> None:
         """Shows another selection; emits nothing."""
-        if selection != self._selection:
+        if selection != self._selection or self._replaced.isActive():
             self._selection = selection
             self.rebuild()
 
@@ -101,6 +104,8 @@ class Inspector(QWidget):
 
     def model_changed(self, node_id: NodeId) -> None:
         """The model behind a node was loaded, failed or was replaced; progress alone changes nothing here."""
+        if self._replaced.isActive():
+            return
         status = self._model_of(node_id)
         if self._selection.node == node_id and _gist(status) != self._shown_gist:
             self.rebuild()
@@ -109,6 +114,7 @@ class Inspector(QWidget):
 
     def rebuild(self) -> None:
         """Makes all rows anew from scene and selection."""
+        self._replaced.stop()
         place = self.tree.verticalScrollBar().value()
         self._placements = ()
         self.cloth.forget()
@@ -219,6 +225,8 @@ class Inspector(QWidget):
     def _changed(self, change: Change) -> None:
         if change.kind is ChangeKind.VALUE and change.ref is not None:
             self._value_changed(change.ref)
+        elif change.kind is ChangeKind.REPLACED:
+            self._replaced.start()
         elif change.ref is None or self._selection.node in (change.ref.owner, None):
             self.rebuild()
         else:

@@ -311,6 +311,7 @@ def test_nothing_selected_shows_the_view(inspector, target):
     assert titles(inspector) == ["Surface", "Overlays", "Light", "Background"]
     assert "Nothing is selected" in inspector.header.subtitle.text()
     target.replace(Scene())
+    inspector.set_selection(Selection())
     assert "The scene is empty" in inspector.header.subtitle.text()
 
 
