@@ -95,5 +95,7 @@ def _lengths(positions: Float64, pairs: Int32) -> Float64:
 def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
     """Area that belongs to each particle [m²], a third of every triangle around it, shape (P,)."""
     third = triangle_areas(positions, triangles) / 3.0
-    shares = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(np.float64)
+    shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(
+        np.float64
+    )
     return shares

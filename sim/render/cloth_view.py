@@ -18,7 +18,7 @@ from sim.render.edges import unique_edges
 from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_pass import BONE, MARKER
 from sim.render.shot import Look, Overlay
-from sim.render.surface import DrawRange, GpuMaterial, material_on_gpu
+from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
 from sim.scene import NodeId, Vec3
 from sim.systems.cloth import ClothSystem
 
@@ -53,9 +53,8 @@ class ClothArrays:
         self._pins: dict[Buffer, VertexArray] = {}
         self._chosen: tuple[tuple[int, ...], Buffer, VertexArray] | None = None
 
-    @property
-    def edges(self) -> VertexArray:
-        """Lines along every edge; made when first asked for."""
+    def edges(self, _shown: Spans) -> VertexArray:
+        """Lines along every edge, since a cloth is shown whole; made when first asked for."""
         if self._edges is None:
             indices = unique_edges(self._cloth.model.surface.triangles.astype(np.uint32)).ravel()
             buffer = Buffer(self._context, indices, label="cloth edges")

@@ -14,7 +14,7 @@ from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.ramps import Ramp, ramp_colours
-from sim.render.surface import DrawRange, GpuMaterial, culling
+from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
 from sim.scene import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
@@ -42,9 +42,8 @@ class Arrays(Protocol):
     def triangles(self) -> VertexArray:
         """Faces, with position, normal, texcoord and the scalars that are shown."""
 
-    @property
-    def edges(self) -> VertexArray:
-        """Lines along every edge."""
+    def edges(self, shown: Spans) -> VertexArray:
+        """Lines along every edge of the shown triangles."""
 
 
 class MaterialSource(Protocol):
@@ -146,7 +145,7 @@ class MeshPass:
         self._wire["u_world_from_model"] = surface.world_from_model
         self._wire["u_depth_bias"] = 4e-5
         self._wire["u_colour"] = colour
-        surface.arrays.edges.draw(self._wire, "lines")
+        surface.arrays.edges(spans(surface.ranges)).draw(self._wire, "lines")
 
 
 def _set_material(program: Program, material: GpuMaterial) -> None:

@@ -70,8 +70,7 @@ class Picture:
         look = Look(shot.view, overlay, region.second)
         surfaces = [surface for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
         if frame.casts_shadow:
-            casters = [(surface.arrays.triangles, surface.world_from_model) for surface in surfaces]
-            self._shadow.draw(frame.shadow_clip_from_world, casters)
+            self._shadow.draw(frame.shadow_clip_from_world, surfaces)
             target.bind()
         for surface in surfaces:
             self._mesh.draw(

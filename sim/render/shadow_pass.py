@@ -10,12 +10,11 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.render.frame import SHADOW_SIZE
+from sim.render.mesh_pass import Surface
+from sim.render.surface import spans
 
 _STATE = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
-
-Caster = tuple[VertexArray, npt.NDArray[np.float64]]
 
 
 class ShadowPass:
@@ -28,13 +27,14 @@ class ShadowPass:
         assert self._target.depth is not None
         self.map: Texture2D = self._target.depth
 
-    def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Caster]) -> None:
-        """Renders vertex arrays placed by world_from_model; binds the map's framebuffer."""
+    def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Surface]) -> None:
+        """Renders what is shown of surfaces; binds the map's framebuffer."""
         self._target.clear(None)
         _STATE.apply(self._context)
-        for triangles, world_from_model in casters:
-            self._program["u_clip_from_model"] = clip_from_world @ world_from_model
-            triangles.draw(self._program)
+        for caster in casters:
+            self._program["u_clip_from_model"] = clip_from_world @ caster.world_from_model
+            for first, count in spans(caster.ranges):
+                caster.arrays.triangles.draw(self._program, first=3 * first, count=3 * count)
 
     def release(self) -> None:
         """Deletes the map."""

@@ -1,6 +1,6 @@
 """What passes draw of a character: vertex arrays, draw ranges and materials."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sim.systems.steps import Steps
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])
 PLAIN_DIFFUSE = (0.52, 0.53, 0.55)
+Spans = tuple[tuple[int, int], ...]  # first triangle and number of triangles
 Images = Mapping[Path, npt.NDArray[np.uint8]]
 
 
@@ -53,6 +54,17 @@ def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) ->
         elif section.triangle_count:
             ranges.append(DrawRange(section.material, section.first_triangle, section.triangle_count, double))
     return tuple(ranges)
+
+
+def spans(ranges: Iterable[DrawRange]) -> Spans:
+    """Triangles of draw ranges, whatever they look like; neighbours are one span."""
+    joined: list[tuple[int, int]] = []
+    for part in ranges:
+        if joined and sum(joined[-1]) == part.first_triangle:
+            joined[-1] = (joined[-1][0], joined[-1][1] + part.triangle_count)
+        else:
+            joined.append((part.first_triangle, part.triangle_count))
+    return tuple(joined)
 
 
 def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cull:
@@ -148,7 +160,7 @@ class MeshBuffers:
     def __init__(self, context: Context, mesh: Mesh, texcoords: Buffer, triangles: Buffer, scalars: Buffer) -> None:
         self.context, self._mesh = context, mesh
         self.texcoords, self.triangles, self.scalars = texcoords, triangles, scalars
-        self._edges: Buffer | None = None
+        self._edges: tuple[Spans, Buffer] | None = None
 
     @classmethod
     def upload(cls, context: Context, mesh: Mesh) -> "Steps[MeshBuffers]":
@@ -160,12 +172,15 @@ class MeshBuffers:
         scalars = yield from upload_buffer(context, zeros, usage="dynamic", label="scalars")
         return cls(context, mesh, texcoords, triangles, scalars)
 
-    @property
-    def edges(self) -> Buffer:
-        """Index pairs of every edge; made when first asked for."""
-        if self._edges is None:
-            self._edges = Buffer(self.context, unique_edges(self._mesh.triangles).ravel(), label="edges")
-        return self._edges
+    def edges(self, shown: Spans) -> Buffer:
+        """Index pairs of every edge of the shown triangles; made anew when others are shown."""
+        if self._edges is None or self._edges[0] != shown:
+            if self._edges is not None:
+                self._edges[1].release()
+            parts = [self._mesh.triangles[first : first + count] for first, count in shown]
+            triangles = np.concatenate([self._mesh.triangles[:0], *parts])
+            self._edges = (shown, Buffer(self.context, unique_edges(triangles).ravel(), label="edges"))
+        return self._edges[1]
 
     def set_scalars(self, values: npt.NDArray[np.float32]) -> None:
         """One number per vertex for the colour ramp, shape (V,)."""
@@ -173,9 +188,11 @@ class MeshBuffers:
 
     def release(self) -> None:
         """Deletes the buffers."""
-        for buffer in (self.texcoords, self.triangles, self.scalars, self._edges):
-            if buffer is not None:
-                buffer.release()
+        for buffer in (self.texcoords, self.triangles, self.scalars):
+            buffer.release()
+        if self._edges is not None:
+            self._edges[1].release()
+            self._edges = None
 
 
 class SurfaceArrays:
@@ -194,12 +211,13 @@ class SurfaceArrays:
         self.triangles = VertexArray(static.context, streams, indices=static.triangles, label="surface")
         self._edges: VertexArray | None = None
 
-    @property
-    def edges(self) -> VertexArray:
-        """Lines along every edge; made when first asked for."""
-        if self._edges is None:
-            streams = [Stream(self._skinned)]
-            self._edges = VertexArray(self._static.context, streams, indices=self._static.edges, label="edges")
+    def edges(self, shown: Spans) -> VertexArray:
+        """Lines along every edge of the shown triangles; made when first asked for."""
+        indices = self._static.edges(shown)
+        if self._edges is None or self._edges.indices is not indices:
+            if self._edges is not None:
+                self._edges.release()
+            self._edges = VertexArray(self._static.context, [Stream(self._skinned)], indices=indices, label="edges")
         return self._edges
 
     def release(self) -> None:

@@ -164,13 +164,20 @@ def test_reading_can_be_cancelled(tmp_path):
         read_obj(text, tmp_path / "a.obj", LoadWatch(cancelled=lambda: True))
 
 
+def loaded_or_refused(path):
+    """The model, or the message of its refusal."""
+    try:
+        return load_model(path)
+    except ModelError as error:
+        return str(error)
+
+
 @given(st.lists(st.sampled_from(["v", "vt", "vn", "f", "g", "o", "1", "-1", "2/1", "//", "0.5", "\n", "#", "\\", "é"])))
 def test_any_text_loads_or_is_refused_in_one_line(tmp_path_factory, words):
     path = write(tmp_path_factory.mktemp("obj"), " ".join(["v 0 0 0\n", *words]))
-    try:
-        model = load_model(path)
-    except ModelError as error:
-        assert str(error).startswith(str(path))
-        assert len(str(error).splitlines()) == 1
+    outcome = loaded_or_refused(path)
+    if isinstance(outcome, str):
+        assert outcome.startswith(str(path))
+        assert len(outcome.splitlines()) == 1
     else:
-        assert (model.mesh.triangles < max(model.mesh.vertex_count, 1)).all()
+        assert (outcome.mesh.triangles < max(outcome.mesh.vertex_count, 1)).all()

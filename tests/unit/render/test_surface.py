@@ -12,7 +12,7 @@ from sim.camera import Camera
 from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel
-from sim.render.surface import DrawRange, culling, draw_ranges
+from sim.render.surface import DrawRange, culling, draw_ranges, spans
 from sim.scene import DoubleSided, section_list
 
 
@@ -76,6 +76,12 @@ def test_sections_that_do_not_adjoin_stay_apart():
     apart = (mesh.sections[0], Section("s", 0, 7, 3))
     split = Mesh(**{name: getattr(mesh, name) for name in Mesh.__slots__} | {"sections": apart})
     assert draw_ranges(split, DoubleSided.OFF) == (DrawRange(0, 0, 5, False), DrawRange(0, 7, 3, False))
+
+
+def test_spans_join_neighbours_whatever_they_look_like():
+    ranges = [DrawRange(0, 0, 5, False), DrawRange(1, 5, 3, True), DrawRange(0, 10, 2, False)]
+    assert spans(ranges) == ((0, 8), (10, 2))
+    assert spans([]) == ()
 
 
 @pytest.mark.parametrize(
