@@ -151,7 +151,7 @@ def capacity_needed(schedule: Schedule, longest_life: float) -> int:
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
     most = steady + 1 if steady else 0
     for moment in crowded:
-        after = math.nextafter(moment, math.inf) + 1e-5
+        after = moment + 1e-5 * max(schedule.period, 1.0)
         stream = schedule.per_step * longest_life
         bursts = schedule._burst_births_before(after) - schedule._burst_births_before(moment - longest_life)
         most = max(most, math.ceil(stream) + 1 + bursts if stream else bursts)

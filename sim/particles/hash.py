@@ -2,7 +2,7 @@
 
 The functions and their names are those of shaders/common/hash.glsl, and give the very same bits.
 
-Source: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), functions pcg3d and pcg4d.
+Source: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), functions pcg, pcg3d and pcg4d.
 """
 
 import enum
@@ -34,6 +34,14 @@ class Group(enum.IntEnum):
     """Picture of the atlas, turn, and one to spare."""
 
 
+def pcg(values: UInt32) -> UInt32:
+    """One hash of one integer each, any shape; different integers have different ones."""
+    state = values * np.uint32(747796405) + np.uint32(2891336453)
+    word = ((state >> ((state >> np.uint32(28)) + np.uint32(4))) ^ state) * np.uint32(277803737)
+    mixed: UInt32 = (word >> np.uint32(22)) ^ word
+    return mixed
+
+
 def pcg3d(values: UInt32) -> UInt32:
     """Three hashes of three integers each, shape (..., 3)."""
     v = values * _MULTIPLIER + _INCREMENT
@@ -62,8 +70,12 @@ def pcg4d(values: UInt32) -> UInt32:
 
 
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
-    """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
-    counted = np.asarray(numbers, dtype=np.uint32)
+    """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³².
+
+    Numbers that differ in their upper bits alone, as those of one slot may, would stay alike through pcg3d; hashed
+    first they do not.
+    """
+    counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)
     values[..., 0], values[..., 1], values[..., 2] = counted, np.uint32(seed), np.uint32(group)
     return pcg3d(values)
