@@ -14,7 +14,8 @@ from app.actions import shortcut_entries
 from app.export import export_model
 from sim.collider_settings import ColliderShape
 from sim.handles import HandleMode
-from sim.scene import Comparison, DisplayMode, SkinningMethod
+from sim.model_settings import SkinningMethod
+from sim.view_settings import Comparison, DisplayMode
 from widgets.cheat_sheet import CheatSheet
 from widgets.theme import ThemeMode
 

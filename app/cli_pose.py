@@ -18,7 +18,7 @@ from sim.export.ply import write_ply
 from sim.export.surface import surface_of
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
-from sim.scene import Interpolation, SkinningMethod
+from sim.model_settings import Interpolation, SkinningMethod
 
 Float32 = npt.NDArray[np.float32]
 

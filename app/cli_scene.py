@@ -15,8 +15,9 @@ from sim.assets.images import ImageError, load_image
 from sim.assets.model import CharacterModel, Clip, Mesh
 from sim.cloth.file_mesh import cloth_mesh
 from sim.cloth_settings import ClothSource
+from sim.model_settings import ModelSettings
 from sim.placement import active_clip
-from sim.scene import ModelSettings, Node, NodeId, Scene
+from sim.scene import Node, NodeId, Scene
 from sim.view_state import ViewState
 
 Images = Mapping[Path, npt.NDArray[np.uint8]]

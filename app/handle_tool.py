@@ -9,7 +9,8 @@ from app.document import Document
 from app.gesture import Gesture
 from app.viewport_client import ViewportClient
 from sim.handles import HandleMode, Handles, View, dragged, handles_of
-from sim.scene import Node, ParamRef, Transform
+from sim.scene import Node, ParamRef
+from sim.transform import Transform
 from widgets.handles_overlay import HandlesOverlay
 from widgets.viewport import Viewport
 

@@ -8,8 +8,8 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sim.clock import STEP_TIME, FixedStep, FrameMeter
+from sim.playback_settings import LoopMode, PlaybackSettings
 from sim.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
-from sim.scene import LoopMode, PlaybackSettings
 
 TICK_MS = 16
 # Simulation steps of one tick end after this time [s]; what is left over is dropped, and the scene runs slower.

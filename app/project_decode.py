@@ -16,7 +16,9 @@ from app.project_error import ProjectError
 from app.project_json import key_path
 from app.unknown_content import Place, UnknownContent, UnknownNode
 from sim.params import ParamError, Role, check, params_of
-from sim.scene import NODE_KINDS, PLAYBACK, VIEW, Node, PlaybackSettings, Scene, ViewSettings
+from sim.playback_settings import PlaybackSettings
+from sim.scene import NODE_KINDS, PLAYBACK, VIEW, Node, Scene
+from sim.view_settings import ViewSettings
 from sim.view_state import Selection, ViewState
 
 S = TypeVar("S", bound=msgspec.Struct)

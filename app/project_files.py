@@ -15,7 +15,10 @@ from app.project_error import ProjectError
 from app.project_file import load_project, save_project
 from app.recent_files import RecentFiles
 from sim.assets.model import CharacterModel
-from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
 from sim.view_state import Selection, ViewState
 
 PROJECT_SUFFIX = ".sinew"

@@ -9,18 +9,11 @@ from app.document import Document
 from sim.cloth_settings import ClothSettings
 from sim.collider_settings import ColliderSettings, ColliderShape
 from sim.colliders.fit import FittedCollider
-from sim.scene import (
-    VIEW,
-    Comparison,
-    DisplayMode,
-    LightSettings,
-    Node,
-    NodeId,
-    ParamRef,
-    SkinningMethod,
-    Transform,
-    section_list,
-)
+from sim.light_settings import LightSettings
+from sim.model_settings import SkinningMethod, section_list
+from sim.scene import VIEW, Node, NodeId, ParamRef
+from sim.transform import Transform
+from sim.view_settings import Comparison, DisplayMode
 from sim.view_state import Selection
 from widgets.camera_controller import orbited, preset
 

@@ -18,8 +18,9 @@ from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
 from sim.render.shot import JointRef, Overlay, ParticleRef
-from sim.scene import NodeId, Vec3
+from sim.scene import NodeId
 from sim.systems.comparison import ComparisonStatistics
+from sim.vectors import Vec3
 from sim.view_state import Selection
 
 # A picture that takes longer [s] is left unsmoothed while others follow; a pause this long [s] ends the sequence.

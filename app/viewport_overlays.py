@@ -8,10 +8,12 @@ from app.gesture import Gesture
 from app.playback import Playback
 from app.viewport_client import Drawn, ViewportClient
 from sim.cloth_settings import ClothLook
+from sim.model_settings import SkinningMethod
 from sim.ramps import Ramp
 from sim.render.cloth_view import STRAIN_SPAN
-from sim.scene import VIEW, Comparison, DisplayMode, ParamRef, SkinningMethod
+from sim.scene import VIEW, ParamRef
 from sim.systems.comparison import ComparisonStatistics
+from sim.view_settings import Comparison, DisplayMode
 from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
 from widgets.empty_state import EmptyState

@@ -14,7 +14,8 @@ from app.viewport_client import ViewportClient
 from sim.assets.model import CharacterModel
 from sim.picking import pick_joint, project_points
 from sim.render.shot import JointRef
-from sim.scene import DisplayMode, NodeId, ParamRef
+from sim.scene import NodeId, ParamRef
+from sim.view_settings import DisplayMode
 from sim.view_state import Selection
 from widgets.viewport import Viewport
 

@@ -12,7 +12,7 @@ from app.document import Document
 from app.main_window import MainWindow
 from app.project_files import ProjectFiles
 from app.recent_files import RecentFiles
-from sim.scene import Comparison
+from sim.view_settings import Comparison
 
 _SWITCHES = ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures")
 

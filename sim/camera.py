@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.params import param
-from sim.scene import Vec3
+from sim.vectors import Vec3
 
 Matrix = npt.NDArray[np.float64]
 

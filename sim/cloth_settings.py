@@ -7,10 +7,7 @@ import msgspec
 
 from sim.clock import STEP_TIME
 from sim.params import Effect, Role, Scale, param
-
-Vec3 = tuple[float, float, float]
-UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
+from sim.vectors import Colour, Vec3
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096

@@ -18,6 +18,7 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
+from sim.light_settings import LightSettings
 from sim.render.character_view import CharacterView
 from sim.render.cloth_view import ClothView
 from sim.render.collider_pass import ColliderBodies
@@ -26,13 +27,14 @@ from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
 from sim.render.shot import Drawable, Overlay, Shot
 from sim.render.surface import Images, Materials, MeshBuffers, upload_textures
-from sim.scene import Comparison, LightSettings, Node, NodeId, Scene
+from sim.scene import Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
 from sim.systems.prepared_model import PreparedModel, prepare_model
 from sim.systems.simulation import Grab, Meshes, Simulation
 from sim.systems.skinning import upload_skinning
 from sim.systems.steps import Steps, finish
+from sim.view_settings import Comparison
 
 
 @dataclass(frozen=True, slots=True)

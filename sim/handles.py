@@ -14,7 +14,8 @@ import numpy.typing as npt
 from sim.camera import Camera
 from sim.maths import quaternion
 from sim.picking import project_points, ray_plane
-from sim.scene import Transform, Vec3
+from sim.transform import Transform
+from sim.vectors import Vec3
 
 Float64 = npt.NDArray[np.float64]
 

@@ -5,7 +5,8 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Clip
 from sim.maths.transform import node_matrix
-from sim.scene import FlipV, ModelSettings, Node, UpAxis
+from sim.model_settings import FlipV, ModelSettings, UpAxis
+from sim.scene import Node
 
 Matrix = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.clock import STEP_TIME
-from sim.scene import LoopMode, PlaybackSettings
+from sim.playback_settings import LoopMode, PlaybackSettings
 
 _FRAME_TOLERANCE = 1e-6
 """A time this close to a frame, in frames, is on it: stepping must not stay where it is by rounding."""

@@ -10,18 +10,12 @@ from sim.camera import Camera
 from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.collider_settings import ColliderSettings, ColliderShape
 from sim.colliders.fit import fit_colliders
-from sim.scene import (
-    Comparison,
-    LightSettings,
-    LoopMode,
-    ModelSettings,
-    Node,
-    PlaybackSettings,
-    Scene,
-    SkinningMethod,
-    Transform,
-    ViewSettings,
-)
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings, SkinningMethod
+from sim.playback_settings import LoopMode, PlaybackSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
+from sim.view_settings import Comparison, ViewSettings
 from sim.view_state import Selection, ViewState
 
 ONES = (1.0, 1.0, 1.0)

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.model import LocalPose
 from sim.maths import quaternion
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 Float64 = npt.NDArray[np.float64]
 

@@ -13,7 +13,9 @@ from sim.cloth_settings import ClothSettings
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.scene import LightSettings, ModelSettings, Node, Scene
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
 
 SIZES = (200,)
 """Few vertices and pixels, since a software driver's work on them is not meant."""

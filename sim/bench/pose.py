@@ -12,7 +12,7 @@ from sim.assets.skeleton import build_skeleton
 from sim.bench.row import Case, Row, measure
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 SIZES = (60, 200)
 

@@ -17,7 +17,7 @@ from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.scene import SkinningMethod
+from sim.model_settings import SkinningMethod
 from sim.systems.skinning import SkinnedMesh
 
 SIZES = (10_000, 200_000, 1_000_000)

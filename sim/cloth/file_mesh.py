@@ -8,7 +8,8 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel, Mesh
 from sim.maths.euler import degrees_from_matrix
 from sim.placement import up_axis, world_from_model
-from sim.scene import Node, Transform
+from sim.scene import Node
+from sim.transform import Transform
 
 _SHORTEST = 1e-12
 

@@ -10,7 +10,7 @@ from sim.collider_settings import LARGEST_SIZE, SMALLEST_SIZE, ColliderSettings,
 from sim.colliders.fit_shape import FittedShape, fit_shape
 from sim.colliders.place import rigid_frames
 from sim.maths.euler import degrees_from_matrix
-from sim.scene import Transform
+from sim.transform import Transform
 
 Float64 = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

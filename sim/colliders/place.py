@@ -14,7 +14,8 @@ from sim.colliders.state import ColliderState, sized
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose, polar
-from sim.scene import Node, NodeId, Scene, Transform
+from sim.scene import Node, NodeId, Scene
+from sim.transform import Transform
 
 Float64 = npt.NDArray[np.float64]
 

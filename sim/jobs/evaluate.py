@@ -5,7 +5,7 @@ from sim.jobs.local_to_model import model_from_local
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
 from sim.maths.transform import compose
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 
 def evaluate_pose(

@@ -1,6 +1,6 @@
 """Where a clip stands when the scene clock runs past its end."""
 
-from sim.scene import LoopMode
+from sim.playback_settings import LoopMode
 
 
 def clip_time(time: float, duration: float, loop: LoopMode) -> float:

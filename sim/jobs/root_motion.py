@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sim.assets.model import Clip, LocalPose, Skeleton
 from sim.jobs.local_to_model import model_from_local
 from sim.maths.transform import compose
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 Float64 = npt.NDArray[np.float64]
 

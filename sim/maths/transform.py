@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.scene import Transform
+from sim.transform import Transform
 
 Float64 = npt.NDArray[np.float64]
 

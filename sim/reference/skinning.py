@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.assets.model import Mesh, Skin
 from sim.jobs.palette import rigid_and_scale
 from sim.maths import dual_quaternion, quaternion
-from sim.scene import SkinningMethod
+from sim.model_settings import SkinningMethod
 
 Float64 = npt.NDArray[np.float64]
 Triangles = npt.NDArray[np.integer]

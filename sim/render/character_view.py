@@ -3,14 +3,16 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.model_settings import DoubleSided, ModelSettings, section_list
 from sim.render.detail_pass import Detail
 from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look, Overlay
 from sim.render.skeleton_lines import BoneSegments
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
-from sim.scene import Comparison, DisplayMode, DoubleSided, ModelSettings, NodeId, section_list
+from sim.scene import NodeId
 from sim.systems.character import Character
+from sim.view_settings import Comparison, DisplayMode
 
 
 class CharacterView:

@@ -19,8 +19,9 @@ from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_pass import BONE, MARKER
 from sim.render.shot import Look, Overlay
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
-from sim.scene import NodeId, Vec3
+from sim.scene import NodeId
 from sim.systems.cloth import ClothSystem
+from sim.vectors import Vec3
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the ramp."""

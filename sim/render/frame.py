@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds
 from sim.camera import Camera
+from sim.light_settings import LightSettings
 from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
-from sim.scene import LightSettings, Vec3, ViewSettings
+from sim.vectors import Vec3
+from sim.view_settings import ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {

@@ -15,7 +15,7 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.ramps import Ramp, ramp_colours
 from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
-from sim.scene import DisplayMode
+from sim.view_settings import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
 

@@ -17,7 +17,7 @@ from sim.render.overlay_records import light_markers
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
 from sim.render.target import RenderTarget
-from sim.scene import Comparison, ViewSettings
+from sim.view_settings import Comparison, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
 DRAFT_SAMPLES = 0

@@ -12,7 +12,8 @@ from sim.render.collider_pass import Body
 from sim.render.detail_pass import Detail
 from sim.render.frame import Frame, Light, Subject
 from sim.render.mesh_pass import Surface
-from sim.scene import Comparison, NodeId, ViewSettings
+from sim.scene import NodeId
+from sim.view_settings import Comparison, ViewSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from sim.gl.context import Context
 from sim.gl.state import Cull
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.model_settings import DoubleSided
 from sim.render.edges import unique_edges
-from sim.scene import DoubleSided
 from sim.systems.buffer_upload import upload_buffer
 from sim.systems.steps import Steps
 

@@ -12,12 +12,15 @@ from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
 from sim.maths.transform import polar
+from sim.model_settings import ModelSettings, SkinningMethod
 from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.scene import Comparison, LoopMode, ModelSettings, Node, SkinningMethod
+from sim.playback_settings import LoopMode
+from sim.scene import Node
 from sim.systems.comparison import ComparisonStatistics, MethodComparison
 from sim.systems.prepared_model import PreparedModel
 from sim.systems.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.systems.steps import finish
+from sim.view_settings import Comparison
 
 
 @dataclass(frozen=True, slots=True)

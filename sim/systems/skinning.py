@@ -18,7 +18,7 @@ from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
 from sim.jobs.pose import Pose
-from sim.scene import SkinningMethod
+from sim.model_settings import SkinningMethod
 from sim.systems.buffer_upload import copy_buffer, upload_buffer
 from sim.systems.steps import Steps, finish
 

@@ -10,7 +10,10 @@ import pytest
 
 import sim
 from sim.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
-from sim.scene import NODE_KINDS, Node, PlaybackSettings, Transform, ViewSettings
+from sim.playback_settings import PlaybackSettings
+from sim.scene import NODE_KINDS, Node
+from sim.transform import Transform
+from sim.view_settings import ViewSettings
 
 UNITS = {
     "",

@@ -6,8 +6,8 @@ from sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.model_settings import SkinningMethod
 from sim.reference import skinning as reference
-from sim.scene import SkinningMethod
 from sim.systems.skinning import SkinnedMesh
 
 POSITION_TOLERANCE = 1e-5

@@ -11,7 +11,9 @@ from app.cli import main
 from app.project_file import save_project
 from sim.camera import Camera
 from sim.cloth_settings import ClothSettings, PinPreset
-from sim.scene import ModelSettings, Node, Scene, Transform
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
 from sim.view_state import ViewState
 
 SIZE = "96x64"

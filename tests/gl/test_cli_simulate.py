@@ -20,9 +20,12 @@ from sim.colliders.place import collider_states, placements
 from sim.export.npz import Frames
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths.transform import node_matrix
+from sim.model_settings import Interpolation, ModelSettings, SkinningMethod
+from sim.playback_settings import LoopMode, PlaybackSettings
 from sim.reference import cloth as reference
 from sim.reference.skinning import skin
-from sim.scene import Interpolation, LoopMode, ModelSettings, Node, PlaybackSettings, Scene, SkinningMethod, Transform
+from sim.scene import Node, Scene
+from sim.transform import Transform
 from sim.view_state import ViewState
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"

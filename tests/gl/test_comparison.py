@@ -11,9 +11,9 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.maths.transform import compose
+from sim.model_settings import SkinningMethod
 from sim.reference.skinning import enclosed_volume, method_difference
 from sim.reference.skinning import skin as reference_skin
-from sim.scene import SkinningMethod
 from sim.systems.comparison import INTERVAL, MethodComparison
 from sim.systems.skinning import SkinnedMesh
 from tests.gl.skinning_cases import cloud, pose_of

@@ -14,7 +14,9 @@ from sim.cloth.pins import toggled_pin_list
 from sim.cloth_settings import ClothSettings, PinPreset, PinTarget
 from sim.engine import Engine
 from sim.gl.context import Context
-from sim.scene import ModelSettings, Node, Scene, Transform
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
 STEP = 1.0 / 60.0

@@ -12,7 +12,7 @@ from sim.jobs.palette import lbs_rows
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.scene import SkinningMethod
+from sim.model_settings import SkinningMethod
 from sim.systems import skinning as system
 from sim.systems.skinning import SkinnedMesh
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin

@@ -11,7 +11,7 @@ from sim.assets.model import CharacterModel
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import evaluate_pose
-from sim.scene import SkinningMethod
+from sim.model_settings import SkinningMethod
 from sim.systems.skinning import SkinnedMesh
 from tests.gl.skinning_cases import assert_equals_reference
 

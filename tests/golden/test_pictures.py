@@ -11,18 +11,12 @@ from sim.camera import Camera
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings, SkinningMethod
 from sim.render.shot import JointRef, Overlay
-from sim.scene import (
-    Comparison,
-    DisplayMode,
-    LightSettings,
-    ModelSettings,
-    Node,
-    Scene,
-    SkinningMethod,
-    Transform,
-    ViewSettings,
-)
+from sim.scene import Node, Scene
+from sim.transform import Transform
+from sim.view_settings import Comparison, DisplayMode, ViewSettings
 
 SIZE = (320, 200)
 LAMP = Node(

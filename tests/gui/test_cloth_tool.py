@@ -8,9 +8,10 @@ from PySide6.QtTest import QTest
 from sim.clock import STEP_TIME
 from sim.cloth_settings import PinPreset
 from sim.collider_settings import ColliderShape
+from sim.playback_settings import LoopMode
 from sim.playhead import Playhead
 from sim.render.shot import ParticleRef
-from sim.scene import PLAYBACK, LoopMode, ParamRef
+from sim.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
 COLUMNS = ROWS = 12

@@ -10,7 +10,8 @@ from sim.cloth.presets import PRESETS
 from sim.cloth.stability import stability
 from sim.cloth_settings import ClothLook, ClothSource
 from sim.render.shot import Look, Overlay
-from sim.scene import ParamRef, Transform
+from sim.scene import ParamRef
+from sim.transform import Transform
 from tests.gui.editor_harness import Clock
 from widgets.message_model import Severity
 

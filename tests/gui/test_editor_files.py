@@ -14,7 +14,9 @@ from app.places import data_folder
 from app.project_files import Answer
 from app.recovery import RecoveryStore
 from app.unknown_content import UnknownContent
-from sim.scene import VIEW, Comparison, DisplayMode, LightSettings, Node, ParamRef, Scene
+from sim.light_settings import LightSettings
+from sim.scene import VIEW, Node, ParamRef, Scene
+from sim.view_settings import Comparison, DisplayMode
 from sim.view_state import ViewState
 from tests.gui.editor_harness import picture
 from widgets.message_model import Severity

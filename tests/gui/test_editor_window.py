@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication
 from app.action_slots import show_shortcuts
 from app.actions import SPECS
 from app.docks import SPECS as DOCK_SPECS
-from sim.scene import PLAYBACK, LoopMode, ParamRef
+from sim.playback_settings import LoopMode
+from sim.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
 
 DOCKS = [spec.id for spec in DOCK_SPECS]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sim.playback_settings import LoopMode, PlaybackSettings
 from sim.playhead import (
     Playhead,
     advanced,
@@ -22,7 +23,6 @@ from sim.playhead import (
     stepped_key,
     time_of,
 )
-from sim.scene import LoopMode, PlaybackSettings
 
 LOOP, ONCE, PING_PONG = LoopMode.LOOP, LoopMode.ONCE, LoopMode.PING_PONG
 

@@ -17,8 +17,8 @@ from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
+from sim.model_settings import Interpolation, SkinningMethod
 from sim.reference.skinning import skin
-from sim.scene import Interpolation, SkinningMethod
 
 Float64 = npt.NDArray[np.float64]
 

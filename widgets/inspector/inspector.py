@@ -12,7 +12,9 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sim.change import Change, ChangeKind
 from sim.params import Param, Role
-from sim.scene import VIEW, Node, NodeId, ParamRef, Transform, ViewSettings, part_of, value_at
+from sim.scene import VIEW, Node, NodeId, ParamRef, part_of, value_at
+from sim.transform import Transform
+from sim.view_settings import ViewSettings
 from sim.view_state import Selection
 from widgets.icons import kind_icon
 from widgets.inspector.cloth_head import ClothHead

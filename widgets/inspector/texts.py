@@ -2,7 +2,9 @@
 
 import enum
 
-from sim.scene import Comparison, DisplayMode, FlipV, Interpolation, LoopMode, SkinningMethod, UpAxis
+from sim.model_settings import FlipV, Interpolation, SkinningMethod, UpAxis
+from sim.playback_settings import LoopMode
+from sim.view_settings import Comparison, DisplayMode
 
 _TEXTS: dict[enum.Enum, str] = {
     UpAxis.AUTO: "Automatic",

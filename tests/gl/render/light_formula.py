@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sim.scene import LightSettings, Vec3
+from sim.light_settings import LightSettings
+from sim.vectors import Vec3
 
 SKY, GROUND = np.array([0.52, 0.58, 0.66]), np.array([0.24, 0.22, 0.20])
 """Ambient light from above and below at brightness 1."""

@@ -6,10 +6,14 @@ import pytest
 
 from sim.assets.model import Material
 from sim.camera import Camera
+from sim.light_settings import LightSettings
+from sim.model_settings import DoubleSided
 from sim.render.frame import Frame
 from sim.render.ground_shadow import GroundRectangle
 from sim.render.surface import PLAIN_DIFFUSE
-from sim.scene import DoubleSided, LightSettings, Node, Transform, Vec3
+from sim.scene import Node
+from sim.transform import Transform
+from sim.vectors import Vec3
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,

@@ -14,9 +14,14 @@ from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.light_settings import LightSettings
+from sim.model_settings import DoubleSided, ModelSettings
 from sim.render.shot import Overlay
 from sim.render.surface import Images
-from sim.scene import DoubleSided, LightSettings, ModelSettings, Node, Scene, Transform, Vec3, ViewSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
+from sim.vectors import Vec3
+from sim.view_settings import ViewSettings
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""

@@ -6,8 +6,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sim.change import Change, ChangeKind
+from sim.model_settings import Interpolation, ModelSettings, SkinningMethod
 from sim.params import Effect
-from sim.scene import Interpolation, ModelSettings, Node, ParamRef, Scene, SkinningMethod
+from sim.scene import Node, ParamRef, Scene
 from sim.view_state import Selection
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
 from widgets.inspector.form_items import FactItem, NoteItem, SettingItem, items_of

@@ -5,7 +5,8 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from sim.scene import NODE_KINDS, ModelSettings, Node, Scene
+from sim.model_settings import ModelSettings
+from sim.scene import NODE_KINDS, Node, Scene
 from sim.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
 from widgets.icons import GLYPHS, kind_icon

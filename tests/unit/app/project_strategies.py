@@ -8,7 +8,10 @@ from msgspec import inspect
 
 from sim.camera import Camera
 from sim.params import Role, params_of
-from sim.scene import NODE_KINDS, Node, PlaybackSettings, Scene, Transform, ViewSettings
+from sim.playback_settings import PlaybackSettings
+from sim.scene import NODE_KINDS, Node, Scene
+from sim.transform import Transform
+from sim.view_settings import ViewSettings
 from sim.view_state import Selection, ViewState
 
 # Half of a surrogate pair stands for a file name that is no text.

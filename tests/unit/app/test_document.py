@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject
 from app.document import Document
 from sim.camera import Camera
 from sim.change import Change, ChangeKind
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
 from sim.params import Effect, ParamError
-from sim.scene import PLAYBACK, LightSettings, ModelSettings, Node, ParamRef, Scene, value_at
+from sim.scene import PLAYBACK, Node, ParamRef, Scene, value_at
 from sim.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")

@@ -10,8 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from PySide6.QtWidgets import QApplication
 
 from app.document import Document
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
 from sim.params import ParamError
-from sim.scene import PLAYBACK, LightSettings, ModelSettings, Node, ParamRef, Scene, value_at
+from sim.scene import PLAYBACK, Node, ParamRef, Scene, value_at
 from sim.view_state import Selection
 from tests.unit.app.project_strategies import projects, texts
 

@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 from app.missing_models import file_stamp, missing_models, relocated_paths
-from sim.scene import LightSettings, ModelSettings, Node, Scene
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
 
 
 def scene(*paths: str) -> Scene:

@@ -19,7 +19,10 @@ from app.project_json import DEPTH_MAX, SIZE_MAX
 from app.unknown_content import UnknownContent
 from sim import atomic_file
 from sim.camera import Camera
-from sim.scene import LightSettings, ModelSettings, Node, Scene, Transform
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
+from sim.transform import Transform
 from sim.view_state import Selection, ViewState
 from tests.unit.app.project_strategies import projects
 

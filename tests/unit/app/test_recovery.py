@@ -13,7 +13,9 @@ from app.process_lock import ProcessLock
 from app.project_error import ProjectError
 from app.recovery import RecoveryStore
 from app.unknown_content import UnknownContent
-from sim.scene import LightSettings, ModelSettings, Node, ParamRef, Scene, value_at
+from sim.light_settings import LightSettings
+from sim.model_settings import ModelSettings
+from sim.scene import Node, ParamRef, Scene, value_at
 from sim.view_state import ViewState
 
 INTENSITY = ParamRef("light-1", "light", "intensity")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sim.assets.clip import UniformClip
 from sim.maths import quaternion as Q
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 STEP = 0.02
 FRAMES, JOINTS = 7, 5

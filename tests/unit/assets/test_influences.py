@@ -9,8 +9,8 @@ from sim.assets.load import load_model
 from sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
+from sim.model_settings import SkinningMethod
 from sim.reference.skinning import skin
-from sim.scene import SkinningMethod
 
 MODELS = ["dude/dude.ezm", "character/character.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]
 

@@ -16,8 +16,10 @@ from sim.cloth.stability import stability
 from sim.cloth.surface import surface_of_mesh
 from sim.cloth_settings import ClothSource, PinPreset, PinTarget
 from sim.maths.transform import node_matrix, transform_points
+from sim.model_settings import ModelSettings, UpAxis
 from sim.placement import world_from_model
-from sim.scene import ModelSettings, Node, Transform, UpAxis
+from sim.scene import Node
+from sim.transform import Transform
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1

@@ -19,9 +19,10 @@ from sim.colliders.state import sized
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
+from sim.model_settings import ModelSettings, SkinningMethod
 from sim.placement import world_from_model
 from sim.reference.skinning import skin
-from sim.scene import ModelSettings, Node, Scene, SkinningMethod
+from sim.scene import Node, Scene
 from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))

@@ -12,8 +12,10 @@ from sim.colliders.place import ColliderTrack, collider_states, placements, rigi
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
+from sim.model_settings import ModelSettings
 from sim.placement import world_from_model
-from sim.scene import ModelSettings, Node, Scene, Transform
+from sim.scene import Node, Scene
+from sim.transform import Transform
 from tests.unit.colliders.cases import Posed
 
 MODEL = synthetic_character(20)

@@ -17,7 +17,7 @@ from sim.jobs.local_to_model import model_from_local
 from sim.jobs.root_motion import root_motion
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
-from sim.scene import Interpolation
+from sim.model_settings import Interpolation
 
 FRAMES = 11
 STEP = 0.1

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from shaders import ROOT
 from sim.camera import Camera
+from sim.light_settings import LightSettings
 from sim.render.frame import FIELDS, LIGHT_LIMIT, Frame, Light, Subject
-from sim.scene import LightSettings, ViewSettings
+from sim.view_settings import ViewSettings
 
 numbers = st.integers(-500, 500).map(lambda value: value / 100.0)
 

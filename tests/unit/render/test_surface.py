@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from sim.assets.model import Bounds, Mesh, Section
 from sim.camera import Camera
+from sim.model_settings import DoubleSided, section_list
 from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel
 from sim.render.surface import DrawRange, culling, draw_ranges, spans
-from sim.scene import DoubleSided, section_list
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:
