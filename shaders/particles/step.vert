@@ -21,9 +21,9 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
-        // At the very start everything is born at once, so that it should not all die at once.
-        float share = generation == 0u ? birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z : 1.0;
-        life = share * start.life - (1.0 - moment);
+        // At the very start everything is born at once, so that it should not all die at once, nor in this very step.
+        float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
+        life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);
         span = rest_of_substep(moment);
     }
 }

@@ -268,7 +268,7 @@ def bear(settings: EmitterSettings, actions: Actions, slots: Slots, slot: int, g
     slots.lives[slot] = life - (1.0 - moment)
     if settings.mode is EmissionMode.FULL and generation == 0:
         share = birth_numbers(settings.seed, [number], Group.DIRECTION)[0, 2]
-        slots.lives[slot] = share * life - (1.0 - moment)
+        slots.lives[slot] = max(share * life, 1.0) - (1.0 - moment)
 
 
 def stateless(settings: EmitterSettings, schedule: Schedule, actions: Actions, step_count: float) -> Slots:

@@ -1,0 +1,112 @@
+"""Emitters for the tests, and the same steps in double precision."""
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from sim.clock import STEP_TIME
+from sim.cloth.collider_layout import arranged
+from sim.collider_settings import ColliderShape
+from sim.colliders.pack import pack_colliders
+from sim.colliders.state import ColliderState
+from sim.emitter_settings import EmitterSettings
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.texture import BufferTexture
+from sim.particles.plan import schedule_of
+from sim.reference import particles as reference
+from sim.systems.particles import EmitterInputs, EmitterSystem
+
+
+def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:
+    return msgspec.structs.replace(settings, **changes)
+
+
+def placed(x: float, y: float, z: float) -> np.ndarray:
+    matrix = np.eye(4)
+    matrix[:3, 3] = x, y, z
+    return matrix
+
+
+def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) -> ColliderState:
+    place = placed(0.0, height, 0.0)
+    return ColliderState(ColliderShape.PLANE, np.zeros(3), place, place, friction, restitution)
+
+
+@dataclass
+class Solids:
+    """Colliders that can move from step to step, for both sides."""
+
+    states_at: Callable[[int], list[ColliderState]]
+    buffer: Buffer
+    texture: BufferTexture
+
+    def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[ColliderState]]:
+        states, layout = arranged(self.states_at(index))
+        packed = pack_colliders(states, STEP_TIME)
+        self.buffer.orphan(packed.reshape(-1, 4))
+        ellipsoids = any(state.shape is ColliderShape.ELLIPSOID for state in states)
+        inputs = EmitterInputs(
+            colliders=self.texture,
+            collider_count=len(states),
+            collider_layout=layout,
+            has_ellipsoids=ellipsoids,
+            **others,
+        )
+        return inputs, states
+
+
+@contextmanager
+def solids(context: Context, states_at: Callable[[int], list[ColliderState]] | Sequence[ColliderState]):
+    buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="test colliders")
+    texture = BufferTexture(context, buffer, "rgba32f")
+    at = states_at if callable(states_at) else lambda _: list(states_at)
+    try:
+        yield Solids(at, buffer, texture)
+    finally:
+        texture.release()
+        buffer.release()
+
+
+@dataclass
+class Compared:
+    """Slots of the GPU beside those of the reference."""
+
+    found: np.ndarray
+    expected: reference.Slots
+
+    @property
+    def alive(self) -> np.ndarray:
+        return (self.found["position"][:, 3] >= 0.0) & (self.expected.lives[: len(self.found)] >= 0.0)
+
+    def errors(self) -> np.ndarray:
+        """Distances of the living [m]."""
+        apart = self.found["position"][:, :3] - self.expected.positions[: len(self.found)]
+        return np.linalg.norm(apart, axis=1)[self.alive]
+
+    def assert_same_lives(self) -> None:
+        found, count = self.found, len(self.found)
+        np.testing.assert_array_equal(found["velocity"][:, 3], self.expected.generations[:count])
+        lives, expected = found["position"][:, 3], self.expected.lives[:count]
+        np.testing.assert_array_equal(lives >= 0.0, expected >= 0.0)
+        np.testing.assert_allclose(lives[self.alive], expected[self.alive], rtol=0, atol=1e-3)
+
+
+def run_both(
+    system: EmitterSystem,
+    steps: int,
+    inputs_at: Callable[[int], tuple[EmitterInputs, list[ColliderState]]],
+    surface: reference.Surface | None = None,
+) -> Compared:
+    """The same steps from the start on the GPU and in double precision."""
+    settings = system.settings
+    slots, schedule = reference.no_slots(settings.capacity), schedule_of(settings)
+    for index in range(steps):
+        inputs, states = inputs_at(index)
+        system.step(inputs)
+        actions = reference.Actions(inputs.world_from_start, inputs.world_from_end, states, surface)
+        reference.step(settings, slots, schedule, actions, index)
+    return Compared(system.read(), slots)
