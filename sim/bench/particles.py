@@ -175,6 +175,10 @@ class CaptureEmitter:
         self._block.bind()
         self._streams.step()
 
+    def read(self) -> npt.NDArray[np.float32]:
+        """Places and lives, shape (N, 4); waits."""
+        return self._streams.read()
+
     def release(self) -> None:
         """Delete the buffers."""
         self._streams.release()

@@ -1,6 +1,6 @@
 """Which programs an emitter needs: what it does not use is compiled out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
@@ -22,6 +22,8 @@ SOURCES = {
 }
 AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
 RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
+
+NO_DEFINES: Mapping[str, object] = {}
 
 SEARCH_FROM = 2
 """Colliders beside planes above which those that are near are looked for first."""
@@ -107,22 +109,26 @@ class EmitterKernels:
 
     def step(self, features: Features) -> Kernel:
         """The kernel of a substep."""
-        defines = features.defines | {"QUADS": True}
-        return self._made("particles/step.vert", features, QUAD, (QUAD,), defines)
+        return self._made("particles/step.vert", features, QUAD, (QUAD,), {"QUADS": True})
 
     def births(self, features: Features) -> Kernel:
         """The kernel of those who are born in a substep."""
-        return self._made("particles/bear.vert", features, PARTICLE, (), features.defines)
+        return self._made("particles/bear.vert", features, PARTICLE, ())
 
     def stateless(self, features: Features) -> Kernel:
         """The kernel of the formula."""
-        return self._made("particles/stateless.vert", features, PARTICLE, (), features.defines)
+        return self._made("particles/stateless.vert", features, PARTICLE, ())
 
     def _made(
-        self, file: str, features: Features, output: Record, inputs: Sequence[Record], defines: dict[str, object]
+        self,
+        file: str,
+        features: Features,
+        output: Record,
+        inputs: Sequence[Record],
+        more: Mapping[str, object] = NO_DEFINES,
     ) -> Kernel:
         kernel = self._kernels.get((file, features))
         if kernel is None:
-            kernel = Kernel(self._library, file, output, inputs=inputs, defines=defines)
+            kernel = Kernel(self._library, file, output, inputs=inputs, defines={**features.defines, **more})
             self._kernels[file, features] = kernel
         return kernel
