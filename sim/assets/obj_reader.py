@@ -1,6 +1,7 @@
 """Reads Wavefront OBJ text: positions, texture coordinates, normals and polygons; materials are only named."""
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,17 +18,15 @@ MAX_CORNERS = 1 << 12
 
 _WATCHED_LINES = 4096
 _ABSENT = -1
+_VERTEX = re.compile(rb"v [-+.0-9]")
 
 Corner = tuple[int, int, int]
 
 
 def is_obj(start: bytes) -> bool:
-    """Whether a text begins as OBJ files do: comments, then a line with a known keyword."""
-    for line in start.splitlines():
-        words = line.split(None, 1)
-        if words and not words[0].startswith(b"#"):
-            return words[0] in OBJ_KEYWORDS
-    return False
+    """Whether a text begins as OBJ files do: comments, known keywords, and a vertex with numbers among them."""
+    lines = [words for line in start.splitlines() if (words := line.split()) and not words[0].startswith(b"#")]
+    return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
 
 
 def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:

@@ -132,8 +132,11 @@ def test_too_many_groups_are_refused(tmp_path):
     ("start", "expected"),
     [
         (b"# c\n\n  v 1 2 3", True),
-        (b"mtllib a.mtl", True),
-        (b"\r\no x", True),
+        (b"mtllib a.mtl\nv -0.5 1 0", True),
+        (b"\r\no x\r\nv .5 1 0", True),
+        (b"mtllib a.mtl", False),
+        (b"s", False),
+        (b"v x y z", False),
         (b"hello world", False),
         (b"", False),
         (b"# only", False),
