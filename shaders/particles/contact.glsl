@@ -2,7 +2,7 @@
 // Inputs: colliders as packed by sim/colliders/pack.py, planes that do not turn first (PLANES of them), where the
 // particle was, span as fractions of the step and in seconds; world space. Outputs: its place and velocity after it.
 // RESPONSE selects: 1 bounce, 2 die, 3 stick. OTHERS: there are more than the planes. SEARCH: so many that it pays to look
-// first which of them are near.
+// first which of them are near. BALLS: all others are spheres, whose turning does not matter for where they are.
 
 #include "common/sweep.glsl"
 #include "cloth/contact.glsl"
@@ -11,6 +11,26 @@ const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from
 
 // As swept_contact, with one look at the surface instead of two: where the path enters it, or else where the path ends.
 // From there the distance goes on along the tangent plane, so that a path which leaves stays outside.
+#ifdef BALLS
+Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, float from, float to, float substep) {
+    int base = index * COLLIDER_TEXELS;
+    vec3 centre = texelFetch(colliders, base).xyz;
+    vec3 travel = texelFetch(colliders, base + 1).xyz;
+    float radius = texelFetch(colliders, base + 2).w;
+    vec4 surface = texelFetch(colliders, base + 5);
+    vec3 begin = start - centre - from * travel;
+    vec3 path = end - centre - to * travel - begin;
+    float time = entry_sphere(begin, path, radius);
+    bool enters = time <= 1.0 && time * time * dot(path, path) <= (time < 0.0 ? SWEEP_SLOP * SWEEP_SLOP : 1e30);
+    float moment = enters ? clamp(time, 0.0, 1.0) : 1.0;
+    vec3 place = begin + moment * path;
+    float reach = sqrt(dot(place, place));
+    vec3 normal = reach > 1e-15 ? place / reach : vec3(0.0, 1.0, 0.0);
+    vec3 velocity = collider_velocity(colliders, index, radius * normal, substep);
+    float gap = reach - radius + (1.0 - moment) * dot(path, normal);
+    return Contact(gap, normal, velocity, surface.x, surface.y);
+}
+#else
 Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, float from, float to, float substep) {
     ColliderPose first = collider_pose(colliders, index, from);
     ColliderPose last = collider_pose(colliders, index, to);
@@ -27,6 +47,7 @@ Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, f
     vec3 velocity = collider_velocity(colliders, index, arm, substep);
     return Contact(near.w + (1.0 - moment) * dot(path, near.xyz), normal, velocity, surface.x, surface.y);
 }
+#endif
 
 // Answers one contact; returns whether there was one.
 bool meet(Contact contact, inout Particle moved, float clearance, float substep) {

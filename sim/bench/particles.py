@@ -24,7 +24,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.particles.presets import with_preset
 from sim.systems.emitter_block import EmitterBlock
-from sim.systems.emitter_kernels import features_of
+from sim.systems.emitter_kernels import features_of, shapes_of
 from sim.systems.particle_buffers import PARTICLE
 from sim.systems.particles import EmitterInputs, EmitterSystem
 
@@ -129,7 +129,12 @@ class BenchEmitter:
         states, layout = arranged(colliders)
         self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench colliders")
         texture = BufferTexture(context, self._buffer, "rgba32f")
-        self.inputs = EmitterInputs(colliders=texture, collider_count=len(states), collider_layout=layout)
+        self.inputs = EmitterInputs(
+            colliders=texture,
+            collider_count=len(states),
+            collider_layout=layout,
+            collider_shapes=shapes_of(states, layout),
+        )
         self.system = EmitterSystem(context, library, settings)
 
     def step(self) -> None:

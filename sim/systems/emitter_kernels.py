@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sim.cloth.collider_layout import ANY_ORDER, ColliderLayout
+from sim.collider_settings import ColliderShape
+from sim.colliders.state import ColliderState
 from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
 from sim.emitter_settings import CollisionResponse, EmitterSettings
 from sim.gl.kernel import Kernel
@@ -22,6 +24,10 @@ SOURCES = {
 }
 AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
 RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
+
+Shapes = frozenset[ColliderShape]
+
+ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 NO_DEFINES: Mapping[str, object] = {}
 
@@ -45,6 +51,7 @@ class Features:
         others: Whether there are colliders beside the planes in front.
         search: Whether there are so many that it pays to look first which are near.
         ellipsoids: Whether one of them may be an ellipsoid.
+        balls: Whether all of them are spheres.
     """
 
     source: int
@@ -59,6 +66,7 @@ class Features:
     others: bool = False
     search: bool = False
     ellipsoids: bool = True
+    balls: bool = False
 
     @property
     def defines(self) -> dict[str, object]:
@@ -75,12 +83,17 @@ class Features:
         if self.response:
             defines |= self.layout.defines
             defines |= {"COLLIDERS": True, "RESPONSE": str(self.response), "OTHERS": self.others}
-            defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids}
+            defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
         return defines
 
 
+def shapes_of(states: Sequence[ColliderState], layout: ColliderLayout) -> Shapes:
+    """Shapes of the colliders beside the planes in front."""
+    return frozenset(state.shape for state in states[layout.planes :])
+
+
 def features_of(
-    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, *, ellipsoids: bool = True
+    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
 ) -> Features:
     """What a step with these settings and colliders needs."""
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
@@ -96,7 +109,8 @@ def features_of(
         layout=layout if response else ANY_ORDER,
         others=bool(response) and collider_count > layout.planes,
         search=bool(response) and collider_count - layout.planes > SEARCH_FROM,
-        ellipsoids=ellipsoids or not response,
+        ellipsoids=ColliderShape.ELLIPSOID in shapes,
+        balls=shapes == {ColliderShape.SPHERE},
     )
 
 

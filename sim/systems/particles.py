@@ -26,7 +26,7 @@ from sim.particles.curl_noise import pattern_at
 from sim.particles.error import EmitterError
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.systems.emitter_block import EmitterBlock
-from sim.systems.emitter_kernels import SURFACE_SOURCES, EmitterKernels, Features, features_of
+from sim.systems.emitter_kernels import ANY_SHAPE, SURFACE_SOURCES, EmitterKernels, Features, Shapes, features_of
 from sim.systems.particle_buffers import ScratchPool, dead_records, padded_slots
 from sim.systems.particle_count import ParticleCount
 
@@ -64,7 +64,7 @@ class EmitterInputs:
         colliders: Packed colliders that move over the step, or None.
         collider_count: How many.
         collider_layout: How they are arranged; the default is right for any order.
-        has_ellipsoids: Whether one of them may be an ellipsoid; it costs less where none is.
+        collider_shapes: Which occur beside the planes in front, see `shapes_of`; fewer cost less.
         surface: For sources on a surface; without it they emit nothing.
     """
 
@@ -73,7 +73,7 @@ class EmitterInputs:
     colliders: BufferTexture | None = None
     collider_count: int = 0
     collider_layout: ColliderLayout = ANY_ORDER
-    has_ellipsoids: bool = True
+    collider_shapes: Shapes = ANY_SHAPE
     surface: SurfaceInput | None = None
 
 
@@ -337,7 +337,7 @@ class EmitterSystem:
         self.settings = settings
         self.warning = starvation(settings)
         self._block.set_settings(settings)
-        self._features: tuple[tuple[int, ColliderLayout, bool], Features] | None = None
+        self._features: tuple[tuple[int, ColliderLayout, Shapes], Features] | None = None
         count = settings.substeps
         # The first substep takes a step off every life; see particles/step.vert.
         self._substeps = [
@@ -383,10 +383,9 @@ class EmitterSystem:
 
     def _features_of(self, inputs: EmitterInputs) -> Features:
         count = inputs.collider_count if inputs.colliders is not None else 0
-        key = (count, inputs.collider_layout, inputs.has_ellipsoids)
+        key = (count, inputs.collider_layout, inputs.collider_shapes)
         if self._features is None or self._features[0] != key:
-            features = features_of(self.settings, count, inputs.collider_layout, ellipsoids=inputs.has_ellipsoids)
-            self._features = key, features
+            self._features = key, features_of(self.settings, *key)
         return self._features[1]
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:

@@ -18,6 +18,7 @@ from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
 from sim.particles.plan import schedule_of
 from sim.reference import particles as reference
+from sim.systems.emitter_kernels import ANY_SHAPE, shapes_of
 from sim.systems.particles import EmitterInputs, EmitterSystem
 
 
@@ -43,17 +44,17 @@ class Solids:
     states_at: Callable[[int], list[ColliderState]]
     buffer: Buffer
     texture: BufferTexture
+    knows_shapes: bool = True
 
     def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[ColliderState]]:
         states, layout = arranged(self.states_at(index))
         packed = pack_colliders(states, STEP_TIME)
         self.buffer.orphan(packed.reshape(-1, 4))
-        ellipsoids = any(state.shape is ColliderShape.ELLIPSOID for state in states)
         inputs = EmitterInputs(
             colliders=self.texture,
             collider_count=len(states),
             collider_layout=layout,
-            has_ellipsoids=ellipsoids,
+            collider_shapes=shapes_of(states, layout) if self.knows_shapes else ANY_SHAPE,
             **others,
         )
         return inputs, states

@@ -88,9 +88,9 @@ def scenery(index: int) -> list[ColliderState]:
 
 
 @pytest.mark.parametrize("response", [CollisionResponse.BOUNCE, CollisionResponse.DIE, CollisionResponse.STICK])
-@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize(("count", "knows_shapes"), [(2, True), (2, False), (5, True)])
 def test_collisions_are_those_of_the_reference(
-    context: Context, library: ShaderLibrary, response: CollisionResponse, count: int
+    context: Context, library: ShaderLibrary, response: CollisionResponse, count: int, knows_shapes: bool
 ) -> None:
     settings = changed(SMALL, collision=response, cone_angle=60.0, speed=2.0, drag=0.3, lifetime=1.5, clearance=0.02)
     system = EmitterSystem(context, library, settings)
@@ -100,6 +100,7 @@ def test_collisions_are_those_of_the_reference(
         return [states[0], states[-1]] if count == 2 else states
 
     with solids(context, states_at) as scene:
+        scene.knows_shapes = knows_shapes
         both = run_both(
             system, STEPS, lambda index: scene.inputs(index, world_from_start=placed(0.1, 1.2, 0.0),
                                                       world_from_end=placed(0.1, 1.2, 0.0))
