@@ -22,6 +22,7 @@ SYSTEMS = {
     "pose": "sim.bench.pose",
     "skinning": "sim.bench.skinning",
     "cloth": "sim.bench.cloth",
+    "particles": "sim.bench.particles",
     "frame": "sim.bench.frame",
     "launch": "app.bench_launch",
 }

@@ -7,7 +7,6 @@ import msgspec
 
 from sim.params import Effect, Role, Scale, param
 
-Vec3 = tuple[float, float, float]
 Length = Annotated[float, msgspec.Meta(ge=0.0, le=1e4)]
 Lengths = tuple[Length, Length, Length]
 

@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 
 from sim.clock import STEP_TIME
-from sim.emission_settings import EmissionSettings, Vec3
+from sim.emission_settings import EmissionSettings
 from sim.params import Effect, Role, Scale, param
+from sim.vectors import UnitFloat, Vec3
 
-UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
 """Share of the life, then linear red, green and blue."""
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=100.0)]]

@@ -20,7 +20,7 @@ from sim.maths.transform import compose
 from sim.model_settings import SkinningMethod
 from sim.systems.skinning import SkinnedMesh
 
-SIZES = (10_000, 200_000, 1_000_000)
+SIZES = (10_000, 100_000, 200_000, 1_000_000)
 
 JOINTS = 100
 INFLUENCES = 4
