@@ -305,7 +305,7 @@ def test_small_samples_are_made_the_same_again(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_the_humanoid_is_made_the_same_again(tmp_path: Path) -> None:
     assert_same_files(make_samples.make_humanoid(tmp_path), tmp_path)
 
