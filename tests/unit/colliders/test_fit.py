@@ -93,8 +93,6 @@ def check_figure(model: CharacterModel, unit_scale: float) -> list[FittedCollide
 
 def test_the_shipped_figure(repo_root: Path) -> None:
     path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
-    if not path.is_file():
-        pytest.skip("the sample models are not made; run `make samples`")
     model = load_model(path)
     fitted = check_figure(model, 1.0)
     assert fitted == fit_colliders(model)  # the same every time
@@ -106,8 +104,6 @@ def test_the_shipped_figure(repo_root: Path) -> None:
 def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
     """Riding on their bones, with the skin deformed: what sticks out of them stays under 2.5 % of the height."""
     path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
-    if not path.is_file():
-        pytest.skip("the sample models are not made; run `make samples`")
     model = load_model(path)
     assert model.skin is not None
     body = Node(id="m", model=ModelSettings())
@@ -136,8 +132,6 @@ def _distance(placement: Placement, points: np.ndarray) -> np.ndarray:
 
 def test_a_character_in_other_units(assets: Path) -> None:
     path = assets / "ezm" / "dude" / "dude.ezm"
-    if not path.is_file():
-        pytest.skip(f"{path} is missing")
     check_figure(load_model(path), 0.0254)
 
 
