@@ -171,10 +171,11 @@ def test_a_double_click_edits_or_resets(qtbot, speed):
     assert field.log.events == ["started", 1.0, "finished"]
 
 
-def test_the_wheel_needs_focus(speed):
+def test_the_wheel_needs_focus(speed, qtbot):
     assert not wheel(speed, 1)
     assert speed.value() == 1.0
     QTest.mouseClick(speed, LEFT)
+    qtbot.waitUntil(speed.hasFocus)
     assert wheel(speed, 1)
     assert speed.value() == pytest.approx(1.1)
 
