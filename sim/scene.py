@@ -10,6 +10,7 @@ import msgspec
 
 from sim.cloth_settings import ClothSettings
 from sim.collider_settings import ColliderSettings
+from sim.emitter_settings import EmitterSettings
 from sim.light_settings import LightSettings
 from sim.model_settings import ModelSettings
 from sim.params import Effect, check, param
@@ -23,7 +24,7 @@ PLAYBACK = "playback"
 VIEW = "view"
 
 
-NodeSettings = ModelSettings | LightSettings | ClothSettings | ColliderSettings
+NodeSettings = ModelSettings | LightSettings | ClothSettings | ColliderSettings | EmitterSettings
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +42,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     light: LightSettings | None = None
     cloth: ClothSettings | None = None
     collider: ColliderSettings | None = None
+    emitter: EmitterSettings | None = None
 
     def __post_init__(self) -> None:
         if sum(getattr(self, kind) is not None for kind in NODE_KINDS) != 1:
@@ -64,6 +66,7 @@ NODE_KINDS: dict[str, type[NodeSettings]] = {
     "light": LightSettings,
     "cloth": ClothSettings,
     "collider": ColliderSettings,
+    "emitter": EmitterSettings,
 }
 
 

@@ -1,0 +1,141 @@
+"""The frames of the last minute as columns of numbers, one column for each pass.
+
+Views of it are contiguous arrays, oldest frame first, and stay valid until the next `append`.
+"""
+
+import enum
+from collections import deque
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.profile.sample import FrameSample, parent_of
+
+SECONDS = 60.0
+FRAMES_MAX = 60 * 240
+"""A minute at 240 pictures a second."""
+
+Float64 = npt.NDArray[np.float64]
+
+
+class Quantity(enum.Enum):
+    """Which time of a pass."""
+
+    GPU = "gpu"
+    CPU = "cpu"
+
+
+class Column:
+    """Numbers of the frames in one contiguous piece of an array twice as long as what is kept."""
+
+    def __init__(self, filled: int, blank: float) -> None:
+        self._values = np.full(1024, blank)
+        self._blank = blank
+        self.end = 0
+        for _ in range(filled):
+            self.append(blank)
+
+    def append(self, value: float) -> None:
+        """Adds the number of the newest frame."""
+        if self.end == len(self._values):
+            self._grow()
+        self._values[self.end] = value
+        self.end += 1
+
+    def last(self, count: int) -> Float64:
+        """Numbers of the newest frames, shape (count,)."""
+        return self._values[self.end - count : self.end]
+
+    def _grow(self) -> None:
+        keep = min(self.end, FRAMES_MAX)
+        kept = self._values[self.end - keep : self.end].copy()
+        if len(self._values) < 2 * FRAMES_MAX:
+            self._values = np.full(min(2 * len(self._values), 2 * FRAMES_MAX), self._blank)
+        self._values[:keep] = kept
+        self.end = keep
+
+
+class History:
+    """What the last frames cost.
+
+    Args:
+        seconds: How long frames are kept [s].
+
+    Attributes:
+        version: Changes with every frame.
+        paths: Every pass that was ever seen, in the order of their first runs.
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self.version = 0
+        self.paths: list[str] = []
+        self._samples: deque[FrameSample] = deque(maxlen=FRAMES_MAX)
+        self._children: dict[str, list[str]] = {}
+        self._columns: dict[tuple[str, Quantity], Column] = {}
+        self._begins = Column(0, np.nan)
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: int) -> FrameSample:
+        return self._samples[index]
+
+    def append(self, sample: FrameSample) -> None:
+        """Adds a frame that is newer than all others; those that are too old leave."""
+        sums = {path: [0.0, 0.0] for path in self.paths}
+        for one in sample.slices:
+            if one.path not in sums:
+                self._add(one.path)
+                sums[one.path] = [0.0, 0.0]
+            sums[one.path][0] += one.gpu
+            sums[one.path][1] += one.cpu
+        self._begins.append(sample.begin)
+        for path, (gpu, cpu) in sums.items():
+            self._columns[path, Quantity.GPU].append(gpu)
+            self._columns[path, Quantity.CPU].append(cpu)
+        self._samples.append(sample)
+        while self._samples[0].begin < sample.begin - self._seconds:
+            self._samples.popleft()
+        self.version += 1
+
+    def clear(self) -> None:
+        """Forgets every frame and every pass."""
+        version = self.version
+        self.__init__(self._seconds)  # type: ignore[misc]
+        self.version = version + 1
+
+    @property
+    def samples(self) -> list[FrameSample]:
+        """The frames, oldest first."""
+        return list(self._samples)
+
+    def begins(self) -> Float64:
+        """Monotonic times of their begins [s], shape (F,)."""
+        return self._begins.last(len(self))
+
+    def inclusive(self, path: str, quantity: Quantity) -> Float64:
+        """Times of a pass with all its parts [s], shape (F,): 0 where it did not run, NaN where its time was lost."""
+        return self._columns[path, quantity].last(len(self))
+
+    def exclusive(self, path: str, quantity: Quantity) -> Float64:
+        """Times of a pass without its parts [s], shape (F,); those of all passes add up to those of the outermost."""
+        rest = self.inclusive(path, quantity).copy()
+        for child in self._children.get(path, ()):
+            rest -= self.inclusive(child, quantity)
+        return np.maximum(rest, 0.0)
+
+    def total(self, quantity: Quantity) -> Float64:
+        """Times of the outermost passes together [s], shape (F,)."""
+        outermost = (self.inclusive(path, quantity) for path in self.paths if not parent_of(path))
+        return np.sum([np.zeros(len(self)), *outermost], axis=0)
+
+    def _add(self, path: str) -> None:
+        """Takes a pass that was not there before; in older frames it took no time."""
+        self.paths.append(path)
+        if parent_of(path):
+            self._children.setdefault(parent_of(path), []).append(path)
+        filled = min(self._begins.end, len(self))
+        for quantity in Quantity:
+            column = Column(filled, 0.0)
+            self._columns[path, quantity] = column

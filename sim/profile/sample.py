@@ -1,0 +1,92 @@
+"""What one frame cost, pass by pass, as plain values; how it was measured is written on it.
+
+A frame is everything since the picture before: the simulation steps and the picture itself.
+"""
+
+import enum
+import math
+from dataclasses import dataclass
+
+SEPARATOR = "/"
+"""Between a pass and the one that it is a part of: "simulate/cloth/Cape"."""
+
+
+class TimeSource(enum.Enum):
+    """Where the GPU times of a frame come from."""
+
+    TIMER = "GPU timer"
+    CLOCK = "wall clock around finished work"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One run of a pass; a pass may run several times in a frame.
+
+    Attributes:
+        path: The passes it is a part of and itself, joined by `SEPARATOR`.
+        begin: When the processor began to hand it out, since the begin of the frame [s].
+        cpu: Time until it was handed out: Python and driver [s]; with `TimeSource.CLOCK` without the waiting.
+        gpu_begin: When its work began, since the begin of the frame [s]; NaN where that was lost.
+        gpu: Time that its work took [s]; NaN where that was lost.
+    """
+
+    path: str
+    begin: float
+    cpu: float
+    gpu_begin: float = math.nan
+    gpu: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a scene stood in a frame.
+
+    Attributes:
+        step: Simulation steps since the start.
+        time: Scene clock [s].
+        clip: Name of the clip of the active model, "" without one.
+        clip_frame: Its fractional frame; NaN without one.
+    """
+
+    step: int = 0
+    time: float = 0.0
+    clip: str = ""
+    clip_frame: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSample:
+    """Times of one frame.
+
+    Attributes:
+        number: Running number of the measured frames, from 0.
+        begin: Monotonic time of its begin [s].
+        interval: Time since the begin of the frame before [s]; NaN where there was none, or nothing was drawn between.
+        moment: Where the scene stood.
+        slices: Every run of every pass, a pass before its parts, in the order of their begins.
+        source: Where the GPU times come from.
+        latency: Pictures that were drawn before the times were known.
+    """
+
+    number: int
+    begin: float
+    interval: float
+    moment: Moment
+    slices: tuple[Slice, ...]
+    source: TimeSource
+    latency: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no GPU time of it was lost."""
+        return not any(math.isnan(one.gpu) for one in self.slices)
+
+
+def parent_of(path: str) -> str:
+    """The pass that a pass is a part of; "" for the outermost ones."""
+    return path.rpartition(SEPARATOR)[0]
+
+
+def name_of(path: str) -> str:
+    """Last name of a path."""
+    return path.rpartition(SEPARATOR)[2]
