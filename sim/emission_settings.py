@@ -45,6 +45,8 @@ class EmissionAim(enum.Enum):
 class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """From where particles come and how they start."""
 
+    muted: Annotated[bool, param("Silence this emitter: it is neither simulated nor drawn.", group="Emission")] = False
+    solo: Annotated[bool, param("Silence every emitter that is not solo too.", group="Emission")] = False
     source: Annotated[EmitterSource, param("What particles come out of.", group="Emission", effect=Effect.REBUILD)] = (
         EmitterSource.POINT
     )

@@ -93,7 +93,9 @@ def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
     return validated(msgspec.structs.replace(EmitterSettings(), **kept), **PRESETS[name])
 
 
-KEPT_FIELDS: tuple[str, ...] = ("model_node", "bone", "density_bone", "density_texture", "seed", "attractor")
+KEPT_FIELDS: tuple[str, ...] = (
+    "muted", "solo", "model_node", "bone", "density_bone", "density_texture", "seed", "attractor",
+)  # fmt: skip
 """What a preset leaves as it is: places, not manners."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)

@@ -42,6 +42,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.one_of([_values(inner) for inner in kinds])
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_values(item) for item in items))
+        case inspect.VarTupleType(item_type=item):
+            return st.lists(_values(item), max_size=3).map(tuple)
         case inspect.FloatType(ge=lo, le=hi):
             return st.floats(min_value=lo, max_value=hi, allow_nan=False, allow_infinity=False)
         case inspect.IntType(ge=lo, le=hi):

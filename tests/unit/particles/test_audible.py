@@ -1,0 +1,33 @@
+"""Which emitters are heard."""
+
+import pytest
+
+from sim.emitter_settings import EmitterSettings
+from sim.light_settings import LightSettings
+from sim.particles.audible import audible
+from sim.scene import Node, Scene
+
+
+def scene(**states: str) -> Scene:
+    nodes = [
+        Node(id=name, visible="h" not in state, emitter=EmitterSettings(muted="m" in state, solo="s" in state))
+        for name, state in states.items()
+    ]
+    return Scene(nodes=(*nodes, Node(id="lamp", light=LightSettings())))
+
+
+@pytest.mark.parametrize(
+    ("states", "heard"),
+    [
+        ({"a": "", "b": ""}, {"a", "b"}),
+        ({"a": "m", "b": ""}, {"b"}),
+        ({"a": "", "b": "s"}, {"b"}),
+        ({"a": "s", "b": "s", "c": ""}, {"a", "b"}),
+        ({"a": "ms", "b": ""}, set()),
+        ({"a": "ms", "b": "s"}, {"b"}),
+        ({"a": "h", "b": "h"}, {"a", "b"}),
+        ({}, set()),
+    ],
+)
+def test_solo_silences_the_others_and_mute_the_one(states: dict[str, str], heard: set[str]) -> None:
+    assert audible(scene(**states)) == heard
