@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMessageBox
 
-from app.actions import shortcut_entries
+from app.actions import preset_action, shortcut_entries
 from app.export import export_model
 from sim.collider_settings import ColliderShape
 from sim.handles import HandleMode
 from sim.model_settings import SkinningMethod
+from sim.particles.presets import PRESETS
 from sim.view_settings import Comparison, DisplayMode
 from widgets.cheat_sheet import CheatSheet
 from widgets.theme import ThemeMode
@@ -51,6 +52,8 @@ def _file_slots(editor: Editor) -> Slots:
         "add.light": editor.edits.add_light,
         "add.cloth": editor.edits.add_cloth,
         "add.fit": editor.fit_colliders,
+        "add.emitter": lambda: editor.emitters.add(),
+        **{preset_action(name): _call(editor.emitters.add, name) for name in PRESETS},
         **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in ColliderShape},
     }
 

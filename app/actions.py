@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from sim.particles.presets import PRESETS
 from widgets.cheat_sheet import ShortcutEntry
 from widgets.icons import icon
 
@@ -43,6 +44,11 @@ def _spec(
     id: str, text: str, tip: str, *keys: str, icon: str = "", group: str = "", check: bool = False, short: str = ""
 ) -> ActionSpec:
     return ActionSpec(id, text, tip, keys, icon, check or bool(group), group, short)
+
+
+def preset_action(preset: str) -> str:
+    """Id of the action that adds the emitter of a preset."""
+    return f"add.emitter.{preset.lower().replace(' ', '-')}"
 
 
 SPECS: tuple[ActionSpec, ...] = (
@@ -86,6 +92,11 @@ SPECS: tuple[ActionSpec, ...] = (
         for shape in ("plane", "sphere", "ellipsoid", "capsule", "box")
     ),
     _spec("add.fit", "&Fit Colliders to Skeleton", "Make colliders for the bones of the active model."),
+    _spec("add.emitter", "&Emitter", "Add an emitter of particles.", icon="emitter"),
+    *(
+        _spec(preset_action(name), name, f"Add {name.lower()}, on the selected bone or model if there is one.")
+        for name in PRESETS
+    ),
     _spec("add.light", "&Light", "Add a point light.", icon="light"),
     _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
     _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QThreadPool, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
 from app.action_slots import action_slots
@@ -16,6 +16,8 @@ from app.cloth_files import ClothFiles
 from app.cloth_panel import ClothPanel
 from app.dialogs import Dialogs
 from app.document import Document
+from app.emitter_edits import EmitterEdits
+from app.emitter_menu import EmitterMenu
 from app.handle_tool import HandleTool
 from app.main_window import MainWindow
 from app.model_loader import ModelLoader
@@ -45,6 +47,7 @@ from sim.colliders.fit import FittedCollider, fit_colliders
 from sim.handles import HandleMode
 from sim.scene import Node
 from widgets.camera_controller import CameraController
+from widgets.outliner_entries import Entry
 from widgets.plots import Plots
 from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
@@ -87,6 +90,7 @@ class Editor:
         self.cloth_files = ClothFiles(self.document, self.store)
         self.client = ViewportClient(self.document, self.cloth_files, self.playback, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
+        self.emitters = EmitterEdits(self.document)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.files = ProjectFiles(
@@ -126,7 +130,7 @@ class Editor:
             "messages": self.panels.messages,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self))
-        self.menu = ViewportMenu(self.document, self.viewport, self.tools, self.window.actions_table)
+        self.menu = ViewportMenu(self.document, self.viewport, self.tools, self.window.actions_table, self.emitters)
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
@@ -150,6 +154,8 @@ class Editor:
         self.client.settled.connect(self.viewport.update)
         self.client.troubled.connect(self._on_troubled)
         self.playback.simulated.connect(self.window.show_simulation)
+        self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
+        self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.window.menus.sections.aboutToShow.connect(self.list_sections)
         self.cloth_files.changed.connect(self.viewport.update)
         self.cloth_files.failed.connect(self.panels.fail)
@@ -218,6 +224,17 @@ class Editor:
                 self.edits.add_fitted(node_id, fitted)
 
         run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
+
+    def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
+        """Offers emitters on models and bones where the outliner has a menu for them."""
+        selection, scene = entry.selection, self.document.scene
+        if selection.node is None or not scene.has(selection.node) or scene.node(selection.node).model is None:
+            return
+        self.document.select(selection)
+        emitters = EmitterMenu(self.window.actions_table, menu)
+        emitters.show_place(self.emitters.place)
+        menu.addSeparator()
+        menu.addMenu(emitters)
 
     def list_sections(self) -> None:
         """Fills the menu of what cloths can be made of: the sections of the active model."""

@@ -6,11 +6,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
 from app.actions import Actions
+from app.emitter_menu import EmitterMenu
 
 SEPARATOR = "-"
 SPACER = " "
 RECENT = "recent"
 SECTIONS = "sections"
+EMITTERS = "emitters"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
         SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
@@ -22,8 +24,8 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
         "overlay.grid", "overlay.axes", "overlay.colliders", "overlay.contacts", "overlay.textures",
         "overlay.statistics")  # fmt: skip
-ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, "add.plane", "add.sphere",
-       "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
+ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, EMITTERS, SEPARATOR, "add.plane",
+       "add.sphere", "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
 SIMULATION = ("simulate.step", "simulate.reset", SEPARATOR, "simulate.pin")
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
@@ -42,6 +44,8 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
+        emitters: Submenu of emitters; its owner says where they go.
+        add: Menu of what can be added.
         sections: Submenu of what cloths can be made of, filled by its owner whenever it opens.
         window: Menu of the docks.
     """
@@ -52,10 +56,14 @@ class Menus:
         export = QMenu("&Export", window)
         export.addAction(actions["file.export"])
         self.sections = QMenu("Cl&oth from Section", window)
-        submenus = {RECENT: self.recent, SECTIONS: self.sections, "export": export}
+        self.emitters = EmitterMenu(actions, window)
+        submenus = {RECENT: self.recent, SECTIONS: self.sections, EMITTERS: self.emitters, "export": export}
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
                            ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION)):  # fmt: skip
-            self._fill(window.menuBar().addMenu(title), ids, submenus)
+            menu = window.menuBar().addMenu(title)
+            self._fill(menu, ids, submenus)
+            if ids is ADD:
+                self.add = menu
         self.window = window.menuBar().addMenu("&Window")
         self.window.addActions(list(dock_actions))
         self.window.addSeparator()

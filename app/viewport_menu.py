@@ -6,7 +6,9 @@ from PySide6.QtWidgets import QMenu
 
 from app.actions import Actions
 from app.document import Document
-from app.menus import ADD, SEPARATOR
+from app.emitter_edits import EmitterEdits
+from app.emitter_menu import EmitterMenu
+from app.menus import ADD, EMITTERS, SEPARATOR
 from app.pin_edits import set_pin_preset
 from app.viewport_tools import ViewportTools
 from sim.cloth_settings import ClothSource, PinPreset
@@ -23,8 +25,16 @@ OF_MESH = (PinPreset.NONE, PinPreset.ALL)
 class ViewportMenu(QObject):
     """Makes a menu for every right click; what is hit becomes the selection."""
 
-    def __init__(self, document: Document, viewport: Viewport, tools: ViewportTools, actions: Actions) -> None:
+    def __init__(
+        self,
+        document: Document,
+        viewport: Viewport,
+        tools: ViewportTools,
+        actions: Actions,
+        emitters: EmitterEdits,
+    ) -> None:
         super().__init__(viewport)
+        self._emitters = emitters
         self._document, self._viewport, self._tools, self._actions = document, viewport, tools, actions
         viewport.context_menu.connect(self._show)
 
@@ -35,11 +45,15 @@ class ViewportMenu(QObject):
         node_id = self._document.selection.node
         if node_id is None:
             self._fill(menu, NOTHING)
-            self._fill(menu.addMenu("&Add"), tuple(id for id in ADD if id == SEPARATOR or id.startswith("add.")))
+            known = (SEPARATOR, EMITTERS)
+            self._fill(menu.addMenu("&Add"), tuple(id for id in ADD if id in known or id.startswith("add.")))
             return menu
         if self._document.scene.node(node_id).cloth is not None:
             self._fill_pins(menu, node_id, position)
         self._fill(menu, OBJECT)
+        if self._document.scene.node(node_id).model is not None:
+            menu.addSeparator()
+            self._fill(menu, (EMITTERS,))
         return menu
 
     def _show(self, position: QPointF) -> None:
@@ -51,8 +65,15 @@ class ViewportMenu(QObject):
         for action_id in ids:
             if action_id == SEPARATOR:
                 menu.addSeparator()
+            elif action_id == EMITTERS:
+                menu.addMenu(self._emitter_menu(menu))
             else:
                 menu.addAction(self._actions[action_id])
+
+    def _emitter_menu(self, parent: QMenu) -> EmitterMenu:
+        menu = EmitterMenu(self._actions, parent)
+        menu.show_place(self._emitters.place)
+        return menu
 
     def _fill_pins(self, menu: QMenu, node_id: NodeId, position: QPointF) -> None:
         self._tools.cloth.look_at(position)

@@ -47,6 +47,9 @@ class Outliner(QWidget):
         model_of: State of the model of a node; call `model_changed` when it changes.
         parent: Parent widget.
 
+    Attributes:
+        extend_menu: Called with the menu of a row before it opens, to add what the program offers there.
+
     Signals:
         node_selected: The user selected a node, or one of its bones (else None).
         view_selected: The user selected the view settings.
@@ -69,6 +72,7 @@ class Outliner(QWidget):
         self._world_of: WorldProvider | None = None
         self._selection = Selection()
         self._is_syncing = False
+        self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
         self.proxy = OutlinerFilter(self.model, self)
         self.view = OutlinerView(self.model, self.proxy, self)
@@ -192,6 +196,7 @@ class Outliner(QWidget):
             self._fill_node_menu(menu, entry)
         elif entry.kind is EntryKind.BONE:
             menu.addAction(icon("copy"), "Copy name").triggered.connect(lambda: self.view.copy_name(entry))
+        self.extend_menu(menu, entry)
         return menu
 
     def _fill_node_menu(self, menu: QMenu, entry: Entry) -> None:

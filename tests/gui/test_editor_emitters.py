@@ -1,0 +1,103 @@
+"""Adding emitters in the whole editor, and what becomes of them."""
+
+import pytest
+from PySide6.QtCore import QPointF
+
+from sim.emission_settings import EmissionAim, EmitterSource
+from sim.particles.presets import PRESETS, with_preset
+from sim.scene import ParamRef
+from sim.view_state import Selection
+from widgets.outliner_entries import EntryKind
+
+
+@pytest.fixture
+def empty(session):
+    """An editor with nothing in it."""
+    return session.start()
+
+
+def emitters(editor):
+    return editor.document.scene.of_kind("emitter")
+
+
+def trigger(editor, action_id):
+    editor.window.actions_table[action_id].trigger()
+
+
+def entry_of(editor, selection):
+    """The row of a node or bone in the outliner."""
+    kind = EntryKind.BONE if selection.bone else EntryKind.NODE
+    key = (selection.node, "bone", selection.bone) if selection.bone else (selection.node,)
+    entry = editor.panels.outliner.model.entry_of(key)
+    assert entry.kind is kind
+    return entry
+
+
+def test_without_a_selection_an_emitter_stands_on_the_ground(empty):
+    camera = empty.document.view_state.camera
+    trigger(empty, "add.emitter")
+    (node,) = emitters(empty)
+    assert node.transform.position == (camera.target[0], 0.0, camera.target[2])
+    assert (node.emitter.model_node, node.emitter.bone) == ("", "")
+    assert empty.document.selection == Selection(node=node.id)
+
+
+def test_every_preset_can_be_added_as_one_edit_with_a_name_of_its_own(empty):
+    for name in (*PRESETS, *PRESETS):
+        empty.document.select(Selection())
+        trigger(empty, f"add.emitter.{name.lower().replace(' ', '-')}")
+        node = emitters(empty)[-1]
+        assert node.emitter == with_preset(node.emitter, name)
+        assert empty.document.undo_stack.undoText() == f"Add {node.name}"
+    assert len({node.name for node in emitters(empty)}) == 2 * len(PRESETS)
+    assert empty.document.undo_stack.count() == 2 * len(PRESETS)
+
+
+def test_on_a_bone_it_rides_there(editor):
+    model = editor.document.scene.of_kind("model")[0].id
+    bone = editor.active.model.skeleton.names[1]
+    editor.document.select(Selection(node=model, bone=bone))
+    trigger(editor, "add.emitter.sparks")
+    (node,) = emitters(editor)
+    assert (node.emitter.model_node, node.emitter.bone) == (model, bone)
+    assert node.emitter.source is EmitterSource.POINT
+    assert node.transform.position == (0.0, 0.0, 0.0)
+    editor.document.undo_stack.undo()
+    assert emitters(editor) == ()
+
+
+def test_on_a_model_its_surface_emits(editor):
+    model = editor.document.scene.of_kind("model")[0].id
+    editor.document.select(Selection(node=model))
+    trigger(editor, "add.emitter.fire")
+    (node,) = emitters(editor)
+    assert (node.emitter.model_node, node.emitter.bone) == (model, "")
+    assert (node.emitter.source, node.emitter.aim) == (EmitterSource.FACES, EmissionAim.OUTWARD)
+
+
+def test_every_menu_says_where_an_emitter_would_go(editor):
+    model = editor.document.scene.of_kind("model")[0]
+    bone = editor.active.model.skeleton.names[1]
+    menus = editor.window.menus
+    for selection, text in (
+        (Selection(), "&Emitter on the ground"),
+        (Selection(node=model.id), f"&Emitter on the surface of {model.name}"),
+        (Selection(node=model.id, bone=bone), f"&Emitter on the bone {bone}"),
+    ):
+        editor.document.select(selection)
+        menus.add.aboutToShow.emit()
+        assert menus.emitters.title() == text
+        if selection.node:
+            outliner = editor.panels.outliner.menu_for(entry_of(editor, selection))
+            assert text in [action.text() for action in outliner.actions()]
+    sky = editor.menu.menu_at(QPointF(2.0, 2.0))
+    (add,) = [action.menu() for action in sky.actions() if action.text() == "&Add"]
+    assert "&Emitter on the ground" in [action.text() for action in add.actions()]
+
+
+def test_an_ampersand_in_a_name_is_no_access_key(editor):
+    model = editor.document.scene.of_kind("model")[0]
+    editor.document.set_value(ParamRef(model.id, "node", "name"), "salt & pepper")
+    editor.document.select(Selection(node=model.id))
+    editor.window.menus.add.aboutToShow.emit()
+    assert editor.window.menus.emitters.title() == "&Emitter on the surface of salt && pepper"
