@@ -47,47 +47,52 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     muted: Annotated[bool, param("Silence this emitter: it is neither simulated nor drawn.", group="Emission")] = False
     solo: Annotated[bool, param("Silence every emitter that is not solo too.", group="Emission")] = False
-    source: Annotated[EmitterSource, param("What particles come out of.", group="Emission", effect=Effect.REBUILD)] = (
-        EmitterSource.POINT
-    )
+    source: Annotated[
+        EmitterSource,
+        param(
+            "What particles come out of: a shape, or the vertices or the faces of a model.",
+            group="Source",
+            effect=Effect.REBUILD,
+        ),
+    ] = EmitterSource.POINT
     source_radius: Annotated[
         float,
-        param("Radius of a sphere or a disc.", unit="m", lo=0.0, hi=1e4, soft=(0.0, 5.0), step=0.01, group="Emission",
+        param("Radius of a sphere or a disc.", unit="m", lo=0.0, hi=1e4, soft=(0.0, 5.0), step=0.01, group="Source",
               label="Radius"),
     ] = 0.25  # fmt: skip
     source_hollow: Annotated[
         float,
         param("Part of the radius that is empty; 1 leaves only the surface.", lo=0.0, hi=1.0, step=0.05,
-              group="Emission", label="Hollow"),
+              group="Source", label="Hollow"),
     ] = 0.0  # fmt: skip
     source_size: Annotated[
         Lengths,
         param("Edges of a box; the first one is also the length of a line.", unit="m", lo=0.0, hi=1e4, step=0.01,
-              group="Emission", label="Size", bounded=False),
+              group="Source", label="Size", bounded=False),
     ] = (0.5, 0.5, 0.5)  # fmt: skip
     model_node: Annotated[
         str,
-        param("Model whose bone carries the emitter, or whose surface emits.", group="Emission", label="Model",
+        param("Model whose bone carries the emitter, or whose surface emits.", group="Source", label="Model",
               role=Role.MODEL_NODE, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     bone: Annotated[
         str,
-        param("Bone that carries the emitter; its transform is then relative to the bone.", group="Emission",
+        param("Bone that carries the emitter; its transform is then relative to the bone.", group="Source",
               role=Role.BONE, source="model_node", effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     density_bone: Annotated[
         str,
-        param("Bone whose weights say where the surface emits; empty for everywhere.", group="Emission",
+        param("Bone whose weights say where the surface emits; empty for everywhere.", group="Source",
               role=Role.BONE, source="model_node", effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     density_texture: Annotated[
         str,
-        param("Image whose brightness says where the surface emits; stored relative to the project.", group="Emission",
+        param("Image whose brightness says where the surface emits; stored relative to the project.", group="Source",
               role=Role.PATH, suffixes=(".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp"), effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     mode: Annotated[
         EmissionMode,
-        param("A steady stream with bursts, bursts alone, or one wherever one has died.", group="Emission",
+        param("A steady stream and bursts, bursts alone, or a new particle wherever one has died.", group="Emission",
               effect=Effect.REBUILD),
     ] = EmissionMode.RATE  # fmt: skip
     rate: Annotated[
@@ -97,12 +102,13 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 500.0  # fmt: skip
     bursts: Annotated[
         str,
-        param("Seconds and numbers of particles born together, such as 0:100 1.5:300.", group="Emission",
+        param("Bursts as second:count; 0:100 1.5:300 are 100 particles at the start and 300 after 1.5 s.",
+              group="Emission",
               effect=Effect.RESET),
     ] = ""  # fmt: skip
     burst_period: Annotated[
         float,
-        param("Time after which the bursts come again; 0 for never.", unit="s", lo=0.0, hi=1e4, soft=(0.0, 10.0),
+        param("Time after which all the bursts come again; 0 for never.", unit="s", lo=0.0, hi=1e4, soft=(0.0, 10.0),
               step=0.1, group="Emission", effect=Effect.RESET),
     ] = 0.0  # fmt: skip
     capacity: Annotated[
@@ -112,7 +118,7 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 10_000  # fmt: skip
     seed: Annotated[
         int,
-        param("Which of the random streams; the same number gives the same particles.", lo=0, hi=2**31 - 1,
+        param("Which of the random streams is used; the same number gives the same particles.", lo=0, hi=2**31 - 1,
               soft=(0, 100), group="Emission", effect=Effect.RESET),
     ] = 1  # fmt: skip
     lifetime: Annotated[
@@ -122,7 +128,7 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 2.0  # fmt: skip
     lifetime_variance: Annotated[
         float,
-        param("Part of the lifetime by which the longest and the shortest differ from it.", lo=0.0, hi=0.95, step=0.05,
+        param("Spread of the lifetime; at 0.2 particles live 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
               group="Emission"),
     ] = 0.2  # fmt: skip
     speed: Annotated[
@@ -132,7 +138,7 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 3.0  # fmt: skip
     speed_variance: Annotated[
         float,
-        param("Part of the speed by which the fastest and the slowest differ from it.", lo=0.0, hi=1.0, step=0.05,
+        param("Spread of the speed; at 0.2 particles start with 80 to 120 % of it.", lo=0.0, hi=1.0, step=0.05,
               group="Emission"),
     ] = 0.2  # fmt: skip
     aim: Annotated[
@@ -142,7 +148,8 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = EmissionAim.AXIS  # fmt: skip
     cone_angle: Annotated[
         float,
-        param("Half the opening of the cone that they start in; 180 for all directions.", unit="°", lo=0.0, hi=180.0,
+        param("Half the opening of the cone that particles start in; 180 for all directions.",
+              unit="°", lo=0.0, hi=180.0,
               step=1.0, group="Emission"),
     ] = 20.0  # fmt: skip
     yaw: Annotated[
@@ -164,7 +171,8 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 90.0  # fmt: skip
     inherited_velocity: Annotated[
         float,
-        param("Part of the velocity of the source that a particle takes along.", lo=-10.0, hi=10.0, soft=(0.0, 1.0),
+        param("Part of the velocity of the source that a particle takes along; 1 for all of it.",
+              lo=-10.0, hi=10.0, soft=(0.0, 1.0),
               step=0.05, group="Emission"),
     ] = 0.0  # fmt: skip
     size: Annotated[
@@ -173,6 +181,6 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0.05  # fmt: skip
     size_variance: Annotated[
         float,
-        param("Part of the size by which the largest and the smallest differ from it.", lo=0.0, hi=0.95, step=0.05,
+        param("Spread of the size; at 0.2 particles have 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
               group="Emission"),
     ] = 0.2  # fmt: skip

@@ -10,14 +10,15 @@ from sim.emission_settings import EmissionSettings
 from sim.params import Effect, Role, Scale, param
 from sim.vectors import UnitFloat, Vec3
 
-ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
-"""Share of the life, then linear red, green and blue."""
-ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=100.0)]]
-"""Share of the life, then the value."""
-OpacityStop = tuple[UnitFloat, UnitFloat]
-
 SUBSTEPS_MAX = 256
 STOP_MAX = 32
+SIZE_FACTOR_MAX = 100.0
+
+ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
+"""Share of the life, then linear red, green and blue."""
+ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
+"""Share of the life, then the value."""
+OpacityStop = tuple[UnitFloat, UnitFloat]
 
 
 class CollisionResponse(enum.Enum):
@@ -53,16 +54,19 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = (0.0, -9.81, 0.0)
     drag: Annotated[
         float,
-        param("Part of the velocity relative to the air that is lost each second.", unit="1/s", lo=0.0, hi=1e4,
+        param("How fast particles take on the velocity of the air; at 1 they lose 63 % of the difference in a second.",
+              unit="1/s", lo=0.0, hi=1e4,
               soft=(0.0, 10.0), step=0.05, group="Motion"),
     ] = 0.1  # fmt: skip
     wind: Annotated[
-        Vec3, param("Velocity of the air, which acts through the drag.", unit="m/s", step=0.1, group="Motion",
+        Vec3, param("Velocity of the air; it acts through the drag and does nothing without.",
+                    unit="m/s", step=0.1, group="Motion",
                     bounded=False)
     ] = (0.0, 0.0, 0.0)  # fmt: skip
     turbulence: Annotated[
         float,
-        param("Root mean square speed of the whirls in the air, which act through the drag.", unit="m/s", lo=0.0,
+        param("Mean speed of the whirls in the air; they act through the drag and do nothing without.",
+              unit="m/s", lo=0.0,
               hi=1000.0, soft=(0.0, 10.0), step=0.1, group="Motion"),
     ] = 0.0  # fmt: skip
     turbulence_scale: Annotated[
@@ -71,7 +75,7 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 0.5  # fmt: skip
     turbulence_change: Annotated[
         float,
-        param("How often the whirls change into others each second.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 5.0),
+        param("How often each second the whirls change into others.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 5.0),
               step=0.1, group="Motion"),
     ] = 1.0  # fmt: skip
     turbulence_seed: Annotated[
@@ -104,12 +108,18 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     )
     stateless: Annotated[
         bool,
-        param("Places by a formula of time alone: scrubs freely, knows no collisions, whirls or attractors.",
+        param("Places come from the time alone: they follow every scrub, but know no collisions, whirls or attractors.",
               group="Motion", effect=Effect.REBUILD),
     ] = False  # fmt: skip
     substeps: Annotated[
         int,
-        param("Parts that a step is solved in.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 16), group="Motion"),
+        param(
+            "Parts that each step is solved in; more for fast particles and strong forces.",
+            lo=1,
+            hi=SUBSTEPS_MAX,
+            soft=(1, 16),
+            group="Motion",
+        ),
     ] = 1
 
     collision: Annotated[
@@ -139,32 +149,38 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 1
     streak_time: Annotated[
         float,
-        param("Time of flight that a streak is long.", unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.1), step=0.005,
+        param("Length of a streak, as the time that the particle takes to fly it.",
+              unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.1), step=0.005,
               group="Look", effect=Effect.VIEW),
     ] = 0.03  # fmt: skip
     blending: Annotated[
         Blending,
-        param("How a particle covers what is behind it.", group="Look", effect=Effect.VIEW),
+        param(
+            "Additive brightens what is behind, alpha covers it by its opacity, opaque hides it.",
+            group="Look",
+            effect=Effect.VIEW,
+        ),
     ] = Blending.ADDITIVE
     brightness: Annotated[
         float,
-        param("Factor of the colours.", lo=0.0, hi=1e4, soft=(0.1, 20.0), scale=Scale.LOG, group="Look",
+        param("Factor of the colours; above 1 they glow.",
+              lo=0.0, hi=1e4, soft=(0.1, 20.0), scale=Scale.LOG, group="Look",
               effect=Effect.VIEW),
     ] = 1.0  # fmt: skip
     colour_over_life: Annotated[
         tuple[ColourStop, ...],
-        param("Colours over the life of a particle, as shares of it with linear red, green and blue.", group="Look",
+        param("Colour of a particle from birth to death.", group="Look",
               role=Role.HIDDEN, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0, 0.9, 0.6), (1.0, 1.0, 0.25, 0.05))  # fmt: skip
     opacity_over_life: Annotated[
         tuple[OpacityStop, ...],
-        param("Opacities over the life of a particle, as shares of it with a value.", group="Look", role=Role.HIDDEN,
+        param("Opacity of a particle from birth to death.", lo=0.0, hi=1.0, group="Look", role=Role.HIDDEN,
               effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0))  # fmt: skip
     size_over_life: Annotated[
         tuple[ValueStop, ...],
-        param("Factors of the size over the life of a particle, as shares of it with a value.", group="Look",
-              role=Role.HIDDEN, effect=Effect.VIEW, bounded=False),
+        param("Factor of the size of a particle from birth to death.", lo=0.0, hi=SIZE_FACTOR_MAX, soft=(0.0, 2.0),
+              group="Look", role=Role.HIDDEN, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip
     softness: Annotated[
         float,

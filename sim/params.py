@@ -50,6 +50,8 @@ class Role(enum.Enum):
     MODEL_NODE = "model node"
     BONE = "bone"
     SECTION = "section"
+    GRADIENT = "gradient"
+    CURVE = "curve"
     HIDDEN = "hidden"
 
 
@@ -232,6 +234,8 @@ def value_text(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return ", ".join(value_text(part) for part in value)
     if isinstance(value, tuple):
         return " ".join(value_text(part) for part in value)
     return "none" if value is None else str(value)

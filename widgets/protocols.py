@@ -108,6 +108,29 @@ class ClothStatus:
     stability: Stability | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EmitterStatus:
+    """How an emitter of particles stands.
+
+    Attributes:
+        alive: Particles that lived at the last count.
+        born_per_second: Births per second of scene time, as the settings have it [1/s].
+        capacity: Most particles at a time; 0 while nothing is built.
+        needed_capacity: Capacity below which lives are cut short.
+        warning: What the capacity is too small for, or "".
+        halted: Why it stands still, or "" while it can move.
+        note: What else there is to know: that it is silent, or what is missing; or "".
+    """
+
+    alive: int = 0
+    born_per_second: float = 0.0
+    capacity: int = 0
+    needed_capacity: int = 0
+    warning: str = ""
+    halted: str = ""
+    note: str = ""
+
+
 class PoseLike(Protocol):
     """The pose of a skeleton at one moment; `sim.jobs.pose.Pose` is one."""
 

@@ -1,17 +1,15 @@
 """What the inspector has for cloths beyond their rows: presets, why a cloth stopped, stability meter and counts."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from widgets.icons import GlyphLabel
 from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.notice import StopNotice
 from widgets.inspector.preset_bar import PresetBar
 from widgets.protocols import ClothStatus
 from widgets.stability_meter import StabilityMeter
-from widgets.theme import SPACE, SPACE_WIDE, colours
-
-_ICON_SIDE = 18
+from widgets.theme import SPACE_WIDE
 
 
 class ClothHead(QWidget):
@@ -41,7 +39,7 @@ class ClothHead(QWidget):
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.note.hide()
-        self.notice = StopNotice(self)
+        self.notice = StopNotice("cloth", self)
         self.notice.reset_button.clicked.connect(self.reset_requested)
         self.notice.resume_button.clicked.connect(self.resume_requested)
         layout = QVBoxLayout(self)
@@ -86,42 +84,6 @@ class ClothHead(QWidget):
     def forget(self) -> None:
         """The rows made before are gone."""
         self._meter = self._facts = None
-
-
-class StopNotice(QWidget):
-    """Says why a cloth stands still, and offers what can be done."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        picture = GlyphLabel("error", _ICON_SIDE, self)
-        picture.set_tint(lambda: QColor(colours().error))
-        self.label = QLabel(self)
-        self.label.setWordWrap(True)
-        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.reset_button = QPushButton("Reset", self)
-        self.reset_button.setToolTip("Bring the simulation back to its start.")
-        self.resume_button = QPushButton("Resume", self)
-        self.resume_button.setToolTip("Go on from the last good state of this cloth.")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE)
-        buttons.addWidget(self.reset_button)
-        buttons.addWidget(self.resume_button)
-        buttons.addStretch(1)
-        texts = QVBoxLayout()
-        texts.setSpacing(SPACE)
-        texts.addWidget(self.label)
-        texts.addLayout(buttons)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACE_WIDE)
-        layout.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(texts, 1)
-        self.hide()
-
-    def show_reason(self, reason: str) -> None:
-        """Shows why the cloth stands still; hides for ""."""
-        self.label.setText(reason[:1].upper() + reason[1:])
-        self.setVisible(bool(reason))
 
 
 def _counts(status: ClothStatus) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The presets of a cloth: choose one, save the present values as another, delete one's own."""
+"""Presets of settings: choose one, save the present values as another, delete one's own."""
 
 from collections.abc import Sequence
 

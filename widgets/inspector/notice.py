@@ -1,0 +1,69 @@
+"""A line with a severity and buttons: what is wrong, and what can be done about it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from widgets.icons import GlyphLabel
+from widgets.theme import SPACE, SPACE_WIDE, colours
+
+_ICON_SIDE = 18
+
+
+class Notice(QWidget):
+    """An icon, a wrapped text and a row of buttons below it; hidden until there is something to say.
+
+    Args:
+        mark: Severity, "warning" or "error".
+        parent: Parent widget.
+    """
+
+    def __init__(self, mark: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        picture = GlyphLabel(mark, _ICON_SIDE, self)
+        picture.set_tint(lambda: QColor(getattr(colours(), mark)))
+        self.label = QLabel(self)
+        self.label.setWordWrap(True)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(SPACE)
+        self._buttons.addStretch(1)
+        texts = QVBoxLayout()
+        texts.setSpacing(SPACE)
+        texts.addWidget(self.label)
+        texts.addLayout(self._buttons)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE_WIDE)
+        layout.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(texts, 1)
+        self.hide()
+
+    def add_button(self, text: str, tip: str) -> QPushButton:
+        """A button at the right end of the row."""
+        button = QPushButton(text, self)
+        button.setToolTip(tip)
+        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        return button
+
+    def show_reason(self, reason: str) -> None:
+        """Shows what is wrong; hides for ""."""
+        text = reason[:1].upper() + reason[1:]
+        if text != self.label.text():
+            self.label.setText(text)
+        self.setVisible(bool(reason))
+
+
+class StopNotice(Notice):
+    """Says why a simulation stands still, and offers what can be done.
+
+    Args:
+        kind: What stands still, such as "cloth".
+        parent: Parent widget.
+    """
+
+    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__("error", parent)
+        self.reset_button = self.add_button("Reset", "Bring the simulation back to its start.")
+        self.resume_button = self.add_button("Resume", f"Go on from the last good state of this {kind}.")
