@@ -128,7 +128,7 @@ class History:
     def total(self, quantity: Quantity) -> Float64:
         """Times of the outermost passes together [s], shape (F,)."""
         outermost = (self.inclusive(path, quantity) for path in self.paths if not parent_of(path))
-        return np.sum([np.zeros(len(self)), *outermost], axis=0)
+        return np.asarray(np.sum([np.zeros(len(self)), *outermost], axis=0))
 
     def _add(self, path: str) -> None:
         """Takes a pass that was not there before; in older frames it took no time."""

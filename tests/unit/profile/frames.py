@@ -1,0 +1,34 @@
+"""Frames with known times for tests of what is made of them."""
+
+import math
+from collections.abc import Mapping
+
+from sim.profile.history import History
+from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+
+MS = 1e-3
+
+
+def frame(
+    number: int,
+    gpu: Mapping[str, float],
+    *,
+    begin: float | None = None,
+    interval: float = math.nan,
+    moment: Moment | None = None,
+    source: TimeSource = TimeSource.CLOCK,
+) -> FrameSample:
+    """A frame of passes with these GPU times [s], handed out one after the other in half of that."""
+    slices, clock = [], 0.0
+    for path, time in gpu.items():
+        slices.append(Slice(path, clock, 0.0 if math.isnan(time) else 0.5 * time, clock, time))
+        clock += 1e-6
+    begin = number / 60.0 if begin is None else begin
+    return FrameSample(number, begin, interval, moment or Moment(), tuple(slices), source)
+
+
+def history_of(*samples: FrameSample) -> History:
+    history = History()
+    for sample in samples:
+        history.append(sample)
+    return history
