@@ -16,16 +16,17 @@ from sim.scene import VIEW, Node, NodeId, ParamRef, part_of, value_at
 from sim.transform import Transform
 from sim.view_settings import ViewSettings
 from sim.view_state import Selection
-from widgets.icons import kind_icon
 from widgets.inspector.cloth_head import ClothHead
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
+from widgets.inspector.emitter_head import EmitterHead
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
 from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.relevance import hidden_rows
+from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
@@ -46,7 +47,7 @@ class Inspector(QWidget):
         refused: The scene refused a value; one line that says why.
 
     Attributes:
-        cloth: What there is for cloths beyond their rows.
+        cloth, emitter: What there is for cloths and for emitters beyond their rows.
         names: What can be chosen for parameters that name something.
     """
 
@@ -63,7 +64,9 @@ class Inspector(QWidget):
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
         self.header = InspectorHeader(self)
-        self.cloth = ClothHead(self)
+        self.cloth, self.emitter = ClothHead(self), EmitterHead(self)
+        self.emitter.mute_requested.connect(lambda muted: self._switch("muted", muted))
+        self.emitter.solo_requested.connect(lambda solo: self._switch("solo", solo))
         self.names = NameChoices(target, model_of)
         self.tree = FormTree(self)
         self.tree.json_path_requested.connect(self._copy_json_path)
@@ -77,6 +80,7 @@ class Inspector(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.header)
         layout.addWidget(self.cloth)
+        layout.addWidget(self.emitter)
         layout.addWidget(self.tree, 1)
         target.changed.connect(self._changed)
         self.rebuild()
@@ -109,7 +113,7 @@ class Inspector(QWidget):
         if self._replaced.isActive():
             return
         status = self._model_of(node_id)
-        if self._selection.node == node_id and _gist(status) != self._shown_gist:
+        if self._selection.node == node_id and gist(status) != self._shown_gist:
             self.rebuild()
         else:
             self.tree.refresh_names()
@@ -121,6 +125,7 @@ class Inspector(QWidget):
         self._placements = ()
         self.cloth.forget()
         self.cloth.hide()
+        self.emitter.hide()
         sections = self._sections()
         self.tree.show_sections(sections)
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
@@ -150,7 +155,7 @@ class Inspector(QWidget):
             return self._view_sections()
         node = scene.node(chosen.node)
         status = self._model_of(node.id) if node.model is not None else None
-        self._shown_gist = _gist(status)
+        self._shown_gist = gist(status)
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
@@ -170,10 +175,13 @@ class Inspector(QWidget):
         return self._setting_sections(ViewSettings, VIEW, VIEW, "View")
 
     def _node_sections(self, node: Node, status: ModelStatus | None) -> list[SectionParameter]:
-        self.header.show_subject(_icon_of(node, status), node.name, _kind_text(node, status))
+        self.header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
+        if node.emitter is not None:
+            self.emitter.show_switches(node.emitter.muted, node.emitter.solo)
+            self.emitter.show()
         if node.cloth is not None:
             self.cloth.show()
             return [*sections, self.cloth.make_facts()]
@@ -222,6 +230,11 @@ class Inspector(QWidget):
         hidden = hidden_rows(node.settings)
         self.tree.hide_settings(lambda row: row.ref.part == node.kind and row.ref.name in hidden)
 
+    def _switch(self, name: str, value: bool) -> None:
+        """Mutes the selected emitter or makes it solo."""
+        if self._selection.node is not None:
+            self._target.set_value(ParamRef(self._selection.node, "emitter", name), value)
+
     # News of the scene
 
     def _changed(self, change: Change) -> None:
@@ -242,6 +255,10 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
+        if ref.part == "emitter":
+            emitter = self._target.scene.node(ref.owner).emitter
+            assert emitter is not None
+            self.emitter.show_switches(emitter.muted, emitter.solo)
         self._hide_rows()
         if row.record.declared.role in (Role.MODEL_NODE, Role.PATH):
             self.tree.refresh_names()
@@ -269,28 +286,3 @@ class Inspector(QWidget):
             self._pose_timer.start()
         else:
             self._pose_timer.stop()
-
-
-def _gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
-    return (None, 0) if status is None else (status.state, id(status.model))
-
-
-def _icon_of(node: Node, status: ModelStatus | None) -> str:
-    if node.model is None:
-        return kind_icon(node.kind)
-    if status is not None and status.state in (ModelState.MISSING, ModelState.FAILED):
-        return "missing"
-    static = status is not None and status.model is not None and status.model.skeleton is None
-    return "model-static" if static else "model"
-
-
-def _kind_text(node: Node, status: ModelStatus | None) -> str:
-    if node.model is None:
-        return node.kind.capitalize()
-    if status is None or status.state is ModelState.READY:
-        return "Model"
-    return {
-        ModelState.LOADING: "Model, being read",
-        ModelState.MISSING: "Model, file missing",
-        ModelState.FAILED: "Model, not readable",
-    }[status.state]

@@ -2,6 +2,7 @@
 
 import enum
 
+from sim.emission_settings import EmissionAim, EmissionMode
 from sim.model_settings import FlipV, Interpolation, SkinningMethod, UpAxis
 from sim.playback_settings import LoopMode
 from sim.view_settings import Comparison, DisplayMode
@@ -29,6 +30,9 @@ _TEXTS: dict[enum.Enum, str] = {
     Comparison.OFF: "Off",
     Comparison.SPLIT: "Split view",
     Comparison.DIFFERENCE: "Difference",
+    EmissionMode.RATE: "Steady stream",
+    EmissionMode.BURST: "Bursts only",
+    EmissionAim.AXIS: "Along the axis",
 }
 
 

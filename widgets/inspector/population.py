@@ -1,0 +1,134 @@
+"""How full an emitter is: a bar of the living with the counts upon it."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from widgets.protocols import EmitterStatus
+from widgets.theme import SPACE_WIDE, colours, tabular
+
+_RADIUS = 3.0
+_FILL_ALPHA = 110
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+class PopulationBar(QWidget):
+    """Filled in proportion to the capacity; as wordy as there is room for.
+
+    How wordy depends on width and capacity alone, so that a changing count never moves the text.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._status = EmitterStatus()
+        self.setFont(tabular(self.font()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_status(self, status: EmitterStatus) -> None:
+        """Shows other counts."""
+        if status == self._status:
+            return
+        self._status = status
+        spoken = f"{living_text(status)}, {births_text(status)}"
+        self.setAccessibleName(spoken)
+        self.setToolTip(population_tip(status))
+        self.update()
+
+    def texts(self) -> tuple[str, str]:
+        """What stands on the left and on the right."""
+        full = EmitterStatus(
+            alive=self._status.capacity,
+            capacity=self._status.capacity,
+            born_per_second=self._status.born_per_second,
+        )
+        room = self.width() - 2 * SPACE_WIDE
+        for brief in (False, True):
+            if self._width_of(full, brief) <= room:
+                return living_text(self._status, brief), births_text(self._status, brief)
+        return living_text(self._status, brief=True), ""
+
+    def _width_of(self, status: EmitterStatus, brief: bool) -> int:
+        metrics = self.fontMetrics()
+        left, right = living_text(status, brief), births_text(status, brief)
+        return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
+
+    def sizeHint(self) -> QSize:
+        """Room for the brief texts."""
+        return QSize(self._advance("000k / 000k alive 000k born/s") + 4 * SPACE_WIDE, self._height())
+
+    def minimumSizeHint(self) -> QSize:
+        """The count of the living has to be legible."""
+        return QSize(self._advance("00.0M / 00.0M alive") + 2 * SPACE_WIDE, self._height())
+
+    def _advance(self, text: str) -> int:
+        return QFontMetrics(self.font()).horizontalAdvance(text)
+
+    def _height(self) -> int:
+        return self.fontMetrics().height() + SPACE_WIDE
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Ground, fill, texts."""
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        palette = self.palette()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(palette.color(QPalette.ColorRole.Mid), 1.0))
+            painter.setBrush(palette.color(QPalette.ColorRole.Base))
+            painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+            self._paint_fill(painter, box)
+            painter.setPen(palette.color(QPalette.ColorRole.WindowText))
+            left, right = self.texts()
+            room = box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, left)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)
+
+    def _paint_fill(self, painter: QPainter, box: QRectF) -> None:
+        if not self._status.capacity:
+            return
+        share = min(self._status.alive / self._status.capacity, 1.0)
+        fill = QColor(colours().warning if self._status.warning else colours().accent)
+        fill.setAlpha(_FILL_ALPHA)
+        painter.setClipRect(QRectF(box.left(), box.top(), box.width() * share, box.height()))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+        painter.setClipping(False)
+
+
+def living_text(status: EmitterStatus, brief: bool = False) -> str:
+    """How many live, of how many that can."""
+    if not status.capacity:
+        return "– alive"
+    number = brief_number if brief else whole_number
+    return f"{number(status.alive)} / {number(status.capacity)} alive"
+
+
+def births_text(status: EmitterStatus, brief: bool = False) -> str:
+    """How many are born each second."""
+    if not status.capacity:
+        return ""
+    number = brief_number if brief else whole_number
+    return f"{number(status.born_per_second)} born/s"
+
+
+def population_tip(status: EmitterStatus) -> str:
+    """What the bar shows, in a sentence each."""
+    lines = ["Particles that live now, of the most that can live at a time, and births per second."]
+    if status.capacity:
+        lines.append(f"{living_text(status)}, {births_text(status)}.")
+        lines.append(f"Capacity that lets every particle live its whole life: {status.needed_capacity:,}.")
+    return "\n".join(lines)
+
+
+def whole_number(value: float) -> str:
+    """A count with separators; a small one that is no whole number keeps a digit."""
+    return f"{value:,.1f}" if value < 100.0 and value != int(value) else f"{value:,.0f}"
+
+
+def brief_number(value: float) -> str:
+    """A count with three digits, such as 12.3k."""
+    for unit, letter in _UNITS:
+        if value >= unit:
+            scaled = value / unit
+            return f"{scaled:.{0 if scaled >= 99.5 else 1}f}".removesuffix(".0") + letter
+    return whole_number(value)
