@@ -13,9 +13,16 @@ vec3 linear_from_srgb(vec3 encoded) {
     return mix(low, high, step(vec3(0.04045), encoded));
 }
 
-// Compresses light above `shoulder` smoothly towards 1, so that highlights keep their hue.
+// Compresses light above the shoulder smoothly towards 1, so that highlights keep their hue.
+const float SHOULDER = 0.75;
+
 vec3 tone_mapped(vec3 light) {
-    const float shoulder = 0.75;
-    vec3 over = max(light - shoulder, 0.0);
-    return min(light, vec3(shoulder)) + over / (1.0 + over / (1.0 - shoulder));
+    vec3 over = max(light - SHOULDER, 0.0);
+    return min(light, vec3(SHOULDER)) + over / (1.0 + over / (1.0 - SHOULDER));
+}
+
+// The light that `tone_mapped` gave this; bounded for white, which any light can be.
+vec3 tone_unmapped(vec3 mapped) {
+    vec3 over = min(max(mapped - SHOULDER, 0.0), vec3(0.985 * (1.0 - SHOULDER)));
+    return min(mapped, vec3(SHOULDER)) + over / (1.0 - over / (1.0 - SHOULDER));
 }

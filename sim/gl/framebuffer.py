@@ -145,6 +145,34 @@ class Framebuffer:
         target._restore_draw_buffers()
         target.bind()
 
+    def copy_depth_to(self, target: "Framebuffer") -> None:
+        """Copy the depth alone to a single-sampled framebuffer of the same depth format; of samples one is taken.
+
+        Sizes must agree when multisampled; otherwise the nearest pixel is taken.
+        """
+        if self.samples and self.size != target.size:
+            raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
+        GL.glDisable(GL.GL_SCISSOR_TEST)
+        self.context.invalidate()
+        GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
+        GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
+        GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *target.size, GL.GL_DEPTH_BUFFER_BIT, GL.GL_NEAREST)
+        target.bind()
+
+    def test_against(self, depth: Texture2D | None) -> None:
+        """Borrow a depth texture of the same size, which someone else owns, or give it back; binds the framebuffer.
+
+        While it is borrowed it must not be sampled.
+
+        Raises:
+            GLError: If the framebuffer has a depth of its own, or the sizes differ.
+        """
+        if self.depth is not None or (depth is not None and depth.size != self.size):
+            raise GLError(f"framebuffer {self.label!r} of {self.size} cannot borrow this depth")
+        self.bind()
+        name = 0 if depth is None else depth.name
+        GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, GL.GL_DEPTH_ATTACHMENT, GL.GL_TEXTURE_2D, name, 0)
+
     def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
         """Pixels of a colour attachment, shape (height, width, channels); waits for the GPU.
 

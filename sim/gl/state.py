@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sim.gl.context import Context
 
 Compare = Literal["less", "less_equal", "equal", "greater", "greater_equal", "always", "never", "not_equal"]
-Blend = Literal["none", "alpha", "premultiplied", "additive", "multiply"]
+Blend = Literal["none", "alpha", "premultiplied", "additive", "multiply", "weighted"]
 Cull = Literal["none", "back", "front"]
 Fill = Literal["fill", "line", "point"]
 
@@ -36,6 +36,8 @@ BLENDS: dict[str, tuple[int, int, int, int]] = {
     "premultiplied": (GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE_MINUS_SRC_ALPHA),
     "additive": (GL.GL_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE, GL.GL_ONE),
     "multiply": (GL.GL_DST_COLOR, GL.GL_ZERO, GL.GL_DST_ALPHA, GL.GL_ZERO),
+    # Sums of colours, and the product of what each layer lets through.
+    "weighted": (GL.GL_ONE, GL.GL_ONE, GL.GL_ZERO, GL.GL_ONE_MINUS_SRC_ALPHA),
 }
 
 FACES = {"back": GL.GL_BACK, "front": GL.GL_FRONT}
