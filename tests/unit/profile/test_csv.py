@@ -1,0 +1,180 @@
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import LoadCancelled
+from sim.profile.csv_columns import COLUMNS
+from sim.profile.csv_file import write_csv
+from sim.profile.csv_reader import TimingsFileError, read_csv
+from sim.profile.recording import Recording
+from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from sim.profile.status import TimerStatus, Vsync
+
+STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5)
+
+
+def recording(frames: int = 3) -> Recording:
+    samples = []
+    for i in range(frames):
+        slices = (
+            Slice("simulate", 0.0, 4e-3, 0.25e-3, 3e-3),
+            Slice("simulate/cloth", 0.0, 1e-3, 0.25e-3, 1e-3),
+            Slice("simulate/cloth", 2e-3, 2e-3, 1.25e-3, 2e-3),
+            Slice("draw", 4e-3, 1e-3),
+        )
+        moment = Moment(2 * i, i / 30.0, 'walk, "fast"\nnow', 10.0 + i / 2) if i else Moment()
+        interval = 0.015 if i else math.nan
+        samples.append(FrameSample(100 + i, 5000.0 + 0.015 * i, interval, moment, slices, TimeSource.TIMER, 3))
+    return Recording("DQS, again", tuple(samples), STATUS)
+
+
+def written(folder: Path, frames: int = 3) -> Path:
+    write_csv(folder / "walk.csv", recording(frames))
+    return folder / "walk.csv"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def test_a_row_for_each_frame_and_pass(tmp_path: Path) -> None:
+    rows = rows_of(written(tmp_path))
+    assert list(rows[0]) == list(COLUMNS)
+    assert [(row["frame"], row["pass"]) for row in rows[:4]] == [
+        ("100", "simulate"), ("100", "simulate/cloth"), ("100", "draw"), ("101", "simulate"),
+    ]  # fmt: skip
+    assert rows[4] == {
+        "frame": "101", "begin_s": "0.015000000", "interval_ms": "15.000000", "step": "2", "time_s": "0.033333333",
+        "clip": 'walk, "fast"\nnow', "animation_frame": "10.5000", "pass": "simulate/cloth", "runs": "2",
+        "pass_begin_ms": "0.000000", "gpu_begin_ms": "0.250000", "gpu_ms": "3.000000", "cpu_ms": "3.000000",
+        "source": "GPU timer", "latency_frames": "3",
+    }  # fmt: skip
+    assert (rows[2]["gpu_ms"], rows[2]["cpu_ms"], rows[2]["animation_frame"]) == ("", "1.000000", "")
+
+
+def test_the_head_says_how_it_was_measured(tmp_path: Path) -> None:
+    head = [line for line in written(tmp_path).read_text().splitlines() if line.startswith("#")]
+    assert head[0] == "# sinew-timings 1"
+    assert "# renderer: Mesa, a card" in head
+    assert "# vsync: on" in head
+    assert "# latency: 3 frames" in head
+    assert "# dropped: 2 GPU times" in head
+    assert "# warm-up: 4 frames discarded" in head
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    path, before = written(tmp_path), recording()
+    found = read_csv(path)
+    assert (found.name, found.origin) == ("DQS, again", str(path))
+    assert found.status == TimerStatus(
+        False, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5
+    )
+    for one, other in zip(found.samples, before.samples, strict=True):
+        assert (one.number, one.moment.step, one.moment.clip) == (other.number, other.moment.step, other.moment.clip)
+        assert one.begin == pytest.approx(other.begin - 5000.0)
+        assert [s.path for s in one.slices] == ["simulate", "simulate/cloth", "draw"]
+        assert [s.gpu for s in one.slices] == pytest.approx([3e-3, 3e-3, math.nan], nan_ok=True)
+        assert [s.cpu for s in one.slices] == pytest.approx([4e-3, 3e-3, 1e-3])
+
+
+def test_a_file_that_a_spreadsheet_stored_again_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = path.read_text().replace('"walk, ""fast""\nnow"', "walk").splitlines()
+    path.write_text("\ufeff" + "\r\n".join(f"{line},,," if line.startswith("#") else line for line in lines) + "\r\n")
+    assert len(read_csv(path).samples) == 3
+    assert read_csv(path).status.vsync is Vsync.ON
+
+
+def test_columns_may_be_fewer_more_and_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "old.csv"
+    path.write_text("note,cpu_ms,gpu_ms,pass,source,begin_s,frame\nhello,1,2.5,draw,GPU timer,0.5,7\n")
+    found = read_csv(path)
+    assert found.name == "old"
+    assert found.samples[0].slices[0].gpu == pytest.approx(2.5e-3)
+    assert found.samples[0].number == 7
+
+
+HEAD = "frame,begin_s,pass,gpu_ms,cpu_ms,source\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "row 0: is no file of timings: there is no column 'frame'"),
+        ("a;b;c\n1;2;3\n", "row 1: is no file of timings: there is no column 'frame'"),
+        (HEAD, "row 1: there are no frames"),
+        (HEAD + "0,0,draw,1,1,guess\n", "row 2: source is 'guess', must be one of GPU timer, wall clock around"),
+        (HEAD + "0,0,draw,-1,1,GPU timer\n", "row 2: gpu_ms is '-1', must be a positive number"),
+        (HEAD + "0,0,draw,inf,1,GPU timer\n", "row 2: gpu_ms is 'inf', must be a positive number"),
+        (HEAD + "0,0,draw,1,x,GPU timer\n", "row 2: cpu_ms is 'x', must be a positive number"),
+        (HEAD + "0,0,draw,1,,GPU timer\n", "row 2: cpu_ms is empty"),
+        (HEAD + "0.5,0,draw,1,1,GPU timer\n", "row 2: frame is '0.5', must be a whole number"),
+        (HEAD + "0,5,draw,1,1,GPU timer\n1,4,draw,1,1,GPU timer\n", "row 3: begin_s is '4', frames must follow"),
+        (HEAD + "0,0,draw,1,1,GPU timer\n0,0,draw,1,1,GPU timer\n", "row 3: pass 'draw' is there twice in frame 0"),
+        (HEAD + "0,0,draw/x,1,1,GPU timer\n", "row 2: pass 'draw/x' comes without the pass 'draw' it is a part of"),
+        (HEAD + "0,0," + "x" * 600 + ",1,1,GPU timer\n", "is no name of a pass"),
+        (HEAD + "".join(f"0,0,p{i},1,1,GPU timer\n" for i in range(501)), "row 502: more than 500 passes"),
+        (HEAD + "".join(f"{i},{i},p,1,1,GPU timer\n" for i in range(14401)), "row 14402: more than 14400 frames"),
+    ],
+)
+def test_foreign_and_broken_files_are_told_in_one_line(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "broken.csv"
+    path.write_text(text)
+    with pytest.raises(TimingsFileError) as caught:
+        read_csv(path)
+    assert str(caught.value).startswith(f"{path}: row ")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_pictures_and_missing_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
+    with pytest.raises(TimingsFileError, match="is no text in UTF-8"):
+        read_csv(tmp_path / "picture.csv")
+    with pytest.raises(TimingsFileError, match="No such file"):
+        read_csv(tmp_path / "nothing.csv")
+
+
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+    random, whole = np.random.default_rng(8), written(tmp_path, 6).read_bytes()
+    path, refusals = tmp_path / "damaged.csv", []
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(random.integers(1, 6)):
+            at = int(random.integers(len(data)))
+            match random.integers(3):
+                case 0:
+                    data[at] = random.integers(256)
+                case 1:
+                    del data[at : at + int(random.integers(1, 60))]
+                case _:
+                    data[at:at] = data[int(random.integers(len(data))) :][:40]
+        path.write_bytes(data)
+        try:
+            assert read_csv(path).history is not None
+        except TimingsFileError as error:
+            refusals.append(str(error))
+    assert 100 < len(refusals) < 300
+    assert not any("\n" in text for text in refusals)
+
+
+def test_progress_is_told_and_giving_up_leaves_no_file(tmp_path: Path) -> None:
+    told: list[float] = []
+    write_csv(tmp_path / "a.csv", recording(50), LoadWatch(told.append))
+    assert told[-1] == 1.0
+    assert told == sorted(told)
+    with pytest.raises(LoadCancelled):
+        write_csv(tmp_path / "b.csv", recording(), LoadWatch(cancelled=lambda: True))
+    with pytest.raises(LoadCancelled):
+        read_csv(tmp_path / "a.csv", LoadWatch(cancelled=lambda: True))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_folder_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="is a folder"):
+        write_csv(tmp_path, recording())
