@@ -12,6 +12,7 @@ from sim.gl.capabilities import Capabilities, query_capabilities
 from sim.gl.errors import GLError
 from sim.gl.headless import bind_small_framebuffer, open_native
 from sim.gl.objects import ObjectRegistry
+from sim.gl.timer import Timers
 
 if TYPE_CHECKING:
     from sim.gl.state import PipelineState
@@ -31,6 +32,7 @@ class Context:
             number Qt gives (`defaultFramebufferObject()`), which the viewport sets before every frame.
         released: Whether `release` was called.
         debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
+        timers: What passes cost, once they are switched on.
         applied_state: The pipeline state set last, or None when something else may have changed it.
     """
 
@@ -42,6 +44,7 @@ class Context:
                 f"{self.capabilities.version or 'no context'}"
             )
         self.registry = ObjectRegistry()
+        self.timers = Timers(self)
         self.released = False
         self.applied_state: PipelineState | None = None
         self.default_framebuffer = 0

@@ -28,6 +28,7 @@ DELETERS: dict[str, Callable[[int], None]] = {
     "VertexArray": _plural(lambda count, names: GL.glDeleteVertexArrays(count, names)),
     "Framebuffer": _plural(lambda count, names: GL.glDeleteFramebuffers(count, names)),
     "Renderbuffer": _plural(lambda count, names: GL.glDeleteRenderbuffers(count, names)),
+    "Query": _plural(lambda count, names: GL.glDeleteQueries(count, names)),
     "Program": lambda name: GL.glDeleteProgram(name),
 }
 

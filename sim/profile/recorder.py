@@ -1,0 +1,212 @@
+"""Recorder: runs of passes become frames, and frames become samples once their times are known.
+
+It knows no OpenGL: what it measures with is handed over.
+"""
+
+import math
+import statistics
+from collections import deque
+from collections.abc import Callable
+
+from sim.profile.pending import PendingFrame
+from sim.profile.run import Run, place
+from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.stamps import Stamps
+
+DEPTH = 5
+"""Pictures after which times that are not known yet are given up."""
+
+WARM_UP = 3
+"""Frames after switching on or a rebuild of shaders that are not samples: drivers finish shaders at the first use."""
+
+PAUSE = 0.25
+"""Without a picture for this long [s] nothing was drawn, unless something runs."""
+
+PAIRING = 1.0
+"""Time between two comparisons of the clocks [s]."""
+
+JUMP, DRIFT = 1e-3, 1e-4
+"""The clocks may part by this much [s], and by this part of the time that passed."""
+
+RUNS_MAX = 4096
+"""Passes between two pictures; more pile up while nothing is drawn, and then are no frame."""
+
+COSTS_KEPT = 61
+
+
+class Recorder:
+    """Measures passes.
+
+    Args:
+        stamps: What GPU times come from; owned from now on.
+        clock: Monotonic time [s].
+        number: Number of the first frame.
+
+    Attributes:
+        number: Number of the next frame.
+        latency: Pictures drawn before the newest known times were known.
+        dropped: GPU times of passes that were lost.
+        discarded: Frames left out as warm-up.
+        is_closed: Whether it was closed; runs that are still open then end without a measurement.
+    """
+
+    def __init__(self, stamps: Stamps, clock: Callable[[], float], number: int = 0) -> None:
+        self._stamps, self._clock = stamps, clock
+        self.number = number
+        self.latency = self.dropped = self.discarded = 0
+        self.is_closed = False
+        self._warming = WARM_UP
+        self._runs: list[Run] = []
+        self._open: Run | None = None
+        self._known: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._begin = self._own = self._waited = 0.0
+        self._last_begin = self._last_end = math.nan
+        self._was_running = False
+        self._ring: deque[PendingFrame] = deque()
+        self._costs: deque[float] = deque(maxlen=COSTS_KEPT)
+        self._offset, self._error = stamps.offset()
+        self._paired_at = clock()
+
+    @property
+    def source(self) -> TimeSource:
+        """Where GPU times come from."""
+        return self._stamps.source
+
+    @property
+    def cost(self) -> float:
+        """Time in the instrument's own calls for each frame [s], median of the last ones."""
+        return statistics.median(self._costs) if self._costs else 0.0
+
+    # --- runs -----------------------------------------------------------------------------------------
+
+    def enter(self, run: Run) -> None:
+        """A run begins."""
+        if self.is_closed:
+            return
+        at = self._clock()
+        if self._open is None and not self._takes_more():
+            self._abandon()
+        if not self._runs:
+            self._begin = at
+        place(run, self._open, self._known)
+        self._runs.append(run)
+        self._open = run
+        if not run.is_host:
+            run.first = self._stamps.stamp()
+        run.begin = self._clock()
+        self._waited += run.begin - at
+        run.waited = self._waited
+
+    def leave(self, run: Run) -> None:
+        """It ends."""
+        if self.is_closed:
+            return
+        at = self._clock()
+        run.waited = self._waited - run.waited
+        run.cpu = max(at - run.begin - run.waited, 0.0)
+        if not run.is_host:
+            run.last = self._stamps.stamp()
+        self._open = run.parent
+        self._waited += self._clock() - at
+
+    # --- frames ---------------------------------------------------------------------------------------
+
+    def finish_frame(self, moment: Moment, *, running: bool = True) -> int | None:
+        """All since the last call is one frame; returns its number, None where it is no sample.
+
+        Args:
+            moment: Where the scene stands.
+            running: Whether another picture follows by itself, so that a long interval is a slow frame and no pause.
+
+        Raises:
+            ValueError: If a run is still open.
+        """
+        if self._open is not None:
+            raise ValueError(f"a frame cannot end within {self._open.path!r}")
+        if not self._runs:
+            return None
+        at = self._clock()
+        jumped = self._has_jumped(at)
+        frame = PendingFrame(
+            self.number, self._begin, self._interval(), moment, self._runs, self._offset, is_disjoint=jumped
+        )
+        self._last_begin, self._last_end, self._was_running = self._begin, at, running
+        self._runs = []
+        for waiting in self._ring:
+            waiting.age += 1
+        taken = self._take(frame)
+        self._costs.append(self._waited + self._own + self._clock() - at)
+        self._waited = self._own = 0.0
+        return frame.number if taken else None
+
+    def poll(self) -> list[FrameSample]:
+        """Frames whose times are known by now, in order; waits for nothing."""
+        at = self._clock()
+        samples: list[FrameSample] = []
+        while self._ring:
+            frame = self._ring[0]
+            if not frame.read(self._stamps, at):
+                if frame.age < DEPTH:
+                    break
+                frame.give_up()
+            self._ring.popleft()
+            frame.give_back(self._stamps)
+            self.dropped += frame.lost
+            self.latency = frame.age
+            samples.append(frame.sample(self._stamps))
+        self._own += self._clock() - at
+        return samples
+
+    def warm_up(self) -> None:
+        """Leaves out the next frames, because shaders are built anew."""
+        self._warming = WARM_UP
+
+    def close(self) -> None:
+        """Ends measuring; what is not known yet is lost."""
+        self.is_closed = True
+        self._ring.clear()
+        self._runs = []
+        self._stamps.release()
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _take(self, frame: PendingFrame) -> bool:
+        if self._warming:
+            self._warming -= 1
+            self.discarded += 1
+            frame.give_back(self._stamps)
+            return False
+        self.number += 1
+        self._ring.append(frame)
+        return True
+
+    def _interval(self) -> float:
+        """Time between the begins of two frames; NaN where nothing was drawn between."""
+        follows = self._was_running or self._begin - self._last_end < PAUSE
+        return self._begin - self._last_begin if follows else math.nan
+
+    def _has_jumped(self, now: float) -> bool:
+        """Compares the clocks now and then; a jump of one spoils all frames that are under way."""
+        if now - self._paired_at < PAIRING:
+            return False
+        offset, error = self._stamps.offset()
+        allowed = JUMP + DRIFT * (now - self._paired_at) + error + self._error
+        jumped = abs(offset - self._offset) > allowed
+        for frame in self._ring:
+            frame.is_disjoint |= jumped
+        self._offset, self._error, self._paired_at = offset, error, now
+        return jumped
+
+    def _takes_more(self) -> bool:
+        return len(self._runs) < RUNS_MAX
+
+    def _abandon(self) -> None:
+        """Forgets what piled up while nothing was drawn."""
+        for run in self._runs:
+            if not run.is_host:
+                self._stamps.give_back(run.first)
+                self._stamps.give_back(run.last)
+                self.dropped += 1
+        self._runs = []
+        self._was_running = False
+        self._last_end = -math.inf
