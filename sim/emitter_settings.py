@@ -38,6 +38,13 @@ class ParticleLook(enum.Enum):
     STREAK = "streak"
 
 
+class AtlasMode(enum.Enum):
+    """Which picture of an atlas a particle shows: one for all its life, or one after the other."""
+
+    RANDOM = "random"
+    OVER_LIFE = "over life"
+
+
 class Blending(enum.Enum):
     """How a particle covers what is behind it."""
 
@@ -147,6 +154,16 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     atlas_rows: Annotated[
         int, param("Rows of pictures in the image.", lo=1, hi=64, soft=(1, 16), group="Look", effect=Effect.VIEW)
     ] = 1
+    atlas_mode: Annotated[
+        AtlasMode,
+        param("One picture of the image for each particle, or all of them in order over its life.", group="Look",
+              label="Pictures", effect=Effect.VIEW),
+    ] = AtlasMode.RANDOM  # fmt: skip
+    picture_turn: Annotated[
+        float,
+        param("Largest angle by which pictures are turned at random.", unit="°", lo=0.0, hi=180.0, step=5.0,
+              group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     streak_time: Annotated[
         float,
         param("Length of a streak, as the time that the particle takes to fly it.",

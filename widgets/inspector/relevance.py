@@ -24,7 +24,7 @@ _STEPPED_ONLY = frozenset(
     ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_WHIRLS, *_PULLS)
 )
 _ANGLES = frozenset(("yaw", "yaw_spread", "pitch", "pitch_spread"))
-_PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode"))
+_PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
 
 
 def hidden_rows(settings: Any) -> frozenset[str]:
