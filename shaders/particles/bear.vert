@@ -15,6 +15,7 @@ void main() {
     float life = start.life - (1.0 - moment);
     Particle own = Particle(start.position, start.velocity);
     Particle moved = moved_on(own, rest_of_substep(moment), life);
-    o_position = vec4(moved.position, life);
-    o_velocity = vec4(moved.velocity, float(generation));
+    bool sound = is_sound(moved.position, moved.velocity);
+    o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);
+    o_velocity = vec4(sound ? moved.velocity : vec3(0.0), float(generation));
 }

@@ -116,7 +116,11 @@ Start birth_start(uint number, float moment) {
     vec3 first = (emitter.world_from_start * vec4(before.point, 1.0)).xyz;
     vec3 travel = (emitter.world_from_end * vec4(after.point, 1.0)).xyz - first;
     vec3 local = birth_direction(mix(before.normal, after.normal, moment), directions.xy);
+#if SOURCE == 5 && AIM != 1
+    mat3 turn = mat3(emitter.world_from_aim);
+#else
     mat3 turn = mat3(emitter.world_from_start) * (1.0 - moment) + mat3(emitter.world_from_end) * moment;
+#endif
     float speed = varied(emitter.life.z, emitter.life.w, lives.y);
     vec3 velocity = speed * unit_or_up(turn * local) + (emitter.air.w / emitter.pace.z) * travel;
     return Start(first + moment * travel, velocity, varied(emitter.life.x, emitter.life.y, lives.x));

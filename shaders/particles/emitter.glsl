@@ -2,11 +2,14 @@
 // World space is right-handed, y up, metres and seconds; lives and moments count in steps.
 // The layout is the one of sim/systems/emitter_block.py; a test compares the two.
 
+#include "particles/life.glsl"
+
 #define SEGMENT_MAX 64
 
 layout(std140) uniform Emitter {
     mat4 world_from_start;   // frame of the source, or of its model, at the start of the step
     mat4 world_from_end;     // the same at its end
+    mat4 world_from_aim;     // axes that particles from a surface start about, where they do not follow its normals
     vec4 gravity;            // xyz [m/s2]; w drag [1/s]
     vec4 air;                // xyz wind [m/s]; w part of the source's velocity that is inherited
     vec4 pace;               // of a whole substep: what drag leaves of a velocity, time that counts for acceleration [s]
@@ -27,7 +30,6 @@ layout(std140) uniform Emitter {
     vec4 segments[SEGMENT_MAX];   // number of the first birth from the first of all, its moment, spacing [steps]
 } emitter;
 
-const float DEAD = -1.0;
 const uint GENERATION_MASK = 0xffffffu;
 
 // The place and motion of a particle, as the contact functions take it.

@@ -16,6 +16,9 @@ void main() {
     vec3 pace = pace_of(emitter.gravity.w, age * emitter.pace.z);
     vec3 pull = emitter.gravity.xyz + emitter.gravity.w * emitter.air.xyz;
     bool lives = offset < uint(emitter.births.y) && age >= 0.0 && age <= start.life;
-    o_position = vec4(start.position + pace.y * start.velocity + pace.z * pull, lives ? start.life - age : DEAD);
-    o_velocity = vec4(pace.x * start.velocity + pace.y * pull, float(generation));
+    vec3 position = start.position + pace.y * start.velocity + pace.z * pull;
+    vec3 velocity = pace.x * start.velocity + pace.y * pull;
+    bool sound = is_sound(position, velocity);
+    o_position = vec4(sound ? position : vec3(0.0), lives ? (sound ? start.life - age : BROKEN) : DEAD);
+    o_velocity = vec4(sound ? velocity : vec3(0.0), float(generation));
 }

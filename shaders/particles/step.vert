@@ -40,9 +40,13 @@ void advance(uint slot, vec4 first, vec4 second, out vec4 new_first, out vec4 ne
     generation = float(counted);
 #endif
     Particle moved = moved_on(own, span, life);
+    bool sound = is_sound(moved.position, moved.velocity);
     bool lives = life >= 0.0;
-    new_first = vec4(lives ? moved.position : own.position, max(life, -1e6));
-    new_second = vec4(lives ? moved.velocity : own.velocity, generation);
+    bool breaks = lives && !sound;
+    float least = first.w < BROKEN_BELOW ? BROKEN : LONG_DEAD;
+    Particle last = Particle(breaks ? vec3(0.0) : own.position, breaks ? vec3(0.0) : own.velocity);
+    new_first = vec4(lives && sound ? moved.position : last.position, breaks ? BROKEN : max(life, least));
+    new_second = vec4(lives && sound ? moved.velocity : last.velocity, generation);
 }
 
 void main() {

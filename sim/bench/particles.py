@@ -24,9 +24,10 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.particles.presets import with_preset
 from sim.systems.emitter_block import EmitterBlock
+from sim.systems.emitter_inputs import EmitterInputs
 from sim.systems.emitter_kernels import features_of, shapes_of
 from sim.systems.particle_buffers import PARTICLE
-from sim.systems.particles import EmitterInputs, EmitterSystem
+from sim.systems.particles import EmitterSystem
 
 SIZES = (10_000, 100_000, 1_000_000)
 

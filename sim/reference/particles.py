@@ -70,12 +70,14 @@ class Actions:
         world_from_start, world_from_end: Placement of the source, shape (4, 4).
         colliders: In the order that they are met in.
         surface: For sources on a surface.
+        world_from_aim: Axes that particles from a surface start about, where they do not follow its normals.
     """
 
     world_from_start: Float64 = field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = field(default_factory=lambda: np.eye(4))
     colliders: Sequence[ColliderState] = ()
     surface: Surface | None = None
+    world_from_aim: Float64 | None = None
 
 
 def no_slots(capacity: int) -> Slots:
@@ -151,6 +153,8 @@ def birth_start(
     normal = (1.0 - moment) * normal_before + moment * normal_after
     local = birth_direction(settings, normal, directions[:, :2])
     turn = (1.0 - moment) * start[:3, :3] + moment * end[:3, :3]
+    if actions.surface is not None and settings.aim is not EmissionAim.OUTWARD:
+        turn = (end if actions.world_from_aim is None else actions.world_from_aim)[:3, :3]
     speed = varied(settings.speed, settings.speed_variance, lives[:, 1:2])
     velocity = speed * unit_or_up(local @ turn.T) + settings.inherited_velocity / STEP_TIME * travel
     life = varied(settings.lifetime / STEP_TIME, settings.lifetime_variance, lives[:, 0])

@@ -18,6 +18,7 @@ SEGMENT_MAX = 64
 FIELDS: dict[str, str | tuple[str, int]] = {
     "world_from_start": "mat4",
     "world_from_end": "mat4",
+    "world_from_aim": "mat4",
     "gravity": "vec4",
     "air": "vec4",
     "pace": "vec4",
@@ -46,7 +47,8 @@ class EmitterBlock:
     def __init__(self, context: Context) -> None:
         self._block = UniformBlock(context, "Emitter", FIELDS)
         self._block["world_from_start"] = self._block["world_from_end"] = np.eye(4)
-        self._placed: tuple[Float64 | None, Float64 | None] = (None, None)
+        self._block["world_from_aim"] = np.eye(4)
+        self._placed: tuple[Float64 | None, ...] = (None, None, None)
         self._counts = [0, 0, 0, 0]
 
     def set_settings(self, settings: EmitterSettings) -> None:
@@ -64,13 +66,19 @@ class EmitterBlock:
         block["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
         block["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
-    def set_source(self, start: Float64, end: Float64) -> None:
-        """Placements (4, 4) of the source at the start and at the end of the step."""
+    def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
+        """Placements (4, 4) of the source at the start and at the end of the step, and of the axes that aim from skin.
+
+        Without the last one these are those of the source at the end.
+        """
+        aim = end if aim is None else aim
         if self._placed[0] is not start:
             self._block["world_from_start"] = start
         if self._placed[1] is not end:
             self._block["world_from_end"] = end
-        self._placed = (start, end)
+        if self._placed[2] is not aim:
+            self._block["world_from_aim"] = aim
+        self._placed = (start, end, aim)
 
     def set_surface(self, face_count: int, texels_per_vertex: int) -> None:
         """Number of faces in the table, and texels of a vertex."""

@@ -14,6 +14,10 @@ from sim.gl.vertex_array import Stream, VertexArray
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
 
+DEAD = -1.0
+BROKEN_BELOW = -2e6
+"""Lives below this are those of particles that left the world, or whose place was no number; their place is sound."""
+
 PER_VERTEX = 4
 """Particles that one vertex of a step stands for."""
 
@@ -25,7 +29,7 @@ QUAD = record(
 """Four of them, as a step takes and makes them."""
 
 COUNT = record("ParticleCount", count=(4, "f4"))
-"""How many, and three numbers without a meaning."""
+"""How many live, how many are broken, and two numbers without a meaning."""
 
 
 def padded_slots(capacity: int) -> int:
@@ -36,7 +40,7 @@ def padded_slots(capacity: int) -> int:
 def dead_records(capacity: int) -> npt.NDArray[np.void]:
     """Slots that nobody was born in yet, padded."""
     out = PARTICLE.zeros(padded_slots(capacity))
-    out["position"][:, 3] = -1.0
+    out["position"][:, 3] = DEAD
     out["velocity"][:, 3] = -1.0
     return out
 

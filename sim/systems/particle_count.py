@@ -1,4 +1,9 @@
-"""ParticleCount: how many particles live, counted on the GPU and read without waiting."""
+"""ParticleCount: how many particles live and how many broke, counted on the GPU and read without waiting."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -12,8 +17,21 @@ from sim.systems.particle_buffers import COUNT
 CHUNK = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Particles of an emitter at one moment.
+
+    Attributes:
+        alive: How many live.
+        broken: How many left the world, or came to a place that is no number.
+    """
+
+    alive: int
+    broken: int
+
+
 class ParticleCount:
-    """Adds up the living of one emitter.
+    """Adds up the living and the broken of one emitter.
 
     Args:
         context: Where it lives.
@@ -32,9 +50,10 @@ class ParticleCount:
         self._first = Kernel(library, "particles/count.vert", COUNT, defines={"CHUNK": CHUNK, "FIRST": True})
         self._next = Kernel(library, "particles/count.vert", COUNT, defines={"CHUNK": CHUNK})
         self._readback = Readback(context, label="particle count")
+        self._is_stale = False
 
     def measure(self, state: BufferTexture, slot_count: int) -> None:
-        """Count the living in the first slots; nothing waits."""
+        """Count in the first slots; nothing waits."""
         kernel, source, count = self._first, state, slot_count
         for buffer, texture in self._levels:
             chunks = -(-count // CHUNK)
@@ -43,16 +62,21 @@ class ParticleCount:
 
     def request(self) -> None:
         """Ask for the newest count."""
-        self._readback.request(self._levels[-1][0])
+        if self._readback.request(self._levels[-1][0]):
+            self._is_stale = False
 
-    def poll(self) -> int | None:
+    def poll(self) -> Census | None:
         """The count asked for, once it is there; never waits."""
         found = self._readback.poll()
-        return None if found is None else int(found["count"][0, 0])
+        return None if found is None or self._is_stale else _census(found)
 
-    def read(self) -> int:
+    def forget(self) -> None:
+        """What was asked for so far is of no interest any more, since the particles were changed."""
+        self._is_stale = True
+
+    def read(self) -> Census:
         """The newest count; waits for the GPU."""
-        return int(self._levels[-1][0].read()["count"][0, 0])
+        return _census(self._levels[-1][0].read())
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
@@ -61,3 +85,8 @@ class ParticleCount:
             buffer.release()
         self._vertices.release()
         self._readback.release()
+
+
+def _census(records: npt.NDArray[np.void]) -> Census:
+    alive, broken = records["count"][0, :2]
+    return Census(int(alive), int(broken))

@@ -18,8 +18,9 @@ from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
 from sim.particles.plan import schedule_of
 from sim.reference import particles as reference
+from sim.systems.emitter_inputs import EmitterInputs
 from sim.systems.emitter_kernels import ANY_SHAPE, shapes_of
-from sim.systems.particles import EmitterInputs, EmitterSystem
+from sim.systems.particles import EmitterSystem
 
 
 def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:
@@ -108,6 +109,8 @@ def run_both(
     for index in range(steps):
         inputs, states = inputs_at(index)
         system.step(inputs)
-        actions = reference.Actions(inputs.world_from_start, inputs.world_from_end, states, surface)
+        actions = reference.Actions(
+            inputs.world_from_start, inputs.world_from_end, states, surface, inputs.world_from_aim
+        )
         reference.step(settings, slots, schedule, actions, index)
     return Compared(system.read(), slots)

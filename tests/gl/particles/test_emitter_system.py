@@ -13,8 +13,9 @@ from sim.gl.library import ShaderLibrary
 from sim.params import Effect
 from sim.particles.error import EmitterError
 from sim.particles.presets import PRESETS, with_preset
+from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
 from sim.systems.particle_buffers import ScratchPool
-from sim.systems.particles import NO_INPUTS, EmitterInputs, EmitterSystem
+from sim.systems.particles import EmitterSystem
 from tests.gl.particles.particle_cases import changed, floor, placed, solids
 
 BASE = EmitterSettings(capacity=3000, rate=600.0, lifetime=1.0, lifetime_variance=0.0)

@@ -15,7 +15,8 @@ from sim.maths.transform import compose
 from sim.particles.plan import schedule_of
 from sim.particles.surface_table import face_table, vertex_table
 from sim.reference import particles as reference
-from sim.systems.particles import EmitterInputs, EmitterSystem, SurfaceInput
+from sim.systems.emitter_inputs import EmitterInputs, SurfaceInput
+from sim.systems.particles import EmitterSystem
 from sim.systems.skinning import SKINNED
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
 
@@ -177,7 +178,7 @@ def test_a_moving_surface_emits_as_in_the_reference(
     both = run_both(
         system,
         60,
-        lambda index: (EmitterInputs(*moving(index), surface=surface), []),
+        lambda index: (EmitterInputs(*moving(index), surface=surface, world_from_aim=moving(3 * index)[0]), []),
         reference.Surface(table, *single),
     )
     both.assert_same_lives()
