@@ -88,6 +88,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.out": lambda: editor.binding.set_point("out_point"),
         "play.clear_range": lambda: editor.binding.clear_range(),
         "simulate.step": playback.step_simulation,
+        "simulate.seek": lambda: editor.seek.start(),
         "simulate.pin": lambda: editor.tools.cloth.toggle_pins(),
         "simulate.reset": playback.reset_simulation,
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),

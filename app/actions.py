@@ -111,8 +111,17 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
     _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
     _spec("simulate.step", "Single &Step", "Pause and do one simulation step.", "Alt+."),
+    _spec(
+        "simulate.seek",
+        "Simulate to Play&head",
+        "Simulate from the start to the playhead, as fast as it goes.",
+        "Ctrl+Shift+R",
+        icon="mdi6.fast-forward",
+    ),
     _spec("simulate.pin", "&Pin / Let Go", "Pin the selected particles, or the one under the mouse; or let go.", "P"),
-    _spec("simulate.reset", "&Reset Simulation", "Bring cloths back to their start.", "Ctrl+R", icon="reset"),
+    _spec(
+        "simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"
+    ),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),

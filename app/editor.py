@@ -33,6 +33,7 @@ from app.recent_files import RecentFiles
 from app.recovery import Recovery, RecoveryStore
 from app.scene_edits import SceneEdits
 from app.section_cloth import section_cloth, section_names
+from app.seek import SimulationSeek
 from app.settings_store import app_settings
 from app.shader_watch import ShaderWatch
 from app.simulation_stepper import SimulationStepper
@@ -109,6 +110,7 @@ class Editor:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller)
         self.stepper.bind(self.client, self.viewport)
+        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
@@ -138,7 +140,9 @@ class Editor:
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
-        self.window.cancel_requested.connect(self.files.cancel)
+        self.window.cancel_requested.connect(self.cancel)
+        self.seek.progressed.connect(self.window.show_seek)
+        self.seek.ended.connect(self.window.show_hint)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -201,6 +205,13 @@ class Editor:
         )
         self.files.opened.emit(False)
         return True
+
+    def cancel(self) -> None:
+        """Gives up what takes long: a seek, else what is being read."""
+        if self.seek.busy:
+            self.seek.cancel()
+        else:
+            self.files.cancel()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""

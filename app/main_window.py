@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSettings, QSize, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
 
 from app.actions import Actions
@@ -46,9 +46,18 @@ class MainWindow(QMainWindow):
 
     def show_progress(self, name: str, fraction: float) -> None:
         """Shows what is being read, with a way to cancel; an empty name hides it."""
+        self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
+        self._show_work(f"Loading {name}" if name else "", fraction)
+
+    def show_seek(self, text: str, fraction: float) -> None:
+        """Shows how far a simulation is on its way to the playhead, with a way to cancel; "" hides it."""
+        self._cancel.setToolTip("Stop simulating; the playhead goes to where it got.")
+        self._show_work(text, fraction)
+
+    def _show_work(self, text: str, fraction: float) -> None:
         for widget in (self._loading, self._bar, self._cancel):
-            widget.setVisible(bool(name))
-        self._loading.setText(f"Loading {name}")
+            widget.setVisible(bool(text))
+        self._loading.setText(text)
         self._bar.setValue(round(fraction * 100.0))
 
     def show_hint(self, text: str) -> None:
@@ -56,8 +65,9 @@ class MainWindow(QMainWindow):
         self._hint.setText(text)
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Says how the simulation clock stands."""
+        """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
         self._simulation.setText(simulation_text(state))
+        self._seek.setVisible(state.stale)
 
     def show_unread(self, count: int) -> None:
         """Says that messages came while their panel was hidden, and offers it; 0 hides this."""
@@ -81,6 +91,13 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         QTimer.singleShot(0, self, self.docks.raise_floating)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
+        if event.key() == Qt.Key.Key_Escape and self._cancel.isVisible():
+            self.cancel_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Closes unless that would lose work; GL is released here, where its context still exists."""
         if not self.may_close():
@@ -97,8 +114,13 @@ class MainWindow(QMainWindow):
         self._bar.setFixedWidth(140)
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
-        self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
         self._cancel.clicked.connect(self.cancel_requested)
+        self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
+        self._seek.setObjectName("seek")
+        self._seek.setFlat(True)
+        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
+        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
+        self._seek.hide()
         self._autosave, self._simulation = QLabel(), QLabel()
         self._unread = QPushButton(icon("warning"), "")
         self._unread.setObjectName("unread")
@@ -106,7 +128,8 @@ class MainWindow(QMainWindow):
         self._unread.setToolTip("Show the messages.")
         self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
         bar.addWidget(self._hint, 1)
-        for widget in (self._loading, self._bar, self._cancel, self._unread, self._simulation, self._autosave):
+        for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
+                       self._autosave):  # fmt: skip
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
         self.show_unread(0)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -49,12 +49,14 @@ class SimulationState:
         running: Whether it runs; held otherwise.
         steps: Steps since the start.
         share: Part of real time that the steps keep up with, 1 when they do.
+        stale: Whether what is simulated stands, and not as it would be at the playhead.
     """
 
     active: bool
     running: bool
     steps: int
     share: float
+    stale: bool = False
 
 
 class Playback(QObject):
@@ -113,6 +115,11 @@ class Playback(QObject):
         return self._playhead
 
     @property
+    def settings(self) -> PlaybackSettings:
+        """Range, loop and speed."""
+        return self._settings()
+
+    @property
     def duration(self) -> float:
         """Length of the active clip [s]."""
         return self._duration()
@@ -131,6 +138,8 @@ class Playback(QObject):
             self.tell()
         if playhead.time != before.time:
             self.time_changed.emit(playhead.time)
+            if not playhead.playing:
+                self.tell()
 
     def toggle(self, direction: int = 1) -> None:
         """Plays in a direction, or pauses when it plays in that direction already.
@@ -164,7 +173,16 @@ class Playback(QObject):
 
     def restore(self, seconds: float) -> None:
         """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
+        self._reset_steps()
         self.set_playhead(Playhead(time=max(seconds, 0.0)))
+
+    def adopt(self, seconds: float) -> None:
+        """The simulation was brought to a moment [s]: the playhead goes there, and playing goes on from both."""
+        self._stepped_to = seconds
+        self._share = 1.0
+        self._steps.reset()
+        self.set_playhead(replace(self._playhead, time=seconds))
+        self.tell()
 
     def fit(self) -> None:
         """Keeps the playhead within another clip; without one it stays where it is."""
@@ -211,10 +229,20 @@ class Playback(QObject):
         if self._stepper is None:
             return
         running = self._playhead.playing or self._in_hand
-        state = SimulationState(self._stepper.is_active, running, self._stepper.step_count, self._share)
+        active = self._stepper.is_active
+        stale = active and not running and not self._is_at_playhead()
+        state = SimulationState(active, running, self._stepper.step_count, self._share, stale)
         if state != self._told:
             self._told = state
             self.simulated.emit(state)
+
+    def _is_at_playhead(self) -> bool:
+        """Whether the simulation shows the moment of the playhead: it was played to it, or both are at the start."""
+        assert self._stepper is not None
+        start, _ = play_range(self._settings(), self._duration())
+        if not self._stepper.step_count:
+            return self._playhead.time <= start
+        return self._stepped_to == self._playhead.time
 
     def _simulates(self) -> bool:
         """Whether this tick is made of simulation steps: there are simulations, and time runs forwards or stands."""

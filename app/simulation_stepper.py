@@ -1,6 +1,7 @@
 """Does simulation steps in the viewport's context; what `Playback` calls."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 
 from app.viewport_client import ViewportClient
 from sim.engine import Engine
@@ -39,6 +40,26 @@ class SimulationStepper:
     def step(self, time: float) -> None:
         """One step, which ends at a moment of the scene clock [s]."""
         self._run(lambda engine: engine.step(time, self.grab))
+
+    def rush(self, moments: Iterable[float], *, watch: bool) -> None:
+        """Steps that end at moments of the scene clock [s], one after the other, without a picture.
+
+        Every step is finished before the next moment is asked for, so that the caller can keep to a time.
+
+        Args:
+            moments: When the steps end.
+            watch: Look for what blew up.
+        """
+        client, viewport = self._client, self._viewport
+        if client is None or viewport is None or client.engine is None:
+            return
+        with viewport.gl_current():
+            client.prepare()
+            for moment in moments:
+                client.engine.step(moment)
+                client.engine.context.finish()
+            if watch:
+                client.engine.refresh(time.monotonic())
 
     def jump(self, time: float) -> None:
         """The scene clock goes to a moment [s] that does not follow the last step."""

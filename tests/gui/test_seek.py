@@ -1,0 +1,178 @@
+"""Simulating from the start to the playhead in the whole editor."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from sim.clock import STEP_TIME
+from sim.playhead import Playhead
+from sim.scene import PLAYBACK, ParamRef
+from tests.gui.editor_harness import Clock, picture
+
+STEPS = 30
+
+
+class Stage:
+    """An editor with the arm and a small cloth; ticks of playback come from the test."""
+
+    def __init__(self, session, model, qtbot):
+        self.qtbot, self.clock = qtbot, Clock()
+        self.editor = session.open(model, clock=self.clock) if model else session.start(clock=self.clock)
+        self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
+        self.playback._timer.setInterval(100000)
+        self.editor.edits.add_cloth()
+        self.cloth = self.document.selection.node
+        values = {"columns": 8, "rows": 8}
+        self.document.set_values({ParamRef(self.cloth, "cloth", name): value for name, value in values.items()})
+        picture(self.editor)
+
+    @property
+    def button(self):
+        return self.editor.window._seek
+
+    def play(self, steps):
+        """Plays so many steps."""
+        self.playback.toggle()
+        while self.editor.stepper.step_count < steps:
+            self.clock.now += STEP_TIME
+            self.playback.tick()
+        self.playback.pause()
+
+    def run(self):
+        """Simulates to the playhead and waits for the end."""
+        with self.qtbot.waitSignal(self.seek.ended, timeout=20000) as ended:
+            self.editor.window.actions_table["simulate.seek"].trigger()
+        return ended.args[0]
+
+    def state(self):
+        with self.editor.viewport.gl_current():
+            return self.editor.client.engine.simulation.cloths[self.cloth].positions().copy()
+
+
+@pytest.fixture
+def stage(session, arm, qtbot):
+    return Stage(session, arm, qtbot)
+
+
+def test_a_seek_gives_the_bits_that_playing_gives(stage):
+    stage.play(STEPS)
+    played, time = stage.state(), stage.playback.playhead.time
+    stage.playback.reset_simulation()
+    stage.playback.scrub(time)
+    assert not np.array_equal(stage.state(), played)
+    text = stage.run()
+    assert text == f"Simulated {STEPS} steps, {STEPS * STEP_TIME:.2f} s"
+    np.testing.assert_array_equal(stage.state(), played)
+    assert stage.playback.playhead == Playhead(time)
+    assert stage.editor.stepper.step_count == STEPS
+
+
+def test_playing_goes_on_from_a_seek_as_if_it_had_never_stopped(stage):
+    stage.play(2 * STEPS)
+    played = stage.state()
+    stage.playback.reset_simulation()
+    stage.playback.scrub(STEPS * STEP_TIME)
+    stage.run()
+    stage.play(2 * STEPS)
+    np.testing.assert_array_equal(stage.state(), played)
+
+
+def test_the_status_bar_offers_it_where_the_simulation_is_elsewhere(stage):
+    assert stage.button.isHidden()
+    stage.play(5)
+    assert stage.button.isHidden()
+    stage.playback.scrub(0.5)
+    assert stage.button.isVisible()
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=20000):
+        stage.button.click()
+    assert stage.button.isHidden()
+    assert stage.editor.window._bar.isHidden()
+
+
+def test_at_the_start_it_only_resets(stage):
+    stage.play(5)
+    stage.playback.set_playhead(Playhead(0.0))
+    stage.run()
+    assert stage.editor.stepper.step_count == 0
+
+
+def test_escape_stops_it_where_it_is(stage, monkeypatch):
+    monkeypatch.setattr("app.seek.TURN", 0.0)  # one step a turn
+    stage.playback.scrub(0.9)
+    stage.editor.window.actions_table["simulate.seek"].trigger()
+    stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3)
+    assert stage.editor.window._cancel.isVisible()
+    stage.editor.viewport.setFocus()
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    steps = stage.editor.stepper.step_count
+    assert not stage.seek.busy
+    assert 3 <= steps < round(0.9 / STEP_TIME)
+    assert stage.playback.playhead.time == pytest.approx(steps * STEP_TIME)
+    assert stage.button.isHidden()
+    assert stage.editor.window._cancel.isHidden()
+
+
+@pytest.mark.parametrize("end", ["scrub", "play", "reset", "edit", "new"])
+def test_whatever_else_the_user_does_ends_it(stage, monkeypatch, end):
+    monkeypatch.setattr("app.seek.TURN", 0.0)
+    stage.playback.scrub(0.9)
+    stage.seek.start()
+    stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 2)
+    {
+        "scrub": lambda: stage.playback.scrub(0.4),
+        "play": stage.playback.toggle,
+        "reset": stage.playback.reset_simulation,
+        "edit": lambda: stage.document.set_value(ParamRef(stage.cloth, "cloth", "thickness"), 0.02),
+        "new": stage.editor.files.new,
+    }[end]()
+    stage.qtbot.waitUntil(lambda: not stage.seek.busy)
+    assert stage.editor.window._bar.isHidden()
+    if end == "scrub":
+        assert stage.playback.playhead.time == 0.4
+        assert stage.button.isVisible()
+    if end == "play":
+        assert stage.playback.playhead.playing
+
+
+def test_a_change_of_the_look_does_not_end_it(stage, monkeypatch):
+    monkeypatch.setattr("app.seek.TURN", 0.0)
+    stage.playback.scrub(0.3)
+    stage.seek.start()
+    stage.document.set_value(ParamRef(stage.cloth, "node", "name"), "sheet")
+    assert stage.seek.busy
+    with stage.qtbot.waitSignal(stage.seek.ended, timeout=20000):
+        pass
+
+
+def test_without_a_clip_the_steps_that_were_done_are_done_again(session, qtbot):
+    stage = Stage(session, None, qtbot)
+    stage.play(STEPS)
+    played = stage.state()
+    assert stage.run().startswith(f"Simulated {STEPS} steps")
+    np.testing.assert_array_equal(stage.state(), played)
+
+
+def test_nothing_to_simulate_is_said(session, arm, qtbot):
+    editor = session.open(arm)
+    with qtbot.waitSignal(editor.seek.ended) as ended:
+        editor.seek.start()
+    assert ended.args == ["There is nothing to simulate"]
+
+
+def test_the_playhead_stays_within_the_range(stage):
+    clip = stage.playback.duration
+    stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "in_point"): 0.2})
+    stage.playback.scrub(clip)
+    stage.run()
+    time = stage.playback.playhead.time
+    assert clip - STEP_TIME <= time <= clip
+    assert stage.editor.stepper.step_count == int((clip - 0.2) / STEP_TIME + 1e-6)
+
+
+def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, session):
+    stage.play(5)
+    stage.editor.files.save_to(tmp_path / "a.sinew")
+    session.load(stage.editor, tmp_path / "a.sinew")
+    assert stage.editor.stepper.step_count == 0
+    assert stage.button.isVisible()
