@@ -1,0 +1,161 @@
+"""What each frame of an animation costs, over the loops in which it was shown.
+
+Every picture is put to the animation frame that is nearest. Bands are passes down to a depth, each without the bands
+that are parts of it, so that they add up to the total.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.profile.history import Float64
+from sim.profile.sample import SEPARATOR, FrameSample, parent_of
+
+LOOPS = 32
+"""Newest pictures of a frame that its median is taken of."""
+BINS_MAX = 4096
+"""Longer animations put several frames together."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameCosts:
+    """What the frames of an animation cost, as far as they were shown.
+
+    Attributes:
+        frames: Frame at the middle of each bin, shape (N,), ascending.
+        stride: Frames in a bin.
+        pictures: Pictures that were drawn of it, shape (N,).
+        bands: Median of each pass over the newest pictures [s], shape (N,) each, in the order of their first runs.
+        median: Of the total [s], shape (N,).
+        worst: Largest total since the start [s], shape (N,).
+        worst_number: Number of the measured frame that had it, shape (N,).
+    """
+
+    frames: Float64
+    stride: int
+    pictures: npt.NDArray[np.int64]
+    bands: dict[str, Float64]
+    median: Float64
+    worst: Float64
+    worst_number: npt.NDArray[np.int64]
+
+    def bin_at(self, frame: float) -> int | None:
+        """Index of the bin that a fractional frame lies in; None where nothing is known."""
+        if not len(self.frames):
+            return None
+        nearest = int(np.argmin(np.abs(self.frames - frame)))
+        return nearest if abs(self.frames[nearest] - frame) <= 0.5 * self.stride else None
+
+    def stacked(self) -> dict[str, Float64]:
+        """The bands, scaled so that they add up to the median of the total: medians of parts alone do not."""
+        whole = np.sum([np.zeros(len(self.median)), *self.bands.values()], axis=0)
+        scale = np.divide(self.median, whole, out=np.zeros(len(self.median)), where=whole > 0.0)
+        return {path: band * scale for path, band in self.bands.items()}
+
+
+class ByFrame:
+    """Collects measured frames; each costs a few writes for every pass.
+
+    Args:
+        depth: How many names of a path a band has at most.
+
+    Attributes:
+        version: Changes with everything that is added.
+    """
+
+    def __init__(self, depth: int = 2) -> None:
+        self._depth = depth
+        self.version = 0
+        self.clear()
+
+    def clear(self, frame_count: int = 0) -> None:
+        """Forgets everything.
+
+        Args:
+            frame_count: Frames of the animation that comes next; 0 where that is not known.
+        """
+        self._stride = max(math.ceil(frame_count / BINS_MAX), 1)
+        self._rings: dict[str, npt.NDArray[np.float32]] = {}
+        self._medians: dict[str, Float64] = {}
+        self._totals = np.full((0, LOOPS), np.nan, dtype=np.float32)
+        self._median = np.empty(0)
+        self._worst = np.empty(0)
+        self._number = np.empty(0, dtype=np.int64)
+        self._pictures = np.empty(0, dtype=np.int64)
+        self._stale: set[int] = set()
+        self.version += 1
+
+    def add(self, sample: FrameSample) -> None:
+        """Takes a measured frame; one without an animation, or whose times were lost, is left out."""
+        if not sample.is_whole or not 0.0 <= sample.moment.clip_frame < BINS_MAX * self._stride:
+            return
+        where = int(sample.moment.clip_frame + 0.5) // self._stride
+        self._make_room(where)
+        bands = _bands(sample, self._depth)
+        for path in bands.keys() - self._rings.keys():
+            # In earlier pictures it did not run.
+            self._rings[path] = np.where(np.isnan(self._totals), np.nan, np.float32(0.0)).astype(np.float32)
+            self._medians[path] = np.where(self._pictures > 0, 0.0, np.nan)
+        column, total = int(self._pictures[where]) % LOOPS, sum(bands.values())
+        for path, ring in self._rings.items():
+            ring[where, column] = bands.get(path, 0.0)
+        self._totals[where, column] = total
+        if not self._pictures[where] or total > self._worst[where]:
+            self._worst[where], self._number[where] = total, sample.number
+        self._pictures[where] += 1
+        self._stale.add(where)
+        self.version += 1
+
+    def costs(self) -> FrameCosts:
+        """What is known by now; looks at those frames only that were shown since the last call."""
+        rows = np.array(sorted(self._stale), dtype=np.int64)
+        self._stale.clear()
+        self._median[rows] = _medians(self._totals[rows])
+        for path, ring in self._rings.items():
+            self._medians[path][rows] = _medians(ring[rows])
+        known = np.flatnonzero(self._pictures)
+        return FrameCosts(
+            frames=np.asarray(known * self._stride + 0.5 * (self._stride - 1), dtype=np.float64),
+            stride=self._stride,
+            pictures=self._pictures[known],
+            bands={path: medians[known] for path, medians in self._medians.items()},
+            median=self._median[known],
+            worst=self._worst[known],
+            worst_number=self._number[known],
+        )
+
+    def _make_room(self, where: int) -> None:
+        size = len(self._pictures)
+        if where < size:
+            return
+        more = min(max(where + 1, 2 * size, 64), BINS_MAX + 1) - size
+        rows = np.full((more, LOOPS), np.nan, dtype=np.float32)
+        self._totals = np.concatenate([self._totals, rows])
+        self._rings = {path: np.concatenate([ring, rows]) for path, ring in self._rings.items()}
+        blank = np.full(more, np.nan)
+        self._medians = {path: np.concatenate([medians, blank]) for path, medians in self._medians.items()}
+        self._median, self._worst = (np.concatenate([values, blank]) for values in (self._median, self._worst))
+        zeros = np.zeros(more, dtype=np.int64)
+        self._number, self._pictures = (np.concatenate([values, zeros]) for values in (self._number, self._pictures))
+
+
+def _bands(sample: FrameSample, depth: int) -> dict[str, float]:
+    """Times of the passes down to a depth, each without those of its parts."""
+    bands: dict[str, float] = {}
+    for one in sample.slices:
+        if one.path.count(SEPARATOR) < depth:
+            bands[one.path] = bands.get(one.path, 0.0) + one.gpu
+            if parent_of(one.path) in bands:
+                bands[parent_of(one.path)] -= one.gpu
+    return {path: max(time, 0.0) for path, time in bands.items()}
+
+
+def _medians(rings: npt.NDArray[np.float32]) -> Float64:
+    """Medians of rows whose unused places are NaN, shape (N,)."""
+    ordered = np.sort(rings, axis=1)  # NaN comes last
+    known = np.maximum(np.count_nonzero(~np.isnan(rings), axis=1), 1)
+    rows = np.arange(len(rings))
+    low, high = (ordered[rows, middle].astype(np.float64) for middle in ((known - 1) // 2, known // 2))
+    return np.asarray(0.5 * (low + high))
