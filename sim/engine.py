@@ -109,6 +109,10 @@ class Engine:
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
+        with self.context.timers.scope("apply"):
+            self._apply(scene)
+
+    def _apply(self, scene: Scene) -> None:
         self._scene = scene
         for node_id in [node_id for node_id in self._characters if not scene.has(node_id)]:
             self.remove_model(node_id)
@@ -135,6 +139,10 @@ class Engine:
 
     def advance(self, time: float) -> None:
         """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model."""
+        with self.context.timers.scope("draw"):
+            self._advance(time)
+
+    def _advance(self, time: float) -> None:
         self._time = time
         for node, character in self._shown():
             character.update(node, time, self._scene.view.comparison)
@@ -145,17 +153,20 @@ class Engine:
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """Advances the simulation by one step, which ends at a moment of the scene clock [s]."""
-        self.advance(time)
-        self.simulation.step(self._scene, self._characters, grab)
+        with self.context.timers.scope("simulate"):
+            self._advance(time)
+            self.simulation.step(self._scene, self._characters, grab)
 
     def jump(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
-        self.advance(time)
-        self.simulation.jump(self._characters)
+        with self.context.timers.scope("simulate"):
+            self._advance(time)
+            self.simulation.jump(self._characters)
 
     def refresh(self, now: float) -> None:
         """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
-        self.simulation.refresh(now)
+        with self.context.timers.scope("draw"):
+            self.simulation.refresh(now)
         colliders = self.simulation.colliders if self._scene.view.contacts else None
         for view in self._cloth_views.values():
             view.colliders = colliders
@@ -167,6 +178,7 @@ class Engine:
     def reload_shaders(self, names: list[str]) -> list[str]:
         """Rebuilds programs after shader files changed; returns one line per error, the old program keeps running."""
         messages = self.library.changed(names)
+        self.context.timers.warm_up()
         for character in self._characters.values():
             character.invalidate()
         return [str(message) for message in messages]
@@ -245,7 +257,8 @@ class Engine:
         character = self._characters.get(node_id)
         if character is None or self._scene.view.comparison is Comparison.OFF:
             return None
-        return character.compare(now)
+        with self.context.timers.scope("compare"):
+            return character.compare(now)
 
     def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
         """What covers a place of the picture; waits for the GPU, so for clicks only.
@@ -298,7 +311,8 @@ class Engine:
         """
         self.context.invalidate()
         overlay = overlay or Overlay()
-        self._picture.draw(output, self._shot(camera, overlay.selected_node), overlay, draft)
+        with self.context.timers.scope("draw"):
+            self._picture.draw(output, self._shot(camera, overlay.selected_node), overlay, draft)
 
     def _shot(self, camera: Camera, selected: NodeId | None = None) -> Shot:
         return Shot(

@@ -83,6 +83,7 @@ class Character:
         assert node.model is not None
         if node is not self._node:
             self._node = node
+            self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(node, self.model)
             self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
         if self.model.skeleton is not None:
@@ -93,6 +94,7 @@ class Character:
             return
         rival = method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS
         self.primary.skin(self.pose, SkinningMethod.LBS)
+        self.secondary.name = self.primary.name
         self.secondary.skin(self.pose, rival)
 
     def compare(self, now: float) -> ComparisonStatistics | None:
@@ -175,14 +177,15 @@ class Character:
         if clip is None:
             self.pose = self._bind_pose
             return
-        self.pose = evaluate_pose(
-            self.model,
-            clip,
-            clip_time(time, clip.duration, LoopMode.LOOP),
-            interpolation=settings.interpolation,
-            lock_root=settings.lock_root,
-            up_axis=up_axis(settings, self.model),
-        )
+        with self._context.timers.host_scope("pose", self.primary.name):
+            self.pose = evaluate_pose(
+                self.model,
+                clip,
+                clip_time(time, clip.duration, LoopMode.LOOP),
+                interpolation=settings.interpolation,
+                lock_root=settings.lock_root,
+                up_axis=up_axis(settings, self.model),
+            )
 
 
 def _moved_box(

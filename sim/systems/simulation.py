@@ -111,26 +111,27 @@ class Simulation:
 
     def step(self, scene: Scene, figures: Figures, grab: Grab | None = None) -> None:
         """Advances everything by one step, at whose end the figures stand as they do now."""
-        states, layout = arranged(self._track.advance(scene, figures))
-        packed = pack_colliders(states, STEP_TIME).reshape(-1, 4)
-        self._collider_count = len(states)
-        if len(packed):
-            self._colliders.orphan(packed)
+        with self._context.timers.scope("colliders"):
+            states, layout = arranged(self._track.advance(scene, figures))
+            packed = pack_colliders(states, STEP_TIME).reshape(-1, 4)
+            self._collider_count = len(states)
+            if len(packed):
+                self._colliders.orphan(packed)
         for node in scene.of_kind("cloth"):
             cloth = self.cloths.get(node.id)
             if cloth is None:
                 continue
-            self._follow(scene, node, cloth, figures)
             held = grab is not None and grab.node == node.id
-            cloth.step(
-                ClothInputs(
-                    colliders=self._collider_texture if states else None,
-                    collider_count=len(states),
-                    collider_layout=layout,
-                    grabbed=grab.particle if held and grab else -1,
-                    hand=grab.hand if held and grab else (0.0, 0.0, 0.0),
-                )
+            inputs = ClothInputs(
+                colliders=self._collider_texture if states else None,
+                collider_count=len(states),
+                collider_layout=layout,
+                grabbed=grab.particle if held and grab else -1,
+                hand=grab.hand if held and grab else (0.0, 0.0, 0.0),
             )
+            with self._context.timers.scope("cloth", node.name or node.id):
+                self._follow(scene, node, cloth, figures)
+                cloth.step(inputs)
         self.step_count += 1
 
     def reset(self) -> None:
@@ -165,9 +166,10 @@ class Simulation:
             now: Monotonic time [s].
         """
         for node_id, cloth in self.cloths.items():
-            if cloth.poll(now):
-                self._problems.append(Problem(node_id, cloth.halted))
-            cloth.refresh()
+            with self._context.timers.scope("surface", self._nodes[node_id].name or node_id):
+                if cloth.poll(now):
+                    self._problems.append(Problem(node_id, cloth.halted))
+                cloth.refresh()
 
     def check(self) -> None:
         """Halts cloths that blew up; waits for the GPU, so for commands without a window."""

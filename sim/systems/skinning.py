@@ -139,6 +139,7 @@ class SkinnedMesh:
         rest: Bind-pose records.
         vertices: Skinned records in file order; the rest buffer itself for a mesh without skin.
         write_count: How often the vertices were written; changes whenever they may have.
+        name: What its pass is called where passes are timed.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class SkinnedMesh:
         self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
         self.rest, self.vertices = buffers.rest, buffers.vertices
         self.write_count = 0
+        self.name = ""
         self._kernels: dict[SkinningMethod, Kernel] = {}
         self._applied: tuple[Pose | None, SkinningMethod] | None = None
         self._influence_count = 0
@@ -180,10 +182,11 @@ class SkinnedMesh:
         """
         if not self.deforms or self._is_applied(pose, method):
             return False
-        if pose is None:
-            self.rest.copy_to(self.vertices)
-        else:
-            self._run(pose, method)
+        with self.context.timers.scope("skinning", self.name):
+            if pose is None:
+                self.rest.copy_to(self.vertices)
+            else:
+                self._run(pose, method)
         self._applied = (pose, method)
         self.write_count += 1
         return True
@@ -224,7 +227,8 @@ class SkinnedMesh:
     def _run(self, pose: Pose, method: SkinningMethod) -> None:
         if len(pose.palette) < self._joint_count:
             raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
-        self._palette_buffer.orphan(palette_texels(pose, method))
+        with self.context.timers.scope("palette"):
+            self._palette_buffer.orphan(palette_texels(pose, method))
         self._kernel(method).run(self._source, self.vertices, u_palette=self._palette)
 
     def _kernel(self, method: SkinningMethod) -> Kernel:
