@@ -33,6 +33,8 @@ class CharacterView:
         segments: Bones of the overlay; None without a skeleton.
     """
 
+    group = "models"
+
     def __init__(
         self,
         node_id: NodeId,

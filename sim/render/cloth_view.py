@@ -112,6 +112,8 @@ class ClothView:
         colliders: Packed colliders whose touch is marked, and how many; None marks none.
     """
 
+    group = "cloths"
+
     def __init__(self, context: Context, node_id: NodeId, cloth: ClothSystem) -> None:
         self.node_id = node_id
         self.cloth = cloth

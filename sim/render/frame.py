@@ -130,6 +130,19 @@ class Frame:
         """Projection of this picture."""
         return self.camera.clip_from_world(self.aspect, *self.depth_range)
 
+    @property
+    def depth_terms(self) -> tuple[float, float]:
+        """Third and fourth element of the third row of the projection, which tell depth [m] from window depth."""
+        projection = self.camera.clip_from_view(self.aspect, *self.depth_range)
+        return float(projection[2, 2]), float(projection[2, 3])
+
+    @property
+    def middle_depth(self) -> float:
+        """Depth [m] of the middle of the subject, at least a part of its size."""
+        back, radius = self._axes[2], self.subject.radius
+        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, self._centre, strict=True))
+        return max(depth, 0.5 * radius)
+
     @cached_property
     def shadow_clip_from_world(self) -> Matrix:
         """Projection of the shadow map; from straight above where there is no light."""

@@ -14,6 +14,7 @@ from sim.render.ground_pass import GroundPass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import light_markers
+from sim.render.particle_pass import ParticlePass
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
 from sim.render.target import RenderTarget
@@ -35,6 +36,7 @@ class Picture:
     """All passes of a picture, and the target they draw into."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._timers = context.timers
         self._block = UniformBlock(context, "Frame", FIELDS)
         self._target = RenderTarget(context)
         self._background = BackgroundPass(context, library)
@@ -43,6 +45,7 @@ class Picture:
         self._ground = GroundPass(context, library)
         self._details = DetailPass(context, library)
         self._colliders = ColliderPass(context, library)
+        self._particles = ParticlePass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
@@ -55,27 +58,32 @@ class Picture:
         target = self._target.begin(*output.size, DRAFT_SAMPLES if draft else shot.view.samples)
         self._background.draw()
         for region in _regions(shot.view, output.size):
-            self._draw_region(target, frame, shot, region, overlay)
+            self._draw_region(target, frame, shot, region, overlay, draft)
         self._colliders.draw(shot.bodies)
+        self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
         self._draw_overlay(shot, overlay)
         self._target.finish(output)
 
     def release(self) -> None:
         """Deletes what the passes own."""
         for owner in (self._block, self._target, self._background, self._shadow, self._mesh, self._ground,
-                      self._details, self._bones, self._markers):  # fmt: skip
+                      self._details, self._particles, self._bones, self._markers):  # fmt: skip
             owner.release()
 
-    def _draw_region(self, target: Framebuffer, frame: Frame, shot: Shot, region: Region, overlay: Overlay) -> None:
+    def _draw_region(
+        self, target: Framebuffer, frame: Frame, shot: Shot, region: Region, overlay: Overlay, draft: bool
+    ) -> None:
         look = Look(shot.view, overlay, region.second)
         surfaces = [surface for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
         if frame.casts_shadow:
             self._shadow.draw(frame.shadow_clip_from_world, surfaces)
+            self._particles.cast(shot.emitters, frame, draft)
             target.bind()
         for surface in surfaces:
             self._mesh.draw(
                 surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
             )
+        self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, region.scissor, draft)
         for drawable in shot.drawables:
             for detail in drawable.details(overlay):
                 self._details.draw(detail, region.scissor)

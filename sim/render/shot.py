@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sim.camera import Camera
 from sim.render.collider_pass import Body
 from sim.render.detail_pass import Detail
+from sim.render.emitter_view import EmitterView
 from sim.render.frame import Frame, Light, Subject
 from sim.render.mesh_pass import Surface
 from sim.scene import NodeId
@@ -76,9 +77,11 @@ class Drawable(Protocol):
 
     Attributes:
         node_id: The node it shows.
+        group: What its kind is called where passes are timed, "models".
     """
 
     node_id: NodeId
+    group: str
 
     def surface(self, look: Look) -> Surface | None:
         """Its surface as it is now; None where something else is drawn of it."""
@@ -92,7 +95,14 @@ class Drawable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A camera and everything it sees."""
+    """A camera and everything it sees.
+
+    Attributes:
+        camera, view, lights, subject: Where from, how, in which light, and around what.
+        drawables: What has a surface, or lines and points.
+        bodies: Colliders that are drawn.
+        names: What passes of nodes are called where passes are timed; the id for one that is not in it.
+    """
 
     camera: Camera
     view: ViewSettings
@@ -100,6 +110,8 @@ class Shot:
     subject: Subject
     drawables: tuple[Drawable, ...]
     bodies: tuple[Body, ...] = ()
+    names: Mapping[NodeId, str] = field(default_factory=dict)
+    emitters: tuple[EmitterView, ...] = ()
 
     def frame(self, width: int, height: int) -> Frame:
         """Constants of the picture at a size [px]."""

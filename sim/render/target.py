@@ -2,6 +2,7 @@
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.texture import Texture2D
 
 
 class RenderTarget:
@@ -29,20 +30,30 @@ class RenderTarget:
         self._current = target
         return target
 
+    @property
+    def current(self) -> Framebuffer:
+        """What `begin` bound last."""
+        assert self._current is not None
+        return self._current
+
+    def copy(self) -> Texture2D:
+        """The picture so far with its samples averaged; leaves another framebuffer bound."""
+        resolved = self._single_sampled()
+        self.current.resolve_to(resolved)
+        return resolved.colours[0]
+
     def finish(self, output: Framebuffer) -> None:
         """Copies the picture to `output`, averaging the samples.
 
         The average goes through a single-sampled image of our own format: a blit that averages samples demands
         equal formats, and the window's may differ.
         """
-        assert self._current is not None
-        if not self._current.samples:
-            self._current.resolve_to(output)
+        if not self.current.samples:
+            self.current.resolve_to(output)
             return
-        if self._resolved is None:
-            self._resolved = Framebuffer(self._context, self._size, depth=None, label="resolved picture")
-        self._current.resolve_to(self._resolved)
-        self._resolved.resolve_to(output)
+        resolved = self._single_sampled()
+        self.current.resolve_to(resolved)
+        resolved.resolve_to(output)
 
     def release(self) -> None:
         """Deletes the attachments."""
@@ -51,3 +62,8 @@ class RenderTarget:
                 framebuffer.release()
         self._targets.clear()
         self._resolved = self._current = None
+
+    def _single_sampled(self) -> Framebuffer:
+        if self._resolved is None:
+            self._resolved = Framebuffer(self._context, self._size, depth=None, label="resolved picture")
+        return self._resolved

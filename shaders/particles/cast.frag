@@ -1,0 +1,36 @@
+#version 330 core
+// Depth of an opaque particle as a light sees it: a disc, or the form of a streak or a picture.
+
+#define PICTURE (LOOK == 1)
+#define STREAK (LOOK == 2)
+
+#ifndef SPRITES
+in vec2 v_offset;
+#endif
+#if PICTURE
+uniform sampler2D u_picture;
+flat in vec4 v_cell;
+flat in vec2 v_turn;
+#endif
+#if STREAK
+flat in float v_length;
+#endif
+
+void main() {
+#ifdef SPRITES
+    vec2 offset = vec2(2.0, -2.0) * gl_PointCoord + vec2(-1.0, 1.0);
+#else
+    vec2 offset = v_offset;
+#endif
+#if PICTURE
+    vec2 turned = vec2(v_turn.x * offset.x - v_turn.y * offset.y, v_turn.y * offset.x + v_turn.x * offset.y);
+    vec2 inside = vec2(0.5, 0.5) + vec2(0.5, -0.5) * turned;
+    bool outside = any(greaterThan(abs(turned), vec2(1.0)));
+    if (outside || textureLod(u_picture, v_cell.xy + inside * v_cell.zw, 0.0).a <= 0.5) discard;
+#else
+#if STREAK
+    offset.y = max(abs(offset.y) - (v_length - 1.0), 0.0);
+#endif
+    if (dot(offset, offset) > 1.0) discard;
+#endif
+}

@@ -1,0 +1,65 @@
+"""How large particles become in a picture, and how many of them a hasty picture draws."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds
+
+Matrix = npt.NDArray[np.float64]
+
+SPRITE_PIXELS = 48.0
+"""Widest point sprite [px]; in wider ones it shows that a point vanishes when its centre leaves the picture."""
+
+DRAFT_PARTICLES = 80_000
+"""Particles of an emitter that a draft draws at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What sizes depend on.
+
+    Attributes:
+        clip_from_world: The projection, shape (4, 4).
+        viewport: Width and height of the target [px].
+    """
+
+    clip_from_world: Matrix
+    viewport: tuple[int, int]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """Change of clip x and y over a metre across the view: the rows of a view are of length 1."""
+        linear = self.clip_from_world[:2, :3]
+        return math.hypot(*linear[0].tolist()), math.hypot(*linear[1].tolist())
+
+    def pixels(self, width: float, w: float) -> float:
+        """Width on the target [px] of a particle of a width [m], where the projection has this w."""
+        return width * self.scale[1] * self.viewport[1] / (2.0 * w)
+
+    def nearest(self, box: Bounds) -> float:
+        """Smallest w in a box of the world: the depth [m] of its nearest corner with perspective, 1 without."""
+        row = self.clip_from_world[3]
+        corners = np.where(row[:3] > 0.0, box.lo, box.hi)
+        return float(row[:3] @ corners + row[3])
+
+    def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
+        """Whether particles no wider than this [m] stay small enough for point sprites all over a box.
+
+        Args:
+            largest: Width [m].
+            box: Where the particles are; None where that is not known.
+            limit: Largest point of the driver [px].
+        """
+        near = self.nearest(box) if box is not None else 0.0
+        return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)
+
+
+def draft_stride(slot_count: int) -> int:
+    """Slots to one that a draft draws; it stands for all of them and is larger in turn.
+
+    Source: R. Cook et al. 2007, "Stochastic simplification of aggregate detail".
+    """
+    return max(1, -(-slot_count // DRAFT_PARTICLES))
