@@ -322,6 +322,7 @@ class Engine:
             subject=self._subject(camera),
             drawables=self._drawables(),
             bodies=tuple(self._bodies.bodies(self._placed(), selected)),
+            names={node.id: node.name for node in self._scene.nodes if node.name},
         )
 
     def _shown(self) -> list[tuple[Node, Character]]:

@@ -55,14 +55,19 @@ class Picture:
         for member, value in frame.members().items():
             self._block[member] = value
         self._block.bind()
-        target = self._target.begin(*output.size, DRAFT_SAMPLES if draft else shot.view.samples)
-        self._background.draw()
+        scope = self._timers.scope
+        with scope("background"):
+            target = self._target.begin(*output.size, DRAFT_SAMPLES if draft else shot.view.samples)
+            self._background.draw()
         for region in _regions(shot.view, output.size):
             self._draw_region(target, frame, shot, region, overlay, draft)
-        self._colliders.draw(shot.bodies)
+        with scope("bodies"):
+            self._colliders.draw(shot.bodies)
         self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
-        self._draw_overlay(shot, overlay)
-        self._target.finish(output)
+        with scope("overlay"):
+            self._draw_overlay(shot, overlay)
+        with scope("resolve"):
+            self._target.finish(output)
 
     def release(self) -> None:
         """Deletes what the passes own."""
@@ -74,20 +79,25 @@ class Picture:
         self, target: Framebuffer, frame: Frame, shot: Shot, region: Region, overlay: Overlay, draft: bool
     ) -> None:
         look = Look(shot.view, overlay, region.second)
-        surfaces = [surface for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
+        shown = [(drawable, surface) for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
+        scope = self._timers.scope
         if frame.casts_shadow:
-            self._shadow.draw(frame.shadow_clip_from_world, surfaces)
-            self._particles.cast(shot.emitters, frame, draft)
-            target.bind()
-        for surface in surfaces:
-            self._mesh.draw(
-                surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
-            )
+            with scope("shadow"):
+                self._shadow.draw(frame.shadow_clip_from_world, [surface for _, surface in shown])
+                self._particles.cast(shot.emitters, frame, draft)
+                target.bind()
+        for drawable, surface in shown:
+            with scope(drawable.group, shot.name_of(drawable.node_id)):
+                self._mesh.draw(
+                    surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
+                )
         self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, region.scissor, draft)
-        for drawable in shot.drawables:
-            for detail in drawable.details(overlay):
-                self._details.draw(detail, region.scissor)
-        self._ground.draw(frame, self._shadow.map, region.scissor)
+        with scope("details"):
+            for drawable in shot.drawables:
+                for detail in drawable.details(overlay):
+                    self._details.draw(detail, region.scissor)
+        with scope("ground"):
+            self._ground.draw(frame, self._shadow.map, region.scissor)
 
     def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:
         if shot.view.bones:

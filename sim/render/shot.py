@@ -113,6 +113,10 @@ class Shot:
     names: Mapping[NodeId, str] = field(default_factory=dict)
     emitters: tuple[EmitterView, ...] = ()
 
+    def name_of(self, node_id: NodeId) -> str:
+        """What the pass of a node is called."""
+        return self.names.get(node_id, node_id)
+
     def frame(self, width: int, height: int) -> Frame:
         """Constants of the picture at a size [px]."""
         return Frame(self.camera, self.view, self.lights, self.subject, width, height)
