@@ -8,11 +8,10 @@
 #define STREAK (LOOK == 2)
 #define OPAQUE (BLENDING == 2)
 
+#include "viewport/frame.glsl"
 #if OPAQUE
 #include "viewport/light.glsl"
 #include "viewport/colour.glsl"
-#else
-#include "viewport/frame.glsl"
 #endif
 
 flat in vec4 v_colour;

@@ -5,11 +5,11 @@
 // Outputs: place in the particle from -1 to 1, linear colour and opacity, depth [m], cell of the atlas, form of a streak.
 // Size of a sprite: width [m] * scale * height of the picture / (2 w), the same with and without perspective.
 
+// Includes are text, once each, whatever the preprocessor leaves out: what all variants need comes first.
 #include "particles/shown.glsl"
+#include "viewport/frame.glsl"
 #if BLENDING == 1 && !defined(CAST)
 #include "viewport/light.glsl"
-#else
-#include "viewport/frame.glsl"
 #endif
 
 #define PICTURE (LOOK == 1)
