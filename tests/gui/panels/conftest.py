@@ -1,6 +1,14 @@
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 
 from tests.gui.panels.fakes import FakeTarget, sample_scene, sample_statuses
+
+
+@pytest.fixture(autouse=True)
+def deleted_widgets(qapp):
+    """Widgets of a test are gone before the next one; Qt takes the square of their number for a crowd."""
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
