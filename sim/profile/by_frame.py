@@ -5,6 +5,7 @@ that are parts of it, so that they add up to the total.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,8 @@ class FrameCosts:
         frames: Frame at the middle of each bin, shape (N,), ascending.
         stride: Frames in a bin.
         pictures: Pictures that were drawn of it, shape (N,).
-        bands: Median of each pass over the newest pictures [s], shape (N,) each, in the order of their first runs.
+        bands: Median of each pass over the newest pictures [s], shape (N,) each, those of one group together, in the
+            order of their first runs.
         median: Of the total [s], shape (N,).
         worst: Largest total since the start [s], shape (N,).
         worst_number: Number of the measured frame that had it, shape (N,).
@@ -94,7 +96,7 @@ class ByFrame:
         where = int(sample.moment.clip_frame + 0.5) // self._stride
         self._make_room(where)
         bands = _bands(sample, self._depth)
-        for path in bands.keys() - self._rings.keys():
+        for path in [path for path in bands if path not in self._rings]:
             # In earlier pictures it did not run.
             self._rings[path] = np.where(np.isnan(self._totals), np.nan, np.float32(0.0)).astype(np.float32)
             self._medians[path] = np.where(self._pictures > 0, 0.0, np.nan)
@@ -120,7 +122,7 @@ class ByFrame:
             frames=np.asarray(known * self._stride + 0.5 * (self._stride - 1), dtype=np.float64),
             stride=self._stride,
             pictures=self._pictures[known],
-            bands={path: medians[known] for path, medians in self._medians.items()},
+            bands={path: self._medians[path][known] for path in _grouped(self._medians)},
             median=self._median[known],
             worst=self._worst[known],
             worst_number=self._number[known],
@@ -150,6 +152,11 @@ def _bands(sample: FrameSample, depth: int) -> dict[str, float]:
             if parent_of(one.path) in bands:
                 bands[parent_of(one.path)] -= one.gpu
     return {path: max(time, 0.0) for path, time in bands.items()}
+
+
+def _grouped(paths: Collection[str]) -> list[str]:
+    groups = list(dict.fromkeys(path.split(SEPARATOR)[0] for path in paths))
+    return sorted(paths, key=lambda path: groups.index(path.split(SEPARATOR)[0]))
 
 
 def _medians(rings: npt.NDArray[np.float32]) -> Float64:

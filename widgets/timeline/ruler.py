@@ -1,8 +1,10 @@
 """The ruler under the mouse: scrubbing, range markers, zoom and pan."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_canvas import RulerCanvas
@@ -36,6 +38,7 @@ class Ruler(RulerCanvas):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._gesture: Gesture | None = None
+        self._strip_tip: Callable[[float], str] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Timeline ruler")
@@ -45,6 +48,10 @@ class Ruler(RulerCanvas):
         """Show a clip; a gesture on the old one is taken back."""
         self._end_gesture(cancelled=True)
         super().set_clip(clip)
+
+    def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
+        """What is said about the strip at a time [s]; None where there is no strip."""
+        self._strip_tip = tip
 
     @property
     def is_dragging(self) -> bool:
@@ -162,6 +169,9 @@ class Ruler(RulerCanvas):
                 return True
         elif kind == QEvent.Type.Leave:
             self._set_hover(None, "")
+        elif kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_tip(event)
+            return True
         return super().event(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -173,6 +183,12 @@ class Ruler(RulerCanvas):
         """So it does when the ruler disappears."""
         self._end_gesture(cancelled=False)
         super().hideEvent(event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        place = QPointF(event.pos())
+        inside = self.has_clip and self._ruler_view().bands.strip.contains(place)
+        text = self._strip_tip(self.scale.time_of(place.x())) if self._strip_tip is not None and inside else ""
+        QToolTip.showText(event.globalPos(), text, self)
 
     def _follow_over_edge(self, x: float) -> None:
         """Pull a closer view along when the mouse drags something out of it."""

@@ -65,6 +65,13 @@ def test_a_pass_that_appears_later_took_no_time_before() -> None:
     assert by_frame.costs().bands["pick"][0] == pytest.approx(2 * MS)
 
 
+def test_bands_of_a_group_are_together_in_the_order_of_their_first_runs() -> None:
+    by_frame = ByFrame()
+    by_frame.add(shown(0, 0.0, {"simulate": MS, "draw": MS, "draw/models": 0.0}))
+    by_frame.add(shown(1, 0.0, {"simulate": MS, "simulate/cloth": MS, "draw": MS}))
+    assert list(by_frame.costs().bands) == ["simulate", "simulate/cloth", "draw", "draw/models"]
+
+
 def test_only_the_newest_pictures_make_the_median() -> None:
     by_frame = ByFrame()
     for number in range(3 * LOOPS):

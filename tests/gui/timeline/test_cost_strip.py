@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from sim.profile.by_frame import ByFrame
+from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+from widgets.timeline.cost_strip import CostStrip
+from widgets.timeline.strip_picture import NOTHING, bins_of_columns, scale_top
+from widgets.timings.colours import pass_colour
+
+STEP = 1.0 / 30.0
+
+
+def costs_of(gpu_ms, loops=3):
+    """Costs of the frames of a clip; `gpu_ms` gives the times of the passes of a frame in each loop."""
+    by_frame = ByFrame()
+    for loop in range(loops):
+        for k in range(31):
+            slices = tuple(
+                Slice(path, 0.0, 1e-3, 0.0, time * 1e-3) for path, time in gpu_ms(k, loop).items()
+            )  # fmt: skip
+            moment = Moment(clip="walk", clip_frame=float(k))
+            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, moment, slices, TimeSource.CLOCK))
+    return by_frame.costs()
+
+
+def flat(k, loop):
+    return {"simulate": 4.0, "draw": 2.0}
+
+
+@pytest.fixture
+def strip(timeline):
+    return CostStrip(timeline)
+
+
+def strip_area(timeline):
+    return timeline.ruler._ruler_view().bands.strip
+
+
+def colours_at(timeline, seconds):
+    """Colours of the strip from its foot to its top at a time."""
+    area = strip_area(timeline)
+    picture = timeline.ruler.grab().toImage()
+    ratio = picture.devicePixelRatio()
+    x = int(timeline.ruler.scale.x_of(seconds) * ratio)
+    rows = range(int(area.bottom() * ratio) - 1, int(area.top() * ratio) - 1, -1)
+    return [picture.pixelColor(x, y).name() for y in rows]
+
+
+def test_the_strip_takes_room_and_gives_it_back(timeline, strip):
+    before = timeline.minimumSizeHint().height()
+    strip.show_costs(costs_of(flat), TimeSource.CLOCK)
+    assert timeline.minimumSizeHint().height() >= before + 34
+    strip.hide()
+    assert timeline.minimumSizeHint().height() == before
+    assert not strip.is_shown
+
+
+def test_passes_are_stacked_in_their_colours_and_share_of_the_height(timeline, strip):
+    strip.show_costs(costs_of(flat), TimeSource.CLOCK)
+    QApplication.processEvents()
+    column = colours_at(timeline, 0.5)
+    simulate, draw = (column.count(pass_colour(path).name()) for path in ("simulate", "draw"))
+    assert column.index(pass_colour("simulate").name()) < column.index(pass_colour("draw").name())
+    top = scale_top(costs_of(flat))
+    assert simulate == pytest.approx(len(column) * 4e-3 / top, abs=1.5)
+    assert draw == pytest.approx(len(column) * 2e-3 / top, abs=2.5)
+
+
+def test_costly_frames_are_where_they_happen_whatever_the_zoom(timeline, strip):
+    strip.show_costs(costs_of(lambda k, loop: {"draw": 9.0 if k == 20 else 1.0}), TimeSource.CLOCK)
+    draw = pass_colour("draw").name()
+    for zoomed in (False, True):
+        if zoomed:
+            scale = timeline.ruler.scale
+            timeline.ruler.look_through(scale.zoomed(scale.x_of(20 * STEP), 0.3, 1.0, STEP))
+        QApplication.processEvents()
+        heights = [colours_at(timeline, k * STEP).count(draw) for k in (18, 20, 22)]
+        assert heights[1] > 4 * max(heights[0], heights[2])
+
+
+def test_the_worst_frame_is_a_line_above_the_median(timeline, strip):
+    costs = costs_of(lambda k, loop: {"draw": 8.0 if loop == 1 else 4.0})
+    strip.show_costs(costs, TimeSource.CLOCK)
+    QApplication.processEvents()
+    column = colours_at(timeline, 0.55)
+    ink = timeline.palette().text().color().name()
+    expected = len(column) * 8e-3 / scale_top(costs)
+    assert any(abs(row - expected) <= 2.0 for row, name in enumerate(column) if name == ink)
+
+
+def test_the_tooltip_tells_values_pictures_and_source(timeline, strip):
+    strip.show_costs(costs_of(lambda k, loop: {"simulate": 4.0, "draw": 1.0 + loop}), TimeSource.CLOCK)
+    place = QPointF(timeline.ruler.scale.x_of(12 * STEP), strip_area(timeline).center().y()).toPoint()
+    QApplication.sendEvent(
+        timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, place, timeline.ruler.mapToGlobal(place))
+    )
+    assert QToolTip.text().splitlines() == [
+        "Frame 12: median 6.00 ms, worst 7.00 ms of 3 pictures",
+        "simulate: 4.00 ms",
+        "draw: 2.00 ms",
+        "GPU times by wall clock around finished work; the dashed line is 16.7 ms (60 fps).",
+    ]
+    QApplication.sendEvent(timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
+    assert strip.tip_at(99.0) == "This frame was not measured yet."
+
+
+def test_nothing_measured_yet_is_said(timeline, strip):
+    strip.show_costs(ByFrame().costs(), TimeSource.TIMER)
+    QApplication.processEvents()
+    assert strip.tip_at(0.5) == "What each frame costs appears here while the clip plays."
+    timeline.set_clips((), "")
+    timeline.ruler.grab()
+
+
+def test_a_column_shows_the_costliest_frame_it_touches():
+    costs = costs_of(lambda k, loop: {"draw": 5.0 if k == 7 else 1.0})
+    edges = np.array([-3.0, -1.0, 3.2, 9.0, 9.2, 30.4, 31.0, 40.0])
+    assert bins_of_columns(costs, edges).tolist() == [NOTHING, 0, 7, 9, 9, 30, NOTHING]
+
+
+def test_the_scale_shows_most_worst_frames_and_a_target_that_is_near():
+    assert scale_top(costs_of(lambda k, loop: {"draw": 1.0})) == pytest.approx(1.5e-3)
+    assert scale_top(costs_of(lambda k, loop: {"draw": 9.0})) == pytest.approx(20e-3)
+    assert scale_top(costs_of(lambda k, loop: {"draw": 500.0 if loop == 1 else 20.0})) == pytest.approx(80e-3)
+    assert scale_top(ByFrame().costs()) == pytest.approx(20e-3)
