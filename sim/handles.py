@@ -99,7 +99,7 @@ class Handles:
         middle = self.view.pixels(self.centre[None])[0]
         if self.mode is not HandleMode.ROTATE and np.linalg.norm(middle - cursor) <= _FREE_GRAB:
             return FREE
-        distances = [_polyline_distance(self.view.pixels(self.curve(handle)), cursor) for handle in range(3)]
+        distances = [polyline_distance(self.view.pixels(self.curve(handle)), cursor) for handle in range(3)]
         nearest = int(np.argmin(distances))
         return nearest if distances[nearest] <= _GRAB else None
 
@@ -168,15 +168,22 @@ def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tu
         start = ray_plane(*handles.view.ray(press), handles.centre, normal)
         end = ray_plane(*handles.view.ray(cursor), handles.centre, normal)
         return np.zeros(3) if start is None or end is None else end - start
-    axis = handles.axes[handle]
-    shift: Float64 = axis * (_along(handles, axis, cursor) - _along(handles, axis, press))
+    before, after = _along(handles, handle, press), _along(handles, handle, cursor)
+    shift: Float64 = handles.axes[handle] * (after - before)
     return shift
 
 
-def _along(handles: Handles, axis: Float64, cursor: tuple[float, float]) -> float:
-    """Place on an axis that is nearest to the ray through the cursor [m]; 0 where the axis points at the eye."""
-    origin, direction = handles.view.ray(cursor)
-    between = handles.centre - origin
+def _along(handles: Handles, handle: int, cursor: tuple[float, float]) -> float:
+    return along_axis(handles.view, handles.centre, handles.axes[handle], cursor)
+
+
+def along_axis(view: View, centre: Float64, axis: Float64, cursor: tuple[float, float]) -> float:
+    """Place on an axis through a centre that is nearest to the ray through the cursor [m].
+
+    0 where the axis points at the eye.
+    """
+    origin, direction = view.ray(cursor)
+    between = centre - origin
     cosine = float(axis @ direction)
     square = 1.0 - cosine * cosine
     if square < 1e-6:
@@ -199,11 +206,11 @@ def _factor(handles: Handles, handle: int, press: tuple[float, float], cursor: t
     """Ratio by which the drag makes the handle longer."""
     if handle == FREE:
         return float(np.exp((press[1] - cursor[1]) / REACH))
-    start, end = (_along(handles, handles.axes[handle], place) for place in (press, cursor))
+    start, end = _along(handles, handle, press), _along(handles, handle, cursor)
     return end / start if abs(start) > 1e-9 else 1.0
 
 
-def _polyline_distance(points: Float64, cursor: tuple[float, float]) -> float:
+def polyline_distance(points: Float64, cursor: tuple[float, float]) -> float:
     """Distance on the screen [px] from the cursor to a polyline (N, 2); infinite where it is not visible."""
     start, end = points[:-1], points[1:]
     along = end - start

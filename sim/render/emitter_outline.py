@@ -9,15 +9,10 @@ import numpy.typing as npt
 from sim.emission_settings import EmissionAim, EmitterSource
 from sim.emitter_settings import EmitterSettings
 from sim.particles.directions import angle_direction
+from sim.particles.reach import reach
 
 Segments = npt.NDArray[np.float64]
 """Lines, shape (n, 2, 3)."""
-
-FLIGHT = 0.2
-"""Time of flight that the cone is long [s]."""
-
-SHORTEST, LONGEST = 0.08, 1.5
-"""Bounds of its length [m]."""
 
 _PARTS = 48
 _CROSS = 0.04
@@ -29,11 +24,6 @@ def emitter_outline(settings: EmitterSettings) -> Segments:
     if settings.source in (EmitterSource.VERTICES, EmitterSource.FACES):
         return _NONE
     return np.concatenate([_source(settings), _directions(settings)])
-
-
-def reach(settings: EmitterSettings) -> float:
-    """Length of the lines that show directions [m]: part of the way that a particle flies at first."""
-    return float(np.clip(settings.speed * min(FLIGHT, settings.lifetime), SHORTEST, LONGEST))
 
 
 def _source(settings: EmitterSettings) -> Segments:
