@@ -10,6 +10,7 @@ from sim.assets.model import Bounds
 from sim.emitter_settings import Blending, EmitterSettings, ParticleLook
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
+from sim.render.emitter_outline import Segments, emitter_outline
 from sim.render.gradient_texture import GradientTexture
 from sim.scene import NodeId
 from sim.systems.particles import EmitterSystem
@@ -39,6 +40,7 @@ class EmitterView:
         self.bounds: Bounds | None = None
         self.life = GradientTexture(context)
         self._context = context
+        self._outline: tuple[EmitterSettings, Segments] | None = None
         self._picture: tuple[UInt8, Texture2D] | None = None
 
     @property
@@ -72,6 +74,12 @@ class EmitterView:
         """Width of the largest particle that occurs [m]."""
         factor = max(stop[1] for stop in self.settings.size_over_life)
         return self.settings.size * (1.0 + self.settings.size_variance) * factor
+
+    def outline(self) -> Segments:
+        """Lines of its source and of the directions that particles start in, in the frame of the source [m]."""
+        if self._outline is None or self._outline[0] is not self.settings:
+            self._outline = (self.settings, emitter_outline(self.settings))
+        return self._outline[1]
 
     def set_images(self, images: Mapping[Path, UInt8]) -> None:
         """Takes decoded images; that of the particles is uploaded when it is another."""

@@ -1,4 +1,4 @@
-"""Bones, joints and lights, drawn over the scene."""
+"""Bones, joints, lights and emitters, drawn over the scene."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from sim.gl.state import PipelineState
 from sim.gl.vertex_array import Mode, Stream, VertexArray
 
 BONE = np.dtype([("head", "f4", 4), ("tail", "f4", 4)])
-MARKER = np.dtype([("centre", "f4", 4), ("colour", "f4", 4)])
+MARKER = np.dtype([("centre", "f4", 4), ("colour", "f4", 4), ("star", "f4")])
 BONE_CORNERS = 24
 # A thin slice of the depth range in front of everything else: overlays show through the mesh, yet hide one another.
 _IN_FRONT = (0.0, 0.01)
@@ -72,7 +72,7 @@ def bone_pass(context: Context, library: ShaderLibrary) -> InstancedPass:
 
 
 def marker_pass(context: Context, library: ShaderLibrary) -> InstancedPass:
-    """Discs of a fixed size on the screen; records of `MARKER`."""
+    """Discs, or stars of four points, of a fixed size on the screen; records of `MARKER`."""
     state = PipelineState(blend="alpha", depth_test=False, depth_write=False)
     return InstancedPass(
         context, library, "viewport/marker.vert", "viewport/marker.frag",

@@ -1,16 +1,21 @@
-"""Records of bones, joints and lights for the overlay passes."""
+"""Records of bones, joints, lights and emitters for the overlay passes."""
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.render.emitter_view import EmitterView
 from sim.render.frame import Light
 from sim.render.overlay_pass import BONE, MARKER
 from sim.render.skeleton_lines import BoneSegments
+from sim.scene import NodeId
 
 Places = npt.NDArray[np.float64]  # joints in the world [m], (B, 3)
 PLAIN, HOVERED, SELECTED = 0.0, 1.0, 2.0
 _JOINT_RADIUS = 2.5
 _LIGHT_RADIUS = 8.0
+EMITTER_RADIUS = 9.0
+"""Radius of the mark of an emitter [px]."""
+_EMITTER = (0.72, 0.90, 1.0, 0.95)
 _COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SELECTED: (1.0, 0.60, 0.15, 1.0)}
 
 
@@ -54,6 +59,16 @@ def light_markers(lights: tuple[Light, ...]) -> npt.NDArray[np.void]:
     for index, light in enumerate(lights):
         records["centre"][index] = (*light.position, _LIGHT_RADIUS)
         records["colour"][index] = (*light.settings.colour, 0.95)
+    return records
+
+
+def emitter_markers(emitters: tuple[EmitterView, ...], selected: NodeId | None) -> npt.NDArray[np.void]:
+    """Stars where the sources are; that of the selected node in its colour."""
+    records = np.zeros(len(emitters), MARKER)
+    for index, view in enumerate(emitters):
+        records["centre"][index] = (*view.world_from_source[:3, 3], EMITTER_RADIUS)
+        records["colour"][index] = _COLOURS[SELECTED] if view.node_id == selected else _EMITTER
+    records["star"] = 1.0
     return records
 
 

@@ -11,9 +11,10 @@ from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
 from sim.render.frame import FIELDS, Frame
 from sim.render.ground_pass import GroundPass
+from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
-from sim.render.overlay_records import light_markers
+from sim.render.overlay_records import emitter_markers, light_markers
 from sim.render.particle_pass import ParticlePass
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
@@ -46,6 +47,7 @@ class Picture:
         self._details = DetailPass(context, library)
         self._colliders = ColliderPass(context, library)
         self._particles = ParticlePass(context, library)
+        self._guides = GuidePass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
@@ -63,7 +65,9 @@ class Picture:
             self._draw_region(target, frame, shot, region, overlay, draft)
         with scope("bodies"):
             self._colliders.draw(shot.bodies)
-        self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
+        if shot.emitters:
+            with scope("particles"):
+                self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
         with scope("overlay"):
             self._draw_overlay(shot, overlay)
         with scope("resolve"):
@@ -72,7 +76,7 @@ class Picture:
     def release(self) -> None:
         """Deletes what the passes own."""
         for owner in (self._block, self._target, self._background, self._shadow, self._mesh, self._ground,
-                      self._details, self._particles, self._bones, self._markers):  # fmt: skip
+                      self._details, self._particles, self._guides, self._bones, self._markers):  # fmt: skip
             owner.release()
 
     def _draw_region(
@@ -91,7 +95,9 @@ class Picture:
                 self._mesh.draw(
                     surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
                 )
-        self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, region.scissor, draft)
+        if shot.emitters:
+            with scope("particles"):
+                self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, region.scissor, draft)
         with scope("details"):
             for drawable in shot.drawables:
                 for detail in drawable.details(overlay):
@@ -105,8 +111,12 @@ class Picture:
                 bones, joints = drawable.overlay_records(overlay)
                 self._bones.draw(bones)
                 self._markers.draw(joints)
+        for emitter in shot.emitters:
+            if emitter.node_id == overlay.selected_node:
+                self._guides.draw(emitter.outline(), emitter.world_from_source)
         if overlay.marks:
             self._markers.draw(light_markers(shot.lights))
+            self._markers.draw(emitter_markers(shot.emitters, overlay.selected_node))
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[Region, ...]:
