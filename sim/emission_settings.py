@@ -26,6 +26,10 @@ class EmitterSource(enum.Enum):
     FACES = "faces"
 
 
+SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
+"""Sources that are the skin of a model."""
+
+
 class EmissionMode(enum.Enum):
     """How many are born: a steady stream (and bursts), bursts alone, or one wherever one has died."""
 

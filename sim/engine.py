@@ -119,7 +119,7 @@ class Engine:
         for node in scene.of_kind("model"):
             if node.model is not None and node.id in self._views:
                 self._views[node.id].settings = node.model
-        self.simulation.apply(scene, self._meshes)
+        self.simulation.apply(scene, self._characters, self._meshes, self._images)
         self._follow_cloths(scene)
 
     def _follow_cloths(self, scene: Scene) -> None:
@@ -138,13 +138,17 @@ class Engine:
             view.set_images(self._images)
 
     def advance(self, time: float) -> None:
-        """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model."""
+        """Evaluates poses at a moment of the scene clock [s] and skins, one pass for each visible model.
+
+        What is simulated without a state shows that moment too, at the next `refresh`.
+        """
         with self.context.timers.scope("draw"):
             self._advance(time)
+            self.simulation.show(time)
 
     def _advance(self, time: float) -> None:
         self._time = time
-        for node, character in self._shown():
+        for node, character in self._posed():
             character.update(node, time, self._scene.view.comparison)
 
     def set_files(self, meshes: Meshes, images: Images) -> None:
@@ -155,18 +159,18 @@ class Engine:
         """Advances the simulation by one step, which ends at a moment of the scene clock [s]."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.step(self._scene, self._characters, grab)
+            self.simulation.step(self._scene, self._characters, time, grab)
 
     def jump(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.jump(self._characters)
+            self.simulation.jump(self._characters, time)
 
     def refresh(self, now: float) -> None:
         """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
         with self.context.timers.scope("draw"):
-            self.simulation.refresh(now)
+            self.simulation.refresh(self._characters, now)
         colliders = self.simulation.colliders if self._scene.view.contacts else None
         for view in self._cloth_views.values():
             view.colliders = colliders
@@ -273,7 +277,8 @@ class Engine:
         shown = [(d.node_id, d.sheet() if isinstance(d, ClothView) else d.surface(look)) for d in shot.drawables]
         targets = [(node_id, pickable_surface(surface)) for node_id, surface in shown if surface is not None]
         targets += [(body.node_id, pickable_body(body)) for body in shot.bodies]
-        hit = self._pick.pick(shot.frame(*size), [target for _, target in targets], x, y)
+        with self.context.timers.scope("pick"):
+            hit = self._pick.pick(shot.frame(*size), [target for _, target in targets], x, y)
         return None if hit is None else Pick(targets[hit[0]][0], hit[1])
 
     def pick_particle(self, pick: Pick, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int | None:
@@ -327,6 +332,12 @@ class Engine:
 
     def _shown(self) -> list[tuple[Node, Character]]:
         nodes = (node for node in self._scene.of_kind("model") if node.visible)
+        return [(node, self._characters[node.id]) for node in nodes if node.id in self._characters]
+
+    def _posed(self) -> list[tuple[Node, Character]]:
+        """The models that are shown, and the hidden ones that emit particles."""
+        emitting = {node.emitter.model_node for node in self._scene.of_kind("emitter") if node.emitter}
+        nodes = (node for node in self._scene.of_kind("model") if node.visible or node.id in emitting)
         return [(node, self._characters[node.id]) for node in nodes if node.id in self._characters]
 
     def _placed(self) -> dict[NodeId, Placement]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel
 from sim.collider_settings import ColliderSettings, ColliderShape
 from sim.colliders.state import ColliderState, sized
+from sim.emission_settings import SURFACE_SOURCES
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose, polar
@@ -83,7 +84,7 @@ def placements(scene: Scene, figures: Mapping[NodeId, Figure]) -> tuple[dict[Nod
         The placements, and one line for each bone or model that is not there.
     """
     nodes = scene.of_kind("collider")
-    frames = _bone_frames(scene, figures, nodes)
+    frames = _bone_frames(scene, figures, [(n.collider.bone_node, n.collider.bone) for n in nodes if n.collider])
     warnings: list[str] = []
     carriers = []
     for node in nodes:
@@ -98,11 +99,25 @@ def placements(scene: Scene, figures: Mapping[NodeId, Figure]) -> tuple[dict[Nod
 def world_from_parent(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> Float64:
     """What the transform of a node is relative to, shape (4, 4).
 
-    For a collider on a bone that is the bone's frame with the scale that `placements` takes for it; else the world.
+    For a collider or an emitter on a bone that is `world_from_bone`; else, or where that is missing, the world.
     """
-    settings = node.collider
-    carriers = _bone_frames(scene, figures, [node]) if settings is not None else {}
-    carrier = carriers.get((settings.bone_node, settings.bone), _WORLD) if settings is not None else _WORLD
+    key = ("", "")
+    if node.collider is not None:
+        key = (node.collider.bone_node, node.collider.bone)
+    elif node.emitter is not None and node.emitter.source not in SURFACE_SOURCES:
+        key = (node.emitter.model_node, node.emitter.bone)
+    carrier = world_from_bone(scene, figures, *key)
+    return np.eye(4) if carrier is None else carrier
+
+
+def world_from_bone(scene: Scene, figures: Mapping[NodeId, Figure], model_node: NodeId, bone: str) -> Float64 | None:
+    """Frame of a bone without its scale, in metres, times the mean scale of its model's node, shape (4, 4).
+
+    What rides on a bone is placed relative to this.  None for a bone or a model that is not there.
+    """
+    carrier = _bone_frames(scene, figures, [(model_node, bone)]).get((model_node, bone))
+    if carrier is None:
+        return None
     matrix = carrier.world_from_carrier.copy()
     matrix[:3, :3] *= carrier.scale
     return matrix
@@ -185,14 +200,12 @@ def _on_carrier(
 
 
 def _bone_frames(
-    scene: Scene, figures: Mapping[NodeId, Figure], nodes: Sequence[Node]
+    scene: Scene, figures: Mapping[NodeId, Figure], bones: Sequence[tuple[NodeId, str]]
 ) -> dict[tuple[NodeId, str], _Carrier]:
-    """Frames of all bones that carry something, by model node and bone name; all made rigid in one go."""
+    """Frames of bones, by model node and bone name, all made rigid in one go; those that are not there are left out."""
     matrices: dict[tuple[NodeId, str], Float64] = {}
     scales: dict[NodeId, float] = {}
-    for node in nodes:
-        assert node.collider is not None
-        key = (node.collider.bone_node, node.collider.bone)
+    for key in bones:
         if key in matrices or key[0] not in figures or not scene.has(key[0]):
             continue
         matrix = _world_from_joint(figures[key[0]], key[1])

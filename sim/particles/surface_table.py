@@ -11,13 +11,19 @@ UInt32 = npt.NDArray[np.uint32]
 _WHOLE = 2.0**32 - 1.0
 
 
-def face_table(positions: npt.ArrayLike, triangles: npt.ArrayLike, density: npt.ArrayLike | None = None) -> UInt32:
+def face_table(
+    positions: npt.ArrayLike,
+    triangles: npt.ArrayLike,
+    density: npt.ArrayLike | None = None,
+    face_density: npt.ArrayLike | None = None,
+) -> UInt32:
     """Threshold and corners of each face that emits, shape (F, 4); a face is chosen by its area times its density.
 
     Args:
         positions: Vertices [m], shape (V, 3), of the bind pose.
         triangles: Their numbers, shape (F, 3).
         density: Of every vertex, shape (V,), not negative; a face has the mean of its corners.
+        face_density: Of every face, shape (F,), not negative; both are multiplied.
 
     Raises:
         EmitterError: If no face has an area and a density.
@@ -27,6 +33,8 @@ def face_table(positions: npt.ArrayLike, triangles: npt.ArrayLike, density: npt.
     weights = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
     if density is not None:
         weights = weights * _checked(density)[corners].mean(axis=1)
+    if face_density is not None:
+        weights = weights * _checked(face_density)
     return _table(corners, weights, "no face that emits has an area")
 
 

@@ -34,8 +34,6 @@ NO_DEFINES: Mapping[str, object] = {}
 SEARCH_FROM = 2
 """Colliders beside planes above which those that are near are looked for first."""
 
-SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
-
 
 @dataclass(frozen=True, slots=True)
 class Features:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.clock import STEP_TIME
-from sim.emission_settings import EmissionMode
+from sim.emission_settings import SURFACE_SOURCES, EmissionMode
 from sim.emitter_settings import EmitterSettings
 from sim.gl.buffer import Buffer
 from sim.gl.capture_loop import CaptureRun
@@ -21,7 +21,6 @@ from sim.particles.births import Schedule, slot_ranges
 from sim.particles.error import EmitterError
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
-from sim.systems.emitter_kernels import SURFACE_SOURCES
 from sim.systems.emitter_passes import EmitterPasses, substeps_of
 from sim.systems.particle_buffers import BROKEN_BELOW, DEAD, ScratchPool, dead_records, padded_slots
 from sim.systems.particle_count import Census, ParticleCount
@@ -49,6 +48,7 @@ class EmitterSystem:
         alive: How many lived at the last count, see `poll`.
         halted: Why the particles stand still, or "" while they can move.
         warning: What the capacity is too small for, or "".
+        faces: Table of the surface that emits, as given last.
 
     Raises:
         EmitterError: If no emitter can be made of the settings.
@@ -86,7 +86,7 @@ class EmitterSystem:
         used = faces if settings.source in SURFACE_SOURCES else None
         self._passes = EmitterPasses(self._context, self._library, used)
         self._count = ParticleCount(self._context, self._library, settings.capacity)
-        self._built = True
+        self._built, self.faces = True, faces
         self._take(settings)
         self.reset()
 
@@ -146,7 +146,12 @@ class EmitterSystem:
     # --- time -----------------------------------------------------------------------------------------
 
     def show(self, step_count: int, inputs: EmitterInputs = NO_INPUTS) -> None:
-        """Write the state of a stateless emitter at any step; the source counts as at rest where it is at the end."""
+        """Write the state of a stateless emitter at any step; the source counts as at rest where it is at the end.
+
+        One that is halted stays as it is.
+        """
+        if self.halted:
+            return
         self.step_count = step_count
         self.born = self._schedule.births_before(step_count)
         self._is_clear = False

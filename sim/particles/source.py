@@ -1,0 +1,104 @@
+"""Where the source of an emitter is: its node, the bone it rides on, or the model whose surface emits."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds
+from sim.colliders.place import Figure, world_from_bone, world_from_parent
+from sim.emission_settings import SURFACE_SOURCES, EmitterSource
+from sim.emitter_settings import EmitterSettings
+from sim.maths.transform import node_matrix
+from sim.particles.constants import pace_of
+from sim.scene import Node, NodeId, Scene
+
+Float64 = npt.NDArray[np.float64]
+
+REACH_MAX = 5.0
+"""Farthest that a box around an emitter reaches beyond its source [m]."""
+
+
+def emits_from_surface(settings: EmitterSettings) -> bool:
+    """Whether particles come out of the skin of a model."""
+    return settings.source in SURFACE_SOURCES
+
+
+def rides_on_bone(settings: EmitterSettings) -> bool:
+    """Whether a bone is to carry the source."""
+    return not emits_from_surface(settings) and bool(settings.model_node and settings.bone)
+
+
+def source_frame(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> Float64:
+    """Placement world_from_source (4, 4) of an emitter that does not emit from a surface, as the figures stand now.
+
+    On a bone its transform is relative to `world_from_bone`; where that is missing, to the world.
+    """
+    return world_from_parent(scene, figures, node) @ node_matrix(node.transform)
+
+
+def missing_source(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> str:
+    """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
+    settings, label = node.emitter, node.name or node.id
+    if settings is None or not (emits_from_surface(settings) or rides_on_bone(settings)):
+        return ""
+    on_skin = emits_from_surface(settings)
+    if not scene.has(settings.model_node) or scene.node(settings.model_node).model is None:
+        if on_skin:
+            return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
+        return f"{label}: the model whose bone carries it is not in the scene; it stays where its own transform puts it"
+    figure, name = figures.get(settings.model_node), scene.node(settings.model_node).name or settings.model_node
+    if figure is None:
+        return ""
+    if on_skin:
+        mesh = figure.model.mesh
+        count = mesh.triangle_count if settings.source is EmitterSource.FACES else mesh.vertex_count
+        what = "surface" if settings.source is EmitterSource.FACES else "vertices"
+        return "" if count else f"{label}: {name} has no {what} to emit from; nothing comes out of it"
+    if world_from_bone(scene, figures, settings.model_node, settings.bone) is None:
+        return f"{label}: {name} has no bone {settings.bone!r} to carry it; it stays where its own transform puts it"
+    return ""
+
+
+def missing_density(figure: Figure, name: str, settings: EmitterSettings) -> str:
+    """Why a bone that is to say where a surface emits does not, as the end of a sentence; "" for nothing."""
+    skeleton = figure.model.skeleton
+    if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
+        return ""
+    return f"{name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
+
+
+def reach_of(settings: EmitterSettings) -> tuple[Float64, Float64]:
+    """Least and greatest way of a particle from its birth [m], (3,) each, without whirls and collisions.
+
+    Bounded by what the fastest can fly by itself and by `REACH_MAX`, so that a long fall does not count in full.
+    """
+    speed = settings.speed * (1.0 + settings.speed_variance)
+    bound = min(max(speed * settings.longest_life, 0.1), REACH_MAX)
+    pull = np.array(settings.gravity) + settings.drag * np.array(settings.wind)
+    lo, hi = np.zeros(3), np.zeros(3)
+    for time in np.linspace(0.0, settings.longest_life, 9)[1:].tolist():
+        _, gain, square = pace_of(settings.drag, time)
+        lo = np.minimum(lo, square * pull - speed * gain)
+        hi = np.maximum(hi, square * pull + speed * gain)
+    return np.clip(lo, -bound, 0.0), np.clip(hi, 0.0, bound)
+
+
+def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
+    """Box in the world [m] of the form that particles come out of; of no size for a point."""
+    half = {
+        EmitterSource.SPHERE: (settings.source_radius,) * 3,
+        EmitterSource.DISC: (settings.source_radius, 0.0, settings.source_radius),
+        EmitterSource.BOX: tuple(0.5 * edge for edge in settings.source_size),
+        EmitterSource.LINE: (0.5 * settings.source_size[0], 0.0, 0.0),
+    }.get(settings.source, (0.0, 0.0, 0.0))
+    reach = np.abs(world_from_source[:3, :3]) @ np.array(half)
+    centre = world_from_source[:3, 3]
+    return Bounds(centre - reach, centre + reach)
+
+
+def emitter_box(settings: EmitterSettings, source: Bounds) -> Bounds:
+    """Box in the world [m] around a source and most of what comes out of it."""
+    lo, hi = reach_of(settings)
+    margin = 0.5 * settings.size
+    return Bounds(source.lo + lo - margin, source.hi + hi + margin)
