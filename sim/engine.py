@@ -30,6 +30,7 @@ from sim.render.surface import Images, Materials, MeshBuffers, upload_textures
 from sim.scene import Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
+from sim.systems.emitter_places import emitter_bounds, emitter_placement
 from sim.systems.prepared_model import PreparedModel, prepare_model
 from sim.systems.simulation import Grab, Meshes, Simulation
 from sim.systems.skinning import upload_skinning
@@ -231,15 +232,27 @@ class Engine:
         )
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """Box in the world [m] of one node, or of all that is visible; None when there is nothing."""
-        boxes = [c.bounds() for node, c in self._shown() if node_id in (None, node.id) and c.model.mesh.vertex_count]
-        boxes += [view.bounds() for view in self._shown_cloths() if node_id in (None, view.node_id)]
-        if node_id is not None and not boxes:
+        """Box in the world [m] of one node, or of all that is visible; None when there is nothing.
+
+        That of an emitter holds its source and most of what comes out of it.
+        """
+        if node_id is None:
+            return _joined([*self._solid_boxes(), *self._emitter_boxes()])
+        boxes = self._solid_boxes(node_id) or self._emitter_boxes(node_id)
+        if not boxes:
             placed, _ = placements(self._scene, self._characters)
-            boxes += [_around(placed[node_id])] if node_id in placed else []
-        if len(boxes) < 2:
-            return boxes[0] if boxes else None
-        return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
+            boxes = [_around(placed[node_id])] if node_id in placed else []
+        return _joined(boxes)
+
+    def emitter_placement(self, node_id: NodeId) -> npt.NDArray[np.float64]:
+        """Placement of an emitter in the world as the figures stand now, shape (4, 4); KeyError for another node.
+
+        One that emits from a surface is in the middle of its model.
+        """
+        node = self._scene.node(node_id)
+        if node.emitter is None:
+            raise KeyError(node_id)
+        return emitter_placement(self._scene, self._characters, node)
 
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
         """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""
@@ -354,6 +367,18 @@ class Engine:
     def _drawables(self) -> tuple[Drawable, ...]:
         return (*(self._views[node.id] for node, _ in self._shown()), *self._shown_cloths())
 
+    def _solid_boxes(self, node_id: NodeId | None = None) -> list[Bounds]:
+        """Boxes of what is visible and has a surface, of all nodes or of one."""
+        boxes = [c.bounds() for node, c in self._shown() if node_id in (None, node.id) and c.model.mesh.vertex_count]
+        return boxes + [view.bounds() for view in self._shown_cloths() if node_id in (None, view.node_id)]
+
+    def _emitter_boxes(self, node_id: NodeId | None = None) -> list[Bounds]:
+        """Boxes of the visible emitters, of all or of one, which need not be visible."""
+        nodes = [
+            node for node in self._scene.of_kind("emitter") if node.id == node_id or (node_id is None and node.visible)
+        ]
+        return [emitter_bounds(self._scene, self._characters, node) for node in nodes]
+
     def _lights(self, camera: Camera) -> tuple[Light, ...]:
         """The visible lights, those that cast shadows first: the first light owns the shadow map.
 
@@ -366,7 +391,8 @@ class Engine:
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.settings.shadow))
 
     def _subject(self, camera: Camera) -> Subject:
-        box = self.bounds()
+        # What flies casts little shadow; the sphere of the shadow map is not to be wasted on it.
+        box = _joined(self._solid_boxes() or self._emitter_boxes())
         if box is None:
             return Subject(np.asarray(camera.target), 1.0)
         # The sphere reaches the ground, where the shadow falls.
@@ -382,6 +408,13 @@ def _camera_lamp(camera: Camera) -> Light:
     eye = camera.position() + (right + up) * camera.distance * 0.4
     settings = LightSettings(reach=camera.distance * 1.1, shadow=False)
     return Light(settings, (float(eye[0]), float(eye[1]), float(eye[2])))
+
+
+def _joined(boxes: list[Bounds]) -> Bounds | None:
+    """Smallest box that holds all; None for none."""
+    if len(boxes) < 2:
+        return boxes[0] if boxes else None
+    return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
 
 
 def _around(place: Placement) -> Bounds:
