@@ -256,6 +256,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
     ("Zoom to the cursor", "Wheel or Pinch or Ctrl+Middle drag"),
     ("Select an object or a bone", "Left click"),
     ("Move a light", "Left drag on its disc"),
+    ("Change speed, cone and source of an emitter", "Left drag on a knob of the selected emitter"),
     ("Pull a cloth", "Left drag on it"),
     ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
     ("Commands for an object", "Right click"),

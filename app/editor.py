@@ -18,6 +18,7 @@ from app.dialogs import Dialogs
 from app.document import Document
 from app.emitter_edits import EmitterEdits
 from app.emitter_menu import EmitterMenu
+from app.emitter_tool import EmitterTool
 from app.handle_tool import HandleTool
 from app.main_window import MainWindow
 from app.model_loader import ModelLoader
@@ -89,7 +90,7 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.cloth_files = ClothFiles(self.document, self.store)
-        self.client = ViewportClient(self.document, self.cloth_files, self.playback, debug=debug_gl)
+        self.client = ViewportClient(self.document, self.cloth_files, self.playback, self.active, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.emitters = EmitterEdits(self.document)
         self.recent = RecentFiles(self.settings)
@@ -114,7 +115,10 @@ class Editor:
         self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
-        self.tools = ViewportTools(self.document, self.client, self.viewport, self.handles, self.stepper, self.playback)
+        self.emitter_tool = EmitterTool(self.document, self.client, self.viewport, self.emitters)
+        self.tools = ViewportTools(
+            self.document, self.client, self.viewport, self.handles, self.emitter_tool, self.stepper, self.playback
+        )
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)

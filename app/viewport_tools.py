@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.cloth_tool import ClothTool
 from app.document import Document
+from app.emitter_tool import EmitterTool
 from app.gesture import Gesture
 from app.handle_tool import HandleTool
 from app.picker import Picker
@@ -42,11 +43,13 @@ class ViewportTools(QObject):
         client: ViewportClient,
         viewport: Viewport,
         handles: HandleTool,
+        emitters: EmitterTool,
         stepper: SimulationStepper,
         playback: Playback,
     ) -> None:
         super().__init__()
         self._document, self._client, self._viewport, self._handles = document, client, viewport, handles
+        self._emitters = emitters
         self._picker = Picker(document, client, viewport)
         self.cloth = ClothTool(document, client, viewport, self._picker, stepper, playback)
         self.cloth.hint.connect(self.hint)
@@ -109,7 +112,8 @@ class ViewportTools(QObject):
     # --- mouse ----------------------------------------------------------------------------------------
 
     def _on_pressed(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        taken = self._handles.hover(position) or self.light_at(position) or self.joint_at(position)
+        taken = self._handles.hover(position) or self._emitters.hover(position)
+        taken = taken or self.light_at(position) or self.joint_at(position)
         if not taken and not modifiers & Qt.KeyboardModifier.ShiftModifier:
             self.cloth.press(position)
 
@@ -121,10 +125,7 @@ class ViewportTools(QObject):
         self._document.select(self.pick(position))
 
     def _on_hovered(self, position: QPointF) -> None:
-        if self._handles.hover(position):
-            self.cloth.hover(None)
-            self._viewport.setCursor(Qt.CursorShape.SizeAllCursor)
-            self.hint.emit("Drag the handle; Escape takes it back")
+        if self._hovers_handle(position):
             return
         light = self.light_at(position)
         joint = None if light else self.joint_at(position)
@@ -134,14 +135,25 @@ class ViewportTools(QObject):
             self._viewport.update()
         self.hint.emit(self._hint_for(light, joint))
 
+    def _hovers_handle(self, position: QPointF) -> bool:
+        """Shows what can be done with the handle under the mouse; whether there is one."""
+        moves = self._handles.hover(position)
+        if not self._emitters.hover(None if moves else position) and not moves:
+            return False
+        self.cloth.hover(None)
+        self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if moves else Qt.CursorShape.PointingHandCursor)
+        self.hint.emit("Drag the handle; Escape takes it back" if moves else self._emitters.hint)
+        return True
+
     def _on_left(self) -> None:
+        self._emitters.hover(None)
         self.cloth.hover(None)
         if self._client.set_hovered(None):
             self._viewport.update()
         self.hint.emit("")
 
     def _on_drag_started(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        if self._handles.begin(position):
+        if self._handles.begin(position) or self._emitters.begin(position):
             return
         self._light = self.light_at(position)
         if self._light is None:
@@ -158,6 +170,9 @@ class ViewportTools(QObject):
         self.hint.emit(f"{name}: Escape puts it back")
 
     def _on_dragged(self, position: QPointF) -> None:
+        if self._emitters.drag(position):
+            self.hint.emit(self._emitters.hint)
+            return
         if self._handles.drag(position) or self.cloth.drag(position):
             return
         if self._light is None or self._gesture is None or not self._document.scene.has(self._light):
@@ -169,13 +184,15 @@ class ViewportTools(QObject):
             self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
 
     def _on_drag_finished(self, position: QPointF) -> None:
-        if not self._handles.end() and not self.cloth.end() and self._gesture is not None:
+        ended = self._handles.end() or self._emitters.end() or self.cloth.end()
+        if not ended and self._gesture is not None:
             self._document.end_gesture(self._gesture)
         self._light = self._gesture = None
         self._on_hovered(position)
 
     def _on_drag_cancelled(self) -> None:
-        if not self._handles.end(cancel=True) and not self.cloth.end(cancel=True) and self._gesture is not None:
+        tools = (self._handles, self._emitters, self.cloth)
+        if not any(tool.end(cancel=True) for tool in tools) and self._gesture is not None:
             self._document.cancel_gesture(self._gesture)
         self._light = self._gesture = None
         self.hint.emit(HINT)

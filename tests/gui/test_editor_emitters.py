@@ -1,12 +1,16 @@
 """Adding emitters in the whole editor, and what becomes of them."""
 
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
 
+from sim.camera import Camera
 from sim.emission_settings import EmissionAim, EmitterSource
+from sim.emitter_handles import GripKind
 from sim.particles.presets import PRESETS, with_preset
 from sim.scene import ParamRef
 from sim.view_state import Selection
+from tests.gui.editor_harness import Mouse, picture
 from widgets.outliner_entries import EntryKind
 
 
@@ -101,3 +105,90 @@ def test_an_ampersand_in_a_name_is_no_access_key(editor):
     editor.document.select(Selection(node=model.id))
     editor.window.menus.add.aboutToShow.emit()
     assert editor.window.menus.emitters.title() == "&Emitter on the surface of salt && pepper"
+
+
+# --- handles on the emitter ---------------------------------------------------------------------------
+
+
+class Handled:
+    """An editor with one emitter, selected, seen from the front, and its handles."""
+
+    def __init__(self, editor, **values):
+        self.editor, self.document, self.mouse = editor, editor.document, Mouse(editor.viewport)
+        trigger(editor, "add.emitter")
+        self.node = emitters(editor)[-1].id
+        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
+        editor.document.set_camera(Camera(target=(0.0, 0.3, 0.0), distance=3.0))
+        self.document.undo_stack.clear()
+        picture(editor)
+
+    @property
+    def settings(self):
+        return self.document.scene.node(self.node).emitter
+
+    def knob(self, kind, point=0, axis=0):
+        handles = self.editor.emitter_tool._handles()
+        grip = next(grip for grip in handles.grips if grip.kind is kind and grip.axis == axis)
+        return QPointF(*handles.view.pixels(grip.knobs)[point])
+
+
+DRAGS = [
+    (GripKind.SPEED, {}, QPointF(0, -40), "speed", "speed"),
+    (GripKind.CONE, {}, QPointF(30, 0), "cone_angle", "cone angle"),
+    (GripKind.RADIUS, {"source": EmitterSource.DISC}, QPointF(40, 0), "source_radius", "radius of the source"),
+    (GripKind.SIZE, {"source": EmitterSource.BOX}, QPointF(40, 0), "source_size", "size of the source"),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "way", "name", "words"), DRAGS)
+def test_a_knob_is_dragged_as_one_edit(empty, kind, values, way, name, words):
+    stage = Handled(empty, **values)
+    before, start = stage.settings, stage.knob(kind)
+    stage.mouse.drag(start, start + way)
+    assert getattr(stage.settings, name) != getattr(before, name)
+    assert stage.document.undo_stack.count() == 1
+    assert stage.document.undo_stack.undoText() == f"Change the {words} of emitter"
+    stage.document.undo_stack.undo()
+    assert stage.settings == before
+    assert stage.document.selection.node == stage.node
+
+
+def test_escape_takes_a_drag_back(empty):
+    stage = Handled(empty)
+    before, start = stage.settings, stage.knob(GripKind.SPEED)
+    stage.mouse.press(start)
+    for step in range(1, 4):
+        stage.mouse.move(start - QPointF(0, 20.0 * step))
+    assert stage.settings.speed > before.speed
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    assert stage.settings == before
+    assert stage.document.undo_stack.count() == 0
+
+
+def test_the_mouse_over_a_knob_says_what_it_does(empty):
+    stage = Handled(empty, speed=3.0)
+    stage.mouse.hover(stage.knob(GripKind.SPEED))
+    assert empty.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape takes it back"
+    stage.mouse.hover(QPointF(5, 5))
+    assert empty.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
+    assert "speed" not in empty.window._hint.text()
+
+
+def test_the_handles_are_those_of_the_selected_visible_emitter(empty):
+    stage = Handled(empty)
+    overlay = empty.emitter_tool._overlay
+    assert overlay.isVisible()
+    stage.document.set_value(ParamRef(stage.node, "node", "visible"), False)
+    assert not overlay.isVisible()
+    stage.document.undo_stack.undo()
+    assert overlay.isVisible()
+    stage.document.select(Selection())
+    assert not overlay.isVisible()
+
+
+def test_a_flat_emitter_has_no_handles_and_breaks_nothing(empty):
+    stage = Handled(empty)
+    stage.document.set_value(ParamRef(stage.node, "transform", "scale"), (1.0, 0.0, 1.0))
+    stage.mouse.hover(QPointF(50, 50))
+    assert not empty.emitter_tool._overlay.isVisible()
