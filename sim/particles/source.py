@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds
 from sim.colliders.place import Figure, world_from_bone, world_from_parent
-from sim.emission_settings import SURFACE_SOURCES, EmitterSource
+from sim.emission_settings import SURFACE_SOURCES, EmissionAim, EmitterSource
 from sim.emitter_settings import EmitterSettings
 from sim.maths.transform import node_matrix
 from sim.particles.constants import pace_of
@@ -68,20 +68,33 @@ def missing_density(figure: Figure, name: str, settings: EmitterSettings) -> str
     return f"{name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
 
 
-def reach_of(settings: EmitterSettings) -> tuple[Float64, Float64]:
+def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
     """Least and greatest way of a particle from its birth [m], (3,) each, without whirls and collisions.
 
-    Bounded by what the fastest can fly by itself and by `REACH_MAX`, so that a long fall does not count in full.
+    Args:
+        settings: Of the emitter.
+        axis: Of its cone in the world, of length 1, shape (3,).
+
+    Bounded by `REACH_MAX`, so that a long fall does not count in full.
     """
     speed = settings.speed * (1.0 + settings.speed_variance)
-    bound = min(max(speed * settings.longest_life, 0.1), REACH_MAX)
+    least, most = _directions(settings, axis)
     pull = np.array(settings.gravity) + settings.drag * np.array(settings.wind)
     lo, hi = np.zeros(3), np.zeros(3)
-    for time in np.linspace(0.0, settings.longest_life, 9)[1:].tolist():
+    for time in np.linspace(0.0, settings.longest_life, 17)[1:].tolist():
         _, gain, square = pace_of(settings.drag, time)
-        lo = np.minimum(lo, square * pull - speed * gain)
-        hi = np.maximum(hi, square * pull + speed * gain)
-    return np.clip(lo, -bound, 0.0), np.clip(hi, 0.0, bound)
+        lo = np.minimum(lo, square * pull + speed * gain * least)
+        hi = np.maximum(hi, square * pull + speed * gain * most)
+    return np.maximum(lo, -REACH_MAX), np.minimum(hi, REACH_MAX)
+
+
+def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
+    """Least and greatest components of the directions that particles start in, and of standing still, (3,) each."""
+    if settings.aim is not EmissionAim.AXIS:
+        return np.full(3, -1.0), np.full(3, 1.0)
+    away, half = np.arccos(np.clip(axis, -1.0, 1.0)), np.radians(settings.cone_angle)
+    least, most = np.cos(np.minimum(away + half, np.pi)), np.cos(np.maximum(away - half, 0.0))
+    return np.minimum(least, 0.0), np.maximum(most, 0.0)
 
 
 def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
@@ -97,8 +110,12 @@ def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
     return Bounds(centre - reach, centre + reach)
 
 
-def emitter_box(settings: EmitterSettings, source: Bounds) -> Bounds:
-    """Box in the world [m] around a source and most of what comes out of it."""
-    lo, hi = reach_of(settings)
+def emitter_box(settings: EmitterSettings, source: Bounds, world_from_source: Float64) -> Bounds:
+    """Box in the world [m] around a source and most of what comes out of it; falling ends at the ground, y = 0."""
+    axis = world_from_source[:3, 1]
+    length = np.linalg.norm(axis)
+    reach_lo, reach_hi = reach_of(settings, axis / length if length > 0.0 else np.array([0.0, 1.0, 0.0]))
     margin = 0.5 * settings.size
-    return Bounds(source.lo + lo - margin, source.hi + hi + margin)
+    lo, hi = source.lo + reach_lo - margin, source.hi + reach_hi + margin
+    lo[1] = max(lo[1], min(source.lo[1], 0.0) - margin)
+    return Bounds(lo, hi)

@@ -32,7 +32,7 @@ def emitter_placement(scene: Scene, figures: Mapping[NodeId, Character], node: N
 def emitter_bounds(scene: Scene, figures: Mapping[NodeId, Character], node: Node) -> Bounds:
     """Box in the world [m] around the source of an emitter and most of what comes out of it."""
     assert node.emitter is not None
+    placement = emitter_placement(scene, figures, node)
     figure = figures.get(node.emitter.model_node) if emits_from_surface(node.emitter) else None
-    if figure is not None:
-        return emitter_box(node.emitter, figure.bounds())
-    return emitter_box(node.emitter, source_box(node.emitter, emitter_placement(scene, figures, node)))
+    source = source_box(node.emitter, placement) if figure is None else figure.bounds()
+    return emitter_box(node.emitter, source, placement)
