@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _RESET_SIDE = 20
 _SEVERITIES = ("warning", "error")
+DIFFERS = "≠"
+"""Marks a value that is another one now."""
 
 
 class SectionItem(ParameterItem):
@@ -91,6 +93,24 @@ class SettingItem(ParameterItem):
     def reset(self) -> None:
         """Sets the default, as one edit."""
         self.binding.set_value(self.param.record.default)
+
+    def hold(self, now: str | None) -> None:
+        """Lets nothing be edited, and marks a value that is another one now.
+
+        Args:
+            now: The present value as text, None where it is the same.
+        """
+        self.editor.setEnabled(False)
+        self.reset_button.setEnabled(False)
+        title, tip = self.param.title(), self.param.record.tooltip
+        self.setText(0, title if now is None else f"{DIFFERS} {title}")
+        for show in (self.row.setToolTip, self.editor.setToolTip, lambda text: self.setToolTip(0, text)):
+            show(tip if now is None else f"{tip}\n\nNow: {now}")
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing can be edited."""
+        return not self.editor.isEnabled()
 
     def release(self) -> None:
         """Ends what is open; called before the row goes away."""

@@ -86,6 +86,13 @@ class FormTree(ParameterTree):  # type: ignore[misc]
                 section.setOpts(visible=shown)
         self._fit_columns()
 
+    def hold_settings(self, now: Callable[[SettingParameter], str | None]) -> None:
+        """Makes all rows read-only; `now` gives the present value of those that are marked as different."""
+        for item in items_of(self):
+            if isinstance(item, SettingItem):
+                item.hold(now(item.param))
+        self._fit_columns()
+
     def refresh_names(self) -> None:
         """Shows names anew, because what can be chosen may be different."""
         for item in items_of(self):
@@ -188,7 +195,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         menu = QMenu(self)
         if parameter.resettable:
             reset = menu.addAction(icon("reset"), "Reset to default")
-            reset.setEnabled(parameter.modified)
+            reset.setEnabled(parameter.modified and not item.is_held)
             reset.triggered.connect(item.reset)
             menu.addSeparator()
         _add_copy(menu, "Copy value", value_text(parameter.value()))

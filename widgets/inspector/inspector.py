@@ -11,8 +11,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sim.change import Change, ChangeKind
-from sim.params import Param, Role
-from sim.scene import VIEW, Node, NodeId, ParamRef, part_of, value_at
+from sim.params import Param, Role, value_text
+from sim.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
 from sim.transform import Transform
 from sim.view_settings import ViewSettings
 from sim.view_state import Selection
@@ -25,6 +25,7 @@ from widgets.inspector.form import SectionParameter, SettingParameter, WidgetPar
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
 from widgets.inspector.name_choices import Choices, NameChoices
+from widgets.inspector.past_banner import PastBanner
 from widgets.inspector.relevance import hidden_rows
 from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
@@ -48,6 +49,7 @@ class Inspector(QWidget):
 
     Attributes:
         cloth, emitter: What there is for cloths and for emitters beyond their rows.
+        past: Tells when the values of an earlier moment are shown, see `show_past`.
         names: What can be chosen for parameters that name something.
     """
 
@@ -63,6 +65,8 @@ class Inspector(QWidget):
         self._shown_gist: tuple[ModelState | None, int] = (None, 0)
         self._placements: tuple[SectionParameter, ...] = ()
         self._rows: dict[ParamRef, SettingParameter] = {}
+        self._past: Scene | None = None
+        self.past = PastBanner(self)
         self.header = InspectorHeader(self)
         self.cloth, self.emitter = ClothHead(self), EmitterHead(self)
         self.emitter.mute_requested.connect(lambda muted: self._switch("muted", muted))
@@ -78,6 +82,7 @@ class Inspector(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.past)
         layout.addWidget(self.header)
         layout.addWidget(self.cloth)
         layout.addWidget(self.emitter)
@@ -96,6 +101,24 @@ class Inspector(QWidget):
         """Shows another selection; emits nothing."""
         if selection != self._selection or self._replaced.isActive():
             self._selection = selection
+            self.rebuild()
+
+    @property
+    def scene(self) -> Scene:
+        """The scene whose values are shown."""
+        return self._target.scene if self._past is None else self._past
+
+    def show_past(self, scene: Scene) -> None:
+        """Shows the values of an earlier scene, read-only, with those marked that are others now."""
+        self._past = scene
+        self.past.show()
+        self.rebuild()
+
+    def show_now(self) -> None:
+        """Shows the present again."""
+        if self._past is not None:
+            self._past = None
+            self.past.hide()
             self.rebuild()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
@@ -130,6 +153,7 @@ class Inspector(QWidget):
         self.tree.show_sections(sections)
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
         self._hide_rows()
+        self._mark_past()
         self.tree.verticalScrollBar().setValue(place)
         self.refresh_pose()
         self._run_timer()
@@ -150,9 +174,12 @@ class Inspector(QWidget):
     # Sections of each kind of selection
 
     def _sections(self) -> list[SectionParameter]:
-        scene, chosen = self._target.scene, self._selection
-        if chosen.node is None or not scene.has(chosen.node):
+        scene, chosen = self.scene, self._selection
+        if chosen.node is None or not self._target.scene.has(chosen.node):
             return self._view_sections()
+        if not scene.has(chosen.node):
+            self.header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
+            return []
         node = scene.node(chosen.node)
         status = self._model_of(node.id) if node.model is not None else None
         self._shown_gist = gist(status)
@@ -168,7 +195,7 @@ class Inspector(QWidget):
     def _view_sections(self) -> list[SectionParameter]:
         if self._selection.view:
             self.header.show_subject("view", "View", "What the viewport shows")
-        elif self._target.scene.nodes:
+        elif self.scene.nodes:
             self.header.show_subject("view", "View", "Nothing is selected. Click a model, or a row of the outliner.")
         else:
             self.header.show_subject("view", "View", "The scene is empty. Open a model, or drop one on the viewport.")
@@ -179,6 +206,8 @@ class Inspector(QWidget):
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
+        if self._past is not None:
+            return sections
         if node.emitter is not None:
             self.emitter.show_switches(node.emitter.muted, node.emitter.solo)
             self.emitter.show()
@@ -188,7 +217,7 @@ class Inspector(QWidget):
         return sections + (model_sections(status) if node.model is not None else [])
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
-        held = part_of(self._target.scene, owner, part)
+        held = part_of(self.scene, owner, part)
         return [
             SectionParameter(group.title, self._group_rows(group.records, owner, part, held))
             for group in groups_of(cls, title)
@@ -200,7 +229,7 @@ class Inspector(QWidget):
         rows: list[SettingParameter | WidgetParameter] = []
         for record in records:
             rows.append(self._setting(record, ParamRef(owner, part, record.name), held))
-            if (part, record.name) == ("cloth", "substeps"):
+            if (part, record.name) == ("cloth", "substeps") and self._past is None:
                 rows.append(WidgetParameter("stability", self.cloth.make_meter))
         return rows
 
@@ -217,18 +246,30 @@ class Inspector(QWidget):
 
     def _choices(self, record: Param) -> Choices:
         node_id = self._selection.node
-        if node_id is None or not self._target.scene.has(node_id):
+        if node_id is None or not self.scene.has(node_id):
             return Choices("None")
-        return self.names.of(record, node_id, self._target.scene.node(node_id).kind)
+        return self.names.of(record, node_id, self.scene.node(node_id).kind)
 
     def _hide_rows(self) -> None:
         """Leaves out the rows that say nothing under the settings as they are."""
-        node_id, scene = self._selection.node, self._target.scene
+        node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
             return
         node = scene.node(node_id)
         hidden = hidden_rows(node.settings)
         self.tree.hide_settings(lambda row: row.ref.part == node.kind and row.ref.name in hidden)
+
+    def _mark_past(self) -> None:
+        """Holds the rows of an earlier scene, with those marked that are others now."""
+        if self._past is not None:
+            self.tree.hold_settings(self._text_of_now)
+
+    def _text_of_now(self, row: SettingParameter) -> str | None:
+        now = self._target.scene
+        if row.ref.owner not in (PLAYBACK, VIEW) and not now.has(row.ref.owner):
+            return None
+        value = value_at(now, row.ref)
+        return None if value == row.value() else value_text(value)
 
     def _switch(self, name: str, value: bool) -> None:
         """Mutes the selected emitter or makes it solo."""
@@ -238,7 +279,9 @@ class Inspector(QWidget):
     # News of the scene
 
     def _changed(self, change: Change) -> None:
-        if change.kind is ChangeKind.VALUE and change.ref is not None:
+        if self._past is not None and change.kind is not ChangeKind.REPLACED:
+            self._mark_past()
+        elif change.kind is ChangeKind.VALUE and change.ref is not None:
             self._value_changed(change.ref)
         elif change.kind is ChangeKind.REPLACED:
             self._replaced.start()

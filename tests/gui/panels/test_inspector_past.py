@@ -1,0 +1,95 @@
+"""The inspector shows the values of an earlier moment, read-only."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+
+from sim.light_settings import LightSettings
+from sim.scene import Node, ParamRef, Scene, with_value
+from sim.view_state import Selection
+from tests.gui.panels.fakes import FakeTarget
+from widgets.inspector.form_items import SettingItem, items_of
+from widgets.inspector.inspector import Inspector
+
+INTENSITY = ParamRef("lamp", "light", "intensity")
+NOW = Scene(nodes=(Node(id="lamp", name="Lamp", light=LightSettings()),))
+THEN = with_value(NOW, INTENSITY, 0.25)
+
+
+@pytest.fixture
+def target():
+    return FakeTarget(NOW)
+
+
+@pytest.fixture
+def inspector(qtbot, target):
+    panel = Inspector(target, lambda _: None)
+    qtbot.addWidget(panel)
+    panel.resize(320, 600)
+    panel.set_selection(Selection(node="lamp"))
+    panel.show()
+    return panel
+
+
+def row(inspector, name="intensity"):
+    return next(
+        item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref.name == name
+    )
+
+
+def test_past_values_are_shown_marked_and_cannot_be_edited(inspector):
+    assert not inspector.past.isVisible()
+    inspector.show_past(THEN)
+    inspector.past.tell("As it was", "Why", restorable=True)
+    assert inspector.past.isVisible()
+    assert inspector.past.label.text() == "As it was"
+    changed, same = row(inspector), row(inspector, "visible")
+    assert changed.param.value() == 0.25
+    assert changed.text(0) == "≠ Intensity"
+    assert f"Now: {LightSettings().intensity:g}" in changed.toolTip(0)
+    assert same.text(0) == "Visible"
+    assert not any(item.editor.isEnabled() for item in items_of(inspector.tree) if isinstance(item, SettingItem))
+    reset = inspector.tree.menu_for(changed).actions()[0]
+    assert (reset.text(), reset.isEnabled()) == ("Reset to default", False)
+
+
+def test_back_to_now(inspector):
+    inspector.show_past(THEN)
+    inspector.show_now()
+    assert not inspector.past.isVisible()
+    assert row(inspector).param.value() == LightSettings().intensity
+    assert row(inspector).text(0) == "Intensity"
+    assert row(inspector).editor.isEnabled()
+
+
+def test_edits_of_now_change_marks_not_values(inspector, target):
+    inspector.show_past(THEN)
+    target.set_value(INTENSITY, 0.25)
+    assert row(inspector).text(0) == "Intensity"
+    target.set_value(INTENSITY, 0.5)
+    assert row(inspector).text(0) == "≠ Intensity"
+    assert row(inspector).param.value() == 0.25
+
+
+def test_a_node_that_was_not_there_says_so(inspector):
+    inspector.show_past(Scene())
+    assert inspector.header.title.text() == "Lamp"
+    assert inspector.header.subtitle.text() == "It was not there then."
+    assert not inspector.tree.settings()
+
+
+def test_another_selection_is_shown_as_it_was(inspector):
+    inspector.show_past(msgspec.structs.replace(THEN, view=msgspec.structs.replace(THEN.view, grid=not THEN.view.grid)))
+    inspector.set_selection(Selection(view=True))
+    assert row(inspector, "grid").text(0) == "≠ Grid"
+
+
+def test_the_buttons_tell(inspector, qtbot):
+    inspector.show_past(THEN)
+    inspector.past.tell("As it was", "Why", restorable=True)
+    with qtbot.waitSignal(inspector.past.back_requested):
+        qtbot.mouseClick(inspector.past.back_button, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(inspector.past.restore_requested):
+        qtbot.mouseClick(inspector.past.restore_button, Qt.MouseButton.LeftButton)
+    inspector.past.tell("As it was", "Why", restorable=False)
+    assert not inspector.past.restore_button.isEnabled()
