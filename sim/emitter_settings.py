@@ -184,6 +184,11 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
               lo=0.0, hi=1e4, soft=(0.1, 20.0), scale=Scale.LOG, group="Look",
               effect=Effect.VIEW),
     ] = 1.0  # fmt: skip
+    brightness_variance: Annotated[
+        float,
+        param("Part of the brightness by which the brightest and the darkest differ from it.", lo=0.0, hi=1.0,
+              step=0.05, group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     colour_over_life: Annotated[
         tuple[ColourStop, ...],
         param("Colour of a particle from birth to death.", group="Look",

@@ -25,6 +25,7 @@ uniform vec2 u_scale;              // change of clip x and y over a metre across
 uniform vec2 u_viewport;           // size of the target [px]
 uniform int u_stride;              // slots to one that is drawn, which stands for all of them
 uniform float u_swell;             // factor of the size that keeps the covered area the same
+uniform float u_variance;          // of the brightness, as part of it
 #if STREAK
 uniform float u_streak_time;       // [s]
 #endif
@@ -54,6 +55,7 @@ flat out vec3 v_centre;            // [m]
 flat out float v_radius;           // [m]
 #endif
 
+const float STEP_TIME = 1.0 / 60.0;
 const float LAST_TEXEL = 255.0;
 // Anything narrower [px] is drawn this wide and as much fainter, so that it does not flicker.
 const float NARROWEST = OPAQUE ? 1.0 : 2.0;
@@ -95,9 +97,9 @@ void choose_picture(Shown shown) {
 
 #if STREAK
 // A quad from where the particle was to where it is, in the plane of the picture; never shorter than it is wide.
-// The tail stays before the eye.
-void stretch(vec3 velocity, vec4 head, float size, vec2 corner) {
-    vec4 tail = head - u_clip_from_world * vec4(velocity * u_streak_time, 0.0);
+// The tail begins at the birth at the earliest, and stays before the eye.
+void stretch(vec3 velocity, float age, vec4 head, float size, vec2 corner) {
+    vec4 tail = head - u_clip_from_world * vec4(velocity * min(u_streak_time, age), 0.0);
     float nearest = 0.05 * head.w;
     if (tail.w < nearest) tail = mix(head, tail, (head.w - nearest) / (head.w - tail.w));
     vec2 half_viewport = 0.5 * u_viewport;
@@ -130,6 +132,7 @@ void main() {
     Shown shown = shown_particle(first, second, slot, u_emitter, u_spans);
     int texel = int(shown.share * LAST_TEXEL + 0.5);
     vec4 colour = texelFetch(u_life, ivec2(texel, 0), 0);
+    colour.rgb *= 1.0 + u_variance * (2.0 * shown.random.z - 1.0);
     float size = shown.size * texelFetch(u_life, ivec2(texel, 1), 0).x * u_swell;
     vec4 clip = u_clip_from_world * vec4(first.xyz, 1.0);
     float pixels = size * u_scale.y * u_viewport.y / (2.0 * clip.w);
@@ -167,7 +170,9 @@ void main() {
     v_light = soft_light(first.xyz, corner);
 #endif
 #if STREAK
-    stretch(second.xyz, clip, size, corner);
+    // What is left of a life and the share of it that is over tell the age.
+    float age = max(first.w, 1e-3) * shown.share / max(1.0 - shown.share, 1e-6) * STEP_TIME;
+    stretch(second.xyz, age, clip, size, corner);
 #else
     gl_Position = vec4(clip.xy + corner * (0.5 * size) * u_scale, clip.zw);
 #endif

@@ -87,6 +87,7 @@ class ParticlePrograms:
         program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
         program["u_viewport"] = projection.viewport
         program["u_stride"], program["u_swell"] = batch.stride, batch.stride**0.5
+        program.set_if_active("u_variance", view.settings.brightness_variance)
         if view.look is ParticleLook.STREAK:
             program["u_streak_time"] = view.settings.streak_time
         if view.look is ParticleLook.TEXTURED:
