@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from resources.samples.cape_model import COLLAR
+from resources.samples.particle_scenes import fountain_scene, sparks_scene
 from sim.assets.load import load_model
 from sim.camera import Camera
 from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -30,6 +31,8 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "arm": _arm(models),
         "cloth-on-ellipsoid": _cloth_on_ellipsoid(),
         "cape": _cape(models),
+        "fountain": fountain_scene(),
+        "sparks": sparks_scene(models),
     }
 
 
