@@ -8,7 +8,7 @@ from sim.gl.errors import GLError
 from sim.playhead import simulation_start, stepped
 
 CHECKED_EVERY = 60
-"""Steps between two looks at whether a cloth blew up; they also keep the queue of the GPU short."""
+"""Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
 
 
 def headless() -> Context:
@@ -44,7 +44,9 @@ class SceneRun:
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
         self.engine.set_files(scene.meshes, scene.images)
+        self.engine.simulation.start_time = self._start.time
         self.engine.apply(scene.scene)
+        print_warnings(scene.path, self._starving())
         self._go_to_start()
 
     @property
@@ -88,6 +90,11 @@ class SceneRun:
     def release(self) -> None:
         """Deletes everything on the GPU."""
         self.engine.release()
+
+    def _starving(self) -> list[str]:
+        """A line for each emitter whose capacity is too small."""
+        emitters = self.engine.simulation.emitters.items()
+        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in emitters if one.warning]
 
     def _go_to_start(self) -> None:
         self._playhead, self.step_count = self._start, 0

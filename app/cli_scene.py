@@ -100,6 +100,9 @@ def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Im
     """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
     wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
     wanted += [(path, Path(n.cloth.texture)) for n in scene.of_kind("cloth") if n.cloth and n.cloth.texture]
+    emitters = [node.emitter for node in scene.of_kind("emitter") if node.emitter]
+    named = [file for emitter in emitters for file in (emitter.texture, emitter.density_texture) if file]
+    wanted += [(path, Path(file)) for file in named]
     images: dict[Path, npt.NDArray[np.uint8]] = {}
     for owner, texture in wanted:
         if texture in images:

@@ -19,6 +19,7 @@ from app.project_file import SUFFIX
 from sim.atomic_file import atomic_file
 from sim.clock import STEP_TIME
 from sim.export.npz import Frames, write_npz
+from sim.particles.audible import audible
 
 STEPS = 300
 STEPS_MAX = 10**9
@@ -83,9 +84,9 @@ class Recorder:
     def add(self, run: SceneRun) -> None:
         """Adds the state after the last step; waits for the GPU."""
         for node_id in self._names:
-            cloth = run.engine.simulation.cloths[node_id]
-            self._frames[node_id, "positions"].append(cloth.positions())
-            self._frames[node_id, "velocities"].append(cloth.velocities())
+            places, velocities = recorded(run, node_id)
+            self._frames[node_id, "positions"].append(places)
+            self._frames[node_id, "velocities"].append(velocities)
         self._count += 1
 
     def arrays(self, every: int, settings: str) -> dict[str, npt.NDArray[Any] | Frames]:
@@ -113,17 +114,40 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
         CommandError: If a node cannot be simulated, there is none, or the disk cannot hold the outcome.
     """
     refuse(scene, run.problems())
-    cloths = run.engine.simulation.cloths
-    if not cloths:
+    found = particle_counts(run, scene)
+    if not found:
         raise CommandError(scene.path, "", "nothing in it is simulated")
-    names = {node.id: array_name(scene, node.name) for node in scene.scene.nodes if node.id in cloths}
-    counts = {node_id: cloths[node_id].model.particle_count for node_id in names}
+    names = {node.id: array_name(scene, node.name) for node in scene.scene.nodes if node.id in found}
+    counts = {node_id: found[node_id] for node_id in names}
     require_room(output, frame_count * sum(counts.values()) * BYTES_OF_PARTICLE)
     made = Recorder(names, counts, output.parent)
     try:
         yield made
     finally:
         made.close()
+
+
+def particle_counts(run: SceneRun, scene: OpenedScene) -> dict[str, int]:
+    """Particles of every node that is simulated; of an emitter its slots.  Silent emitters are not."""
+    simulation, heard = run.engine.simulation, audible(scene.scene)
+    counts = {node_id: cloth.model.particle_count for node_id, cloth in simulation.cloths.items()}
+    return counts | {
+        node_id: emitter.settings.capacity for node_id, emitter in simulation.emitters.items() if node_id in heard
+    }
+
+
+def recorded(run: SceneRun, node_id: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Places [m] and velocities [m/s] of a node's particles, shape (N, 3) each, NaN for the dead; waits for the GPU."""
+    simulation = run.engine.simulation
+    if node_id in simulation.cloths:
+        cloth = simulation.cloths[node_id]
+        return cloth.positions(), cloth.velocities()
+    emitter = simulation.emitters[node_id]
+    out = np.full((2, emitter.settings.capacity, 3), np.nan, np.float32)
+    records = emitter.read()
+    slots = np.flatnonzero(records["position"][:, 3] >= 0.0)
+    out[0, slots], out[1, slots] = records["position"][slots, :3], records["velocity"][slots, :3]
+    return out[0], out[1]
 
 
 def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
