@@ -1,0 +1,100 @@
+"""Named recordings of what frames cost: the one that runs, and those that can be compared and taken away."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from sim.profile.history import FRAMES_MAX
+from sim.profile.recording import Recording
+from sim.profile.sample import FrameSample
+from sim.profile.status import TimerStatus
+
+NAME_MAX = 80
+RECORDINGS_MAX = 12
+"""The oldest one is forgotten for the next."""
+
+
+class Recordings(QObject):
+    """Keeps recordings by name, in the order in which they were made; they end with the program.
+
+    Signals:
+        changed: There is another list of recordings.
+        started: A recording runs; carries its name.
+        stopped: It ended; carries the `Recording`, or None where it has no frames.
+    """
+
+    changed = Signal()
+    started = Signal(str)
+    stopped = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: list[Recording] = []
+        self._name: str | None = None
+        self._samples: list[FrameSample] = []
+        self._status = self._first_status = TimerStatus()
+
+    @property
+    def kept(self) -> tuple[Recording, ...]:
+        """All that are complete, oldest first."""
+        return tuple(self._kept)
+
+    @property
+    def running(self) -> str | None:
+        """Name of the one that runs."""
+        return self._name
+
+    def start(self, name: str, status: TimerStatus) -> None:
+        """Begins a recording; one that runs ends."""
+        self.stop()
+        self._name, self._samples = self._free_name(name), []
+        self._status = self._first_status = status
+        self.started.emit(self._name)
+
+    def feed(self, samples: Iterable[FrameSample], status: TimerStatus) -> None:
+        """Takes frames that were measured; a recording that is full ends by itself."""
+        if self._name is None:
+            return
+        self._samples += itertools.islice(samples, FRAMES_MAX - len(self._samples))
+        self._status = status
+        if len(self._samples) == FRAMES_MAX:
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the recording that runs; one without frames is forgotten."""
+        if self._name is None:
+            return
+        name, self._name = self._name, None
+        samples, self._samples = tuple(self._samples), []
+        status = replace(
+            self._status,
+            dropped=max(self._status.dropped - self._first_status.dropped, 0),
+            warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
+        )
+        recording = Recording(name, samples, status) if samples else None
+        if recording is not None:
+            self._keep(recording)
+        self.stopped.emit(recording)
+
+    def add(self, recording: Recording) -> Recording:
+        """Keeps one that was imported; returns it under a name that no other has."""
+        named = replace(recording, name=self._free_name(recording.name))
+        self._keep(named)
+        return named
+
+    def remove(self, name: str) -> None:
+        """Forgets one."""
+        self._kept = [one for one in self._kept if one.name != name]
+        self.changed.emit()
+
+    def _keep(self, recording: Recording) -> None:
+        self._kept = [*self._kept, recording][-RECORDINGS_MAX:]
+        self.changed.emit()
+
+    def _free_name(self, wanted: str) -> str:
+        wanted = " ".join(wanted.split())[:NAME_MAX] or "Recording"
+        taken = {one.name for one in self._kept}
+        numbered = (f"{wanted} {number}" for number in itertools.count(2))
+        return next(name for name in itertools.chain([wanted], numbered) if name not in taken)
