@@ -1,6 +1,6 @@
 """The frames of the last minute as columns of numbers, one column for each pass.
 
-Views of it are contiguous arrays, oldest frame first, and stay valid until the next `append`.
+Views of it are contiguous arrays, oldest frame first; what comes later does not change them.
 """
 
 import enum
@@ -48,10 +48,10 @@ class Column:
 
     def _grow(self) -> None:
         keep = min(self.end, FRAMES_MAX)
-        kept = self._values[self.end - keep : self.end].copy()
-        if len(self._values) < 2 * FRAMES_MAX:
-            self._values = np.full(min(2 * len(self._values), 2 * FRAMES_MAX), self._blank)
-        self._values[:keep] = kept
+        # A new piece, never the old one again: those who look at its numbers may still do so.
+        values = np.full(min(2 * len(self._values), 2 * FRAMES_MAX), self._blank)
+        values[:keep] = self._values[self.end - keep : self.end]
+        self._values = values
         self.end = keep
 
 
