@@ -129,6 +129,8 @@ class ViewportOverlays(QObject):
             ("Triangles", f"{counts.triangles:,}"),
             ("Bones", f"{counts.bones:,}"),
         ]
+        if self._document.scene.of_kind("emitter"):
+            rows.append(("Particles", f"{counts.particles:,}"))
         step = self._active.frame_step
         if step > 0.0:
             rows.append(("Frame", f"{self._playback.playhead.time / step:.1f}"))

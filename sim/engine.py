@@ -19,14 +19,19 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.light_settings import LightSettings
+from sim.particles.audible import audible
 from sim.render.character_view import CharacterView
 from sim.render.cloth_view import ClothView
 from sim.render.collider_pass import ColliderBodies
+from sim.render.emitter_mark import EmitterMark
+from sim.render.emitter_view import EmitterView
+from sim.render.emitter_views import EmitterViews
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
 from sim.render.shot import Drawable, Overlay, Shot
-from sim.render.surface import Images, Materials, MeshBuffers, upload_textures
+from sim.render.surface import Materials, MeshBuffers
+from sim.render.texture_upload import Images, upload_images
 from sim.scene import Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
@@ -40,11 +45,12 @@ from sim.view_settings import Comparison
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of what is shown."""
+    """Counts of what is shown; particles are those that lived at the last count."""
 
     vertices: int
     triangles: int
     bones: int
+    particles: int = 0
 
 
 class Engine:
@@ -63,6 +69,7 @@ class Engine:
         self._characters: dict[NodeId, Character] = {}
         self._views: dict[NodeId, CharacterView] = {}
         self._cloth_views: dict[NodeId, ClothView] = {}
+        self._emitter_views = EmitterViews(context)
         self._images: Images = {}
         self._meshes: Meshes = {}
         self.simulation = Simulation(context, self.library)
@@ -87,7 +94,7 @@ class Engine:
         context, model = self.context, prepared.model
         buffers = yield from upload_skinning(context, prepared.records)
         static = yield from MeshBuffers.upload(context, model.mesh)
-        materials = Materials(context, model, (yield from upload_textures(context, images)))
+        materials = Materials(context, model, (yield from upload_images(context, images)))
         character = Character(context, self.library, prepared, buffers)
         node = self._scene.node(node_id) if self._scene.has(node_id) else None
         if node is not None and node.model is not None:
@@ -122,6 +129,7 @@ class Engine:
                 self._views[node.id].settings = node.model
         self.simulation.apply(scene, self._characters, self._meshes, self._images)
         self._follow_cloths(scene)
+        self._emitter_views.follow(self.simulation.emitters, self._images)
 
     def _follow_cloths(self, scene: Scene) -> None:
         """One view for each cloth that exists."""
@@ -195,6 +203,7 @@ class Engine:
         for view in self._cloth_views.values():
             view.release()
         self._cloth_views.clear()
+        self._emitter_views.release()
         self.simulation.release()
         self._bodies.release()
         self._picture.release()
@@ -229,6 +238,7 @@ class Engine:
             sum(model.mesh.vertex_count for model in models) + sum(len(cloth.positions) for cloth in cloths),
             sum(model.mesh.triangle_count for model in models) + sum(len(cloth.triangles) for cloth in cloths),
             sum(model.skeleton.joint_count for model in models if model.skeleton),
+            sum(view.system.alive for view in self._shown_emitters()),
         )
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
@@ -340,6 +350,8 @@ class Engine:
             subject=self._subject(camera),
             drawables=self._drawables(),
             bodies=tuple(self._bodies.bodies(self._placed(), selected)),
+            emitters=tuple(self._shown_emitters()),
+            marks=tuple(self._emitter_marks()),
             names={node.id: node.name for node in self._scene.nodes if node.name},
         )
 
@@ -363,6 +375,26 @@ class Engine:
     def _shown_cloths(self) -> list[ClothView]:
         nodes = (node for node in self._scene.of_kind("cloth") if node.visible)
         return [self._cloth_views[node.id] for node in nodes if node.id in self._cloth_views]
+
+    def _shown_emitters(self) -> list[EmitterView]:
+        """The emitters whose particles are drawn, each with the room that they take now."""
+        heard = audible(self._scene)
+        nodes = [node for node in self._scene.of_kind("emitter") if node.visible and node.id in heard]
+        shown = []
+        for node in nodes:
+            view = self._emitter_views.get(node.id)
+            if view is not None:
+                view.bounds = emitter_bounds(self._scene, self._characters, node)
+                shown.append(view)
+        return shown
+
+    def _emitter_marks(self) -> list[EmitterMark]:
+        """All visible emitters, silent ones too."""
+        return [
+            EmitterMark(node.id, node.emitter, emitter_placement(self._scene, self._characters, node))
+            for node in self._scene.of_kind("emitter")
+            if node.visible and node.emitter is not None
+        ]
 
     def _drawables(self) -> tuple[Drawable, ...]:
         return (*(self._views[node.id] for node, _ in self._shown()), *self._shown_cloths())
@@ -400,7 +432,7 @@ class Engine:
         bottom = min(lowest, max(0.0, lowest - max(right - left, top - lowest, near - far)))
         centre = np.array([(left + right) / 2.0, (bottom + top) / 2.0, (far + near) / 2.0])
         radius = math.dist((left, bottom, far), (right, top, near)) / 2.0
-        return Subject(centre, max(radius, 1e-4), box)
+        return Subject(centre, max(radius, 1e-4), box, _joined([box, *self._emitter_boxes()]))
 
 
 def _camera_lamp(camera: Camera) -> Light:

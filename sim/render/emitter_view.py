@@ -10,7 +10,6 @@ from sim.assets.model import Bounds
 from sim.emitter_settings import Blending, EmitterSettings, ParticleLook
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
-from sim.render.emitter_outline import Segments, emitter_outline
 from sim.render.gradient_texture import GradientTexture
 from sim.scene import NodeId
 from sim.systems.particles import EmitterSystem
@@ -29,18 +28,15 @@ class EmitterView:
     Attributes:
         node_id: The node that is drawn.
         system: Its particles.
-        world_from_source: Where the source stands, shape (4, 4); replaced as it moves.
         bounds: Where its particles are, as far as is known; None for anywhere.
         life: Colour, opacity and size over the life.
     """
 
     def __init__(self, context: Context, node_id: NodeId, system: EmitterSystem) -> None:
         self.node_id, self.system = node_id, system
-        self.world_from_source: npt.NDArray[np.float64] = np.eye(4)
         self.bounds: Bounds | None = None
         self.life = GradientTexture(context)
         self._context = context
-        self._outline: tuple[EmitterSettings, Segments] | None = None
         self._picture: tuple[UInt8, Texture2D] | None = None
 
     @property
@@ -74,12 +70,6 @@ class EmitterView:
         """Width of the largest particle that occurs [m]."""
         factor = max(stop[1] for stop in self.settings.size_over_life)
         return self.settings.size * (1.0 + self.settings.size_variance) * factor
-
-    def outline(self) -> Segments:
-        """Lines of its source and of the directions that particles start in, in the frame of the source [m]."""
-        if self._outline is None or self._outline[0] is not self.settings:
-            self._outline = (self.settings, emitter_outline(self.settings))
-        return self._outline[1]
 
     def set_images(self, images: Mapping[Path, UInt8]) -> None:
         """Takes decoded images; that of the particles is uploaded when it is another."""

@@ -1,5 +1,6 @@
 """Constants of one drawn frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,11 +55,13 @@ class Subject:
         centre: Shape (3,).
         radius: Positive.
         box: What is shown, without the ground below it; None for nothing.
+        around: Box around all that may be seen, which the shadow need not reach; None for nothing beyond the sphere.
     """
 
     centre: npt.NDArray[np.float64]
     radius: float
     box: Bounds | None = None
+    around: Bounds | None = None
 
 
 @dataclass(frozen=True)
@@ -109,13 +112,23 @@ class Frame:
     def depth_range(self) -> tuple[float, float]:
         """Near and far distance [m] that hold the subject and the ground around it."""
         centre, radius = self._centre, self.subject.radius
-        far = (math.dist(centre, self.eye) + radius) * 4.0 + 10.0 * radius
+        outer_near, outer_far = self._depths_around()
+        far = max((math.dist(centre, self.eye) + radius) * 4.0 + 10.0 * radius, outer_far)
         if self.camera.orthographic:
-            return -far, far
+            return min(-far, outer_near), far
         back = self._axes[2]
         depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, centre, strict=True))
-        nearest = min(depth - 1.2 * radius, 0.95 * self._nearest_ground())
+        nearest = min(depth - 1.2 * radius, 0.95 * self._nearest_ground(), outer_near)
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
+
+    def _depths_around(self) -> tuple[float, float]:
+        """Depths [m] of the nearest and the farthest corner of the box around everything; no bounds without one."""
+        around = self.subject.around
+        if around is None:
+            return math.inf, -math.inf
+        corners = np.array(list(itertools.product(*zip(around.lo.tolist(), around.hi.tolist(), strict=True))))
+        depths = (np.asarray(self.eye) - corners) @ np.asarray(self._axes[2])
+        return float(depths.min()), float(depths.max())
 
     def _nearest_ground(self) -> float:
         """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.render.emitter_view import EmitterView
+from sim.render.emitter_mark import EmitterMark
 from sim.render.frame import Light
 from sim.render.overlay_pass import BONE, MARKER
 from sim.render.skeleton_lines import BoneSegments
@@ -62,12 +62,12 @@ def light_markers(lights: tuple[Light, ...]) -> npt.NDArray[np.void]:
     return records
 
 
-def emitter_markers(emitters: tuple[EmitterView, ...], selected: NodeId | None) -> npt.NDArray[np.void]:
+def emitter_markers(marks: tuple[EmitterMark, ...], selected: NodeId | None) -> npt.NDArray[np.void]:
     """Stars where the sources are; that of the selected node in its colour."""
-    records = np.zeros(len(emitters), MARKER)
-    for index, view in enumerate(emitters):
-        records["centre"][index] = (*view.world_from_source[:3, 3], EMITTER_RADIUS)
-        records["colour"][index] = _COLOURS[SELECTED] if view.node_id == selected else _EMITTER
+    records = np.zeros(len(marks), MARKER)
+    for index, mark in enumerate(marks):
+        records["centre"][index] = (*mark.world_from_source[:3, 3], EMITTER_RADIUS)
+        records["colour"][index] = _COLOURS[SELECTED] if mark.node_id == selected else _EMITTER
     records["star"] = 1.0
     return records
 

@@ -9,6 +9,7 @@ from sim.gl.uniform_block import UniformBlock
 from sim.render.background_pass import BackgroundPass
 from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
+from sim.render.emitter_outline import emitter_outline
 from sim.render.frame import FIELDS, Frame
 from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
@@ -111,12 +112,12 @@ class Picture:
                 bones, joints = drawable.overlay_records(overlay)
                 self._bones.draw(bones)
                 self._markers.draw(joints)
-        for emitter in shot.emitters:
-            if emitter.node_id == overlay.selected_node:
-                self._guides.draw(emitter.outline(), emitter.world_from_source)
+        for mark in shot.marks:
+            if mark.node_id == overlay.selected_node:
+                self._guides.draw(emitter_outline(mark.settings), mark.world_from_source)
         if overlay.marks:
             self._markers.draw(light_markers(shot.lights))
-            self._markers.draw(emitter_markers(shot.emitters, overlay.selected_node))
+            self._markers.draw(emitter_markers(shot.marks, overlay.selected_node))
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[Region, ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sim.camera import Camera
 from sim.render.collider_pass import Body
 from sim.render.detail_pass import Detail
+from sim.render.emitter_mark import EmitterMark
 from sim.render.emitter_view import EmitterView
 from sim.render.frame import Frame, Light, Subject
 from sim.render.mesh_pass import Surface
@@ -102,6 +103,8 @@ class Shot:
         drawables: What has a surface, or lines and points.
         bodies: Colliders that are drawn.
         names: What passes of nodes are called where passes are timed; the id for one that is not in it.
+        emitters: Those whose particles are drawn.
+        marks: Emitters that are marked, silent ones too.
     """
 
     camera: Camera
@@ -112,6 +115,7 @@ class Shot:
     bodies: tuple[Body, ...] = ()
     names: Mapping[NodeId, str] = field(default_factory=dict)
     emitters: tuple[EmitterView, ...] = ()
+    marks: tuple[EmitterMark, ...] = ()
 
     def name_of(self, node_id: NodeId) -> str:
         """What the pass of a node is called."""
