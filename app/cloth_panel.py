@@ -7,9 +7,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.background import run_in_background
-from app.cloth_files import ClothFiles
 from app.document import Document
 from app.presets import PresetError, PresetStore
+from app.scene_files import SceneFiles
 from app.viewport_client import ViewportClient
 from sim.cloth.model import ClothModel
 from sim.cloth.presets import FABRIC_FIELDS, PRESETS, preset_values
@@ -48,7 +48,7 @@ class ClothPanel(QObject):
         self,
         document: Document,
         client: ViewportClient,
-        files: ClothFiles,
+        files: SceneFiles,
         inspector: Inspector,
         overlay: StabilityOverlay,
         plots: Plots,

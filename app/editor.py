@@ -12,12 +12,12 @@ from app.action_slots import action_slots
 from app.active_model import ActiveModel
 from app.autosave import Autosave
 from app.background import run_in_background
-from app.cloth_files import ClothFiles
 from app.cloth_panel import ClothPanel
 from app.dialogs import Dialogs
 from app.document import Document
 from app.emitter_edits import EmitterEdits
 from app.emitter_menu import EmitterMenu
+from app.emitter_panel import EmitterPanel
 from app.emitter_tool import EmitterTool
 from app.handle_tool import HandleTool
 from app.main_window import MainWindow
@@ -27,12 +27,13 @@ from app.model_uploads import ModelUploads
 from app.panels import Panels
 from app.places import config_folder, data_folder
 from app.playback import Playback
-from app.presets import PresetStore
+from app.presets import PARTICLES, PresetStore
 from app.project_error import ProjectError
 from app.project_files import Answer, ProjectFiles
 from app.recent_files import RecentFiles
 from app.recovery import Recovery, RecoveryStore
 from app.scene_edits import SceneEdits
+from app.scene_files import SceneFiles
 from app.section_cloth import section_cloth, section_names
 from app.seek import SimulationSeek
 from app.settings_store import app_settings
@@ -89,8 +90,8 @@ class Editor:
         self.playback = Playback(
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
-        self.cloth_files = ClothFiles(self.document, self.store)
-        self.client = ViewportClient(self.document, self.cloth_files, self.playback, self.active, debug=debug_gl)
+        self.scene_files = SceneFiles(self.document, self.store)
+        self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node)
         self.emitters = EmitterEdits(self.document)
         self.recent = RecentFiles(self.settings)
@@ -125,8 +126,12 @@ class Editor:
         self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
         self.plots = Plots()
         self.cloth_panel = ClothPanel(
-            self.document, self.client, self.cloth_files, self.panels.inspector, self.overlays.stability, self.plots,
+            self.document, self.client, self.scene_files, self.panels.inspector, self.overlays.stability, self.plots,
             PresetStore(config_folder() / "fabrics"),
+        )  # fmt: skip
+        self.emitter_panel = EmitterPanel(
+            self.document, self.client, self.panels.inspector, PresetStore(config_folder() / "particles", PARTICLES),
+            self.emitters,
         )  # fmt: skip
         panels = {
             "outliner": self.panels.outliner,
@@ -165,11 +170,14 @@ class Editor:
         self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.window.menus.sections.aboutToShow.connect(self.list_sections)
-        self.cloth_files.changed.connect(self.viewport.update)
-        self.cloth_files.failed.connect(self.panels.fail)
+        self.scene_files.changed.connect(self.viewport.update)
+        self.scene_files.failed.connect(self.panels.fail)
         self.cloth_panel.failed.connect(self.panels.fail)
         self.cloth_panel.reset_requested.connect(self.playback.reset_simulation)
-        self.cloth_panel.resume_requested.connect(self.resume_cloth)
+        self.cloth_panel.resume_requested.connect(self.resume)
+        self.emitter_panel.failed.connect(self.panels.fail)
+        self.emitter_panel.reset_requested.connect(self.playback.reset_simulation)
+        self.emitter_panel.resume_requested.connect(self.resume)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
@@ -276,12 +284,13 @@ class Editor:
 
         run_in_background(lambda: section_cloth(node, model, section), add)
 
-    def resume_cloth(self, node_id: str) -> None:
-        """Lets a cloth that stopped go on from its last good state."""
-        cloth = self.client.engine.simulation.cloths.get(node_id) if self.client.engine else None
-        if cloth is not None:
+    def resume(self, node_id: str) -> None:
+        """Lets a cloth or an emitter that stopped go on from its last good state."""
+        simulation = self.client.engine.simulation if self.client.engine else None
+        system = (simulation.cloths.get(node_id) or simulation.emitters.get(node_id)) if simulation else None
+        if system is not None:
             with self.viewport.gl_current():
-                cloth.resume()
+                system.resume()
             self.viewport.update()
 
     def set_theme(self, mode: ThemeMode) -> None:
@@ -363,7 +372,7 @@ class Editor:
 
     def _on_troubled(self, node_id: str, text: str) -> None:
         name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
-        text = self.cloth_panel.offer(node_id, text)
+        text = self.emitter_panel.offer(node_id, self.cloth_panel.offer(node_id, text))
         self.panels.warn("", f"{name}: {text}" if name else text)
 
     def _on_dropped(self, paths: list[str]) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from app.document import Document
 from sim.emission_settings import EmissionAim, EmitterSource
 from sim.emitter_settings import EmitterSettings
-from sim.particles.presets import PRESETS, with_preset
+from sim.particles.presets import with_preset
 from sim.scene import Node, NodeId, ParamRef, Scene
 from sim.transform import Transform
 from sim.vectors import Vec3
@@ -126,25 +126,15 @@ class EmitterEdits:
             self._document.set_value(ParamRef(node.id, "emitter", "capacity"), capacity)
 
     def use_values(self, preset: str, values: Mapping[str, Any]) -> None:
-        """Takes the values of a preset for the selected emitter, as one edit; it stays on what it is.
-
-        An emitter on a surface keeps emitting from it: the effect is wanted there, not its usual source.
-        """
+        """Takes the values of a preset for the selected emitter, as one edit."""
         node = self.selected
-        if node is None or node.emitter is None:
+        if node is None:
             return
-        kept = ("source", "aim") if node.emitter.source in SURFACES else ()
         gesture = self._document.new_gesture(f"Use {preset} for {node.name}")
-        refs = {ParamRef(node.id, "emitter", name): value for name, value in values.items() if name not in kept}
-        self._document.set_values(refs, gesture)
+        self._document.set_values(
+            {ParamRef(node.id, "emitter", name): value for name, value in values.items()}, gesture
+        )
         self._document.end_gesture(gesture)
-
-
-SURFACES = (EmitterSource.VERTICES, EmitterSource.FACES)
-"""Sources that are a model's surface."""
-
-PRESET_NAMES = (PLAIN, *PRESETS)
-"""What can be added, the plain emitter first."""
 
 
 def other_seed(seed: int) -> int:

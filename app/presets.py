@@ -1,7 +1,8 @@
-"""The user's own presets of fabrics: one small JSON file each, in the folder of the settings."""
+"""The user's own presets of fabrics and of particles: one small JSON file each, in the folder of the settings."""
 
 import hashlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,12 +12,34 @@ import msgspec
 from sim.atomic_file import write_atomically
 from sim.cloth.presets import FABRIC_FIELDS
 from sim.cloth_settings import ClothSettings
+from sim.emitter_settings import EmitterSettings
 from sim.params import ParamError, check
+from sim.particles.presets import PRESET_FIELDS
 
-FORMAT = "sinew-fabric"
 SUFFIX = ".json"
 FILE_BYTES_MAX = 1 << 16
 _NAME_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PresetKind:
+    """What presets are of.
+
+    Attributes:
+        format: Mark of their files.
+        what: In words.
+        settings: Declares the values.
+        fields: Values that a preset may hold.
+    """
+
+    format: str
+    what: str
+    settings: type[msgspec.Struct]
+    fields: tuple[str, ...]
+
+
+FABRICS = PresetKind("sinew-fabric", "a fabric", ClothSettings, FABRIC_FIELDS)
+PARTICLES = PresetKind("sinew-particles", "particles", EmitterSettings, PRESET_FIELDS)
 
 
 class PresetError(ValueError):
@@ -34,10 +57,11 @@ class PresetStore:
 
     Args:
         folder: Where the files lie; made when the first preset is saved.
+        kind: What they are of.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, kind: PresetKind = FABRICS) -> None:
+        self._folder, self._kind = folder, kind
 
     def load(self) -> tuple[dict[str, dict[str, Any]], list[PresetError]]:
         """Values by name, in order of the names, and what could not be read; such files stay as they are."""
@@ -45,7 +69,7 @@ class PresetStore:
         errors: list[PresetError] = []
         for path in self._files():
             try:
-                preset = _read(path)
+                preset = _read(path, self._kind)
             except PresetError as error:
                 errors.append(error)
             else:
@@ -59,7 +83,7 @@ class PresetStore:
             PresetError: If the file cannot be written.
         """
         path = self._path(name)
-        content = _PresetFile(format=FORMAT, name=name, values=msgspec.to_builtins(values))
+        content = _PresetFile(format=self._kind.format, name=name, values=msgspec.to_builtins(values))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
@@ -74,7 +98,7 @@ class PresetStore:
         """
         for path in self._files():
             try:
-                if _read(path).name == name:
+                if _read(path, self._kind).name == name:
                     path.unlink()
             except PresetError:
                 continue  # a file that cannot be read is no preset of this name
@@ -94,7 +118,7 @@ class PresetStore:
         return [self._folder / name for name in names if name.endswith(SUFFIX)]
 
 
-def _read(path: Path) -> _PresetFile:
+def _read(path: Path, kind: PresetKind) -> _PresetFile:
     try:
         if path.stat().st_size > FILE_BYTES_MAX or not path.is_file():
             raise PresetError(f"{path}: this is no preset")
@@ -103,15 +127,15 @@ def _read(path: Path) -> _PresetFile:
         raise PresetError(f"{path}: {_reason(error)}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise PresetError(f"{path}: {error}") from None
-    if preset.format != FORMAT or not preset.name.strip():
-        raise PresetError(f"{path}: this is no preset of a fabric")
-    return msgspec.structs.replace(preset, values=_checked(path, preset.values))
+    if preset.format != kind.format or not preset.name.strip():
+        raise PresetError(f"{path}: this is no preset of {kind.what}")
+    return msgspec.structs.replace(preset, values=_checked(path, preset.values, kind))
 
 
-def _checked(path: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """The values that a fabric has, converted; others are of a later version and left out."""
+def _checked(path: Path, values: dict[str, Any], kind: PresetKind) -> dict[str, Any]:
+    """The values that are known, converted; others are of a later version and left out."""
     try:
-        return {name: check(ClothSettings, name, values[name]) for name in FABRIC_FIELDS if name in values}
+        return {name: check(kind.settings, name, values[name]) for name in kind.fields if name in values}
     except ParamError as error:
         raise PresetError(f"{path}: {error}") from None
 

@@ -226,13 +226,13 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     path.write_text(SHEET, encoding="utf-8")
     make_mesh(editor, path)
     assert status(editor).note == f"Reading {path}"
-    qtbot.waitUntil(lambda: str(path) in editor.cloth_files.meshes, timeout=10000)
+    qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=10000)
     draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
-    assert editor.cloth_files.section_names(str(path)) == ("flag",)
+    assert editor.scene_files.section_names(str(path)) == ("flag",)
     set_cloth(editor, source=ClothSource.GRID)
-    assert editor.cloth_files.meshes == {}
+    assert editor.scene_files.meshes == {}
 
 
 def test_a_cloth_without_a_file_says_what_it_needs(session, editor):
@@ -243,7 +243,7 @@ def test_a_cloth_without_a_file_says_what_it_needs(session, editor):
 def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):
     path = tmp_path / "broken.obj"
     path.write_text("v 1 2\n", encoding="utf-8")
-    with qtbot.waitSignal(editor.cloth_files.failed, timeout=10000):
+    with qtbot.waitSignal(editor.scene_files.failed, timeout=10000):
         make_mesh(editor, path)
     draw(editor)
     assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"]
@@ -256,8 +256,8 @@ def test_a_texture_arrives(qtbot, editor, tmp_path):
     path = tmp_path / "fabric.png"
     Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
     set_cloth(editor, texture=str(path))
-    qtbot.waitUntil(lambda: path in editor.cloth_files.images, timeout=10000)
-    assert editor.cloth_files.images[path][0, 0].tolist() == [10, 200, 30, 255]
+    qtbot.waitUntil(lambda: path in editor.scene_files.images, timeout=10000)
+    assert editor.scene_files.images[path][0, 0].tolist() == [10, 200, 30, 255]
 
 
 def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
