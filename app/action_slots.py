@@ -91,6 +91,9 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.pin": lambda: editor.tools.cloth.toggle_pins(),
         "simulate.reset": playback.reset_simulation,
+        "emitter.mute": _of_emitter(editor, lambda: editor.emitters.toggle("muted")),
+        "emitter.solo": _of_emitter(editor, lambda: editor.emitters.toggle("solo")),
+        "emitter.reseed": _of_emitter(editor, editor.emitters.reseed),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
     }
 
@@ -174,6 +177,18 @@ def _with(path: Path | None, use: Callable[[Path], object]) -> None:
 
 def _call(function: Callable[..., object], *arguments: object) -> Callable[..., None]:
     return lambda _checked=False: function(*arguments) and None
+
+
+def _of_emitter(editor: Editor, act: Callable[[], None]) -> Callable[..., None]:
+    """Acts on the selected emitter; says so where none is selected."""
+
+    def slot() -> None:
+        if editor.emitters.selected is None:
+            editor.window.show_hint("Select an emitter first")
+        else:
+            act()
+
+    return slot
 
 
 def _set_view(editor: Editor, name: str) -> Callable[[bool], None]:

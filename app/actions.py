@@ -122,6 +122,9 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec(
         "simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"
     ),
+    _spec("emitter.mute", "&Mute / Unmute Emitter", "Silence the selected emitter, or let it run again.", "M"),
+    _spec("emitter.solo", "S&olo Emitter", "Let only the selected emitter run, or all again.", "S"),
+    _spec("emitter.reseed", "Re&seed Emitter", "Give the selected emitter other random numbers.", "Alt+R"),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
@@ -271,7 +274,7 @@ def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "view": "View", "display": "Display", "compare": "Compare", "skin": "Skinning",
+        "simulate": "Simulation", "emitter": "Emitters", "view": "View", "display": "Display", "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
     }  # fmt: skip
     rows = [

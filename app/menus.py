@@ -26,7 +26,8 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
         "overlay.statistics")  # fmt: skip
 ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, EMITTERS, SEPARATOR, "add.plane",
        "add.sphere", "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.pin")
+SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.pin", SEPARATOR,
+              "emitter.mute", "emitter.solo", "emitter.reseed")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",

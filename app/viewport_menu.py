@@ -17,6 +17,7 @@ from widgets.viewport import Viewport
 
 OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", SEPARATOR, "edit.rename",
           "edit.duplicate", "edit.hide", "edit.delete")  # fmt: skip
+OF_EMITTER = ("emitter.mute", "emitter.solo", "emitter.reseed", "simulate.reset", SEPARATOR)
 NOTHING = ("view.home", "edit.show_all")
 OF_MESH = (PinPreset.NONE, PinPreset.ALL)
 """Presets that mean something where there are neither rows nor columns."""
@@ -50,6 +51,8 @@ class ViewportMenu(QObject):
             return menu
         if self._document.scene.node(node_id).cloth is not None:
             self._fill_pins(menu, node_id, position)
+        if self._document.scene.node(node_id).emitter is not None:
+            self._fill(menu, OF_EMITTER)
         self._fill(menu, OBJECT)
         if self._document.scene.node(node_id).model is not None:
             menu.addSeparator()
