@@ -133,7 +133,8 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     lifetime_variance: Annotated[
         float,
         param("Spread of the lifetime; at 0.2 particles live 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
-              group="Emission"),
+              group="Emission",
+              label="Lifetime spread"),
     ] = 0.2  # fmt: skip
     speed: Annotated[
         float,
@@ -143,7 +144,8 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     speed_variance: Annotated[
         float,
         param("Spread of the speed; at 0.2 particles start with 80 to 120 % of it.", lo=0.0, hi=1.0, step=0.05,
-              group="Emission"),
+              group="Emission",
+              label="Speed spread"),
     ] = 0.2  # fmt: skip
     aim: Annotated[
         EmissionAim,
@@ -186,5 +188,6 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
     size_variance: Annotated[
         float,
         param("Spread of the size; at 0.2 particles have 80 to 120 % of it.", lo=0.0, hi=0.95, step=0.05,
-              group="Emission"),
+              group="Emission",
+              label="Size spread"),
     ] = 0.2  # fmt: skip

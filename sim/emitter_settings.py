@@ -78,16 +78,19 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
     turbulence_scale: Annotated[
         float,
-        param("Size of the whirls.", unit="m", lo=1e-3, hi=1e3, soft=(0.05, 10.0), scale=Scale.LOG, group="Motion"),
+        param("Size of the whirls.", unit="m", lo=1e-3, hi=1e3, soft=(0.05, 10.0), scale=Scale.LOG, group="Motion",
+              label="Whirl size"),
     ] = 0.5  # fmt: skip
     turbulence_change: Annotated[
         float,
         param("How often each second the whirls change into others.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 5.0),
-              step=0.1, group="Motion"),
+              step=0.1, group="Motion",
+              label="Whirl change"),
     ] = 1.0  # fmt: skip
     turbulence_seed: Annotated[
         int, param("Which of the random winds blows; the same number gives the same whirls.", lo=0, hi=2**31 - 1,
-                   soft=(0, 100), group="Motion")
+                   soft=(0, 100), group="Motion",
+                   label="Whirl seed")
     ] = 1  # fmt: skip
     attractor: Annotated[
         Vec3, param("Place that attracts and that the vortex turns about, in the world.", unit="m", step=0.05,
@@ -187,22 +190,23 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     brightness_variance: Annotated[
         float,
         param("Part of the brightness by which the brightest and the darkest differ from it.", lo=0.0, hi=1.0,
-              step=0.05, group="Look", effect=Effect.VIEW),
+              step=0.05, group="Look",
+              label="Brightness spread", effect=Effect.VIEW),
     ] = 0.0  # fmt: skip
     colour_over_life: Annotated[
         tuple[ColourStop, ...],
         param("Colour of a particle from birth to death.", group="Look",
-              role=Role.HIDDEN, effect=Effect.VIEW, bounded=False),
+              role=Role.GRADIENT, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0, 0.9, 0.6), (1.0, 1.0, 0.25, 0.05))  # fmt: skip
     opacity_over_life: Annotated[
         tuple[OpacityStop, ...],
-        param("Opacity of a particle from birth to death.", lo=0.0, hi=1.0, group="Look", role=Role.HIDDEN,
+        param("Opacity of a particle from birth to death.", lo=0.0, hi=1.0, group="Look", role=Role.CURVE,
               effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0))  # fmt: skip
     size_over_life: Annotated[
         tuple[ValueStop, ...],
         param("Factor of the size of a particle from birth to death.", lo=0.0, hi=SIZE_FACTOR_MAX, soft=(0.0, 2.0),
-              group="Look", role=Role.HIDDEN, effect=Effect.VIEW, bounded=False),
+              group="Look", role=Role.CURVE, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip
     softness: Annotated[
         float,

@@ -14,6 +14,7 @@ from widgets.inspector.editor import Editor
 from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.path_editor import PathEditor
+from widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from widgets.inspector.texts import choice_text
 
 MakeChoices = Callable[[], Choices]
@@ -31,6 +32,10 @@ def editor_for(record: Param, choices: MakeChoices) -> Editor:
     """
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
+    if record.declared.role is Role.GRADIENT:
+        return GradientEditor(record)
+    if record.declared.role is Role.CURVE:
+        return CurveEditor(record)
     if record.declared.role is Role.PATH:
         return PathEditor(record.declared.suffixes)
     if record.declared.role in NAMED_ROLES:

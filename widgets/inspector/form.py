@@ -16,6 +16,10 @@ from sim.params import Param, Role, params_of
 from sim.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WidgetItem
+from widgets.inspector.wide_item import WideSettingItem
+
+WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
+"""Pictures, which want the whole width."""
 
 MakeEditor = Callable[[Param], Editor]
 MakeBinding = Callable[[ParamRef, Editor], Binding]
@@ -66,7 +70,7 @@ class SectionParameter(Parameter):
 
 
 class SettingParameter(Parameter):
-    """A row that edits one value of the scene.
+    """A row that edits one value of the scene; a picture stands below its label.
 
     Args:
         record: Declaration of the value.
@@ -74,8 +78,6 @@ class SettingParameter(Parameter):
         value: What it is now.
         make_editor, make_binding: Called when the row is built.
     """
-
-    itemClass = SettingItem
 
     def __init__(
         self, record: Param, ref: ParamRef, value: Any, make_editor: MakeEditor, make_binding: MakeBinding
@@ -87,6 +89,11 @@ class SettingParameter(Parameter):
         super().__init__(
             name=f"{ref.part}.{ref.name}", title=record.label, type="setting", value=value, default=record.default
         )
+
+    @property
+    def itemClass(self) -> type[SettingItem]:
+        """Kind of row."""
+        return WideSettingItem if self.record.declared.role in WIDE_ROLES else SettingItem
 
     @property
     def resettable(self) -> bool:

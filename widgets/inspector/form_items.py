@@ -58,6 +58,10 @@ class SettingItem(ParameterItem):
         self.setSizeHint(1, QSize(0, self.row.sizeHint().height()))
         self.show_value()
 
+    def show_title(self, title: str) -> None:
+        """Shows the label."""
+        self.setText(0, title)
+
     def treeWidgetChanged(self) -> None:
         """Puts the row's widgets into the tree."""
         super().treeWidgetChanged()
@@ -67,7 +71,7 @@ class SettingItem(ParameterItem):
 
     def titleChanged(self) -> None:
         """Heights come from the editor."""
-        self.setText(0, self.param.title())
+        self.show_title(self.param.title())
 
     def valueChanged(self, param: Any, val: Any) -> None:
         """Shows the new value, but never disturbs a gesture."""
@@ -103,7 +107,7 @@ class SettingItem(ParameterItem):
         self.editor.setEnabled(False)
         self.reset_button.setEnabled(False)
         title, tip = self.param.title(), self.param.record.tooltip
-        self.setText(0, title if now is None else f"{DIFFERS} {title}")
+        self.show_title(title if now is None else f"{DIFFERS} {title}")
         for show in (self.row.setToolTip, self.editor.setToolTip, lambda text: self.setToolTip(0, text)):
             show(tip if now is None else f"{tip}\n\nNow: {now}")
 

@@ -1,0 +1,18 @@
+"""Linear light and sRGB, the encoding of screens (IEC 61966-2-1); components from 0 to 1, any shape."""
+
+import numpy as np
+import numpy.typing as npt
+
+Float64 = npt.NDArray[np.float64]
+
+
+def srgb_from_linear(linear: npt.ArrayLike) -> Float64:
+    """Encoded components of linear light."""
+    light = np.asarray(linear, np.float64)
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 0.0031308) ** (1.0 / 2.4) - 0.055)
+
+
+def linear_from_srgb(encoded: npt.ArrayLike) -> Float64:
+    """Linear light of encoded components."""
+    code = np.asarray(encoded, np.float64)
+    return np.where(code <= 0.04045, code / 12.92, ((np.maximum(code, 0.04045) + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,261 @@
+"""Editors of values over a life: a picture of the stops, and fields for the chosen one."""
+
+from abc import abstractmethod
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from sim.emitter_settings import STOP_MAX
+from sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sim.params import Param
+from sim.vectors import Colour
+from widgets.inspector.colour_editor import ColourEditor
+from widgets.inspector.curve_plot import CurvePlot
+from widgets.inspector.editor import Editor
+from widgets.inspector.gradient_strip import GradientStrip
+from widgets.inspector.stop_view import StopView
+from widgets.inspector.stops import Stops, gap_beside, inserted, moved, removed, with_share, with_values
+from widgets.number_field import NumberField
+from widgets.theme import SPACE, icon
+
+_NUDGE = 0.01
+_COLOUR_DIGITS = 5
+
+
+class StopsEditor(Editor):
+    """Base of the editors of stops: everything but the picture and the field of the value.
+
+    Args:
+        view: Picture of the stops.
+        value_part: Field of the chosen stop's value, at the right of its share.
+        parent: Parent widget.
+    """
+
+    def __init__(self, view: StopView, value_part: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._stops: Stops = ()
+        self.selected = 0
+        self.view = view
+        self.share = NumberField(self, lo=0.0, hi=1.0, step=0.01, decimals=2, decimals_max=4)
+        self.share.setToolTip("Share of the life at which the chosen stop stands: 0 is birth, 1 is death.")
+        self.add_button = _tool(self, "add", "Add a stop beside the chosen one")
+        self.remove_button = _tool(self, "remove", "Remove the chosen stop")
+        self._arrange(value_part)
+        self._connect()
+        self.setFocusProxy(view)
+
+    @property
+    def stops(self) -> Stops:
+        """What is shown."""
+        return self._stops
+
+    def set_value(self, value: Stops) -> None:
+        """Shows stops."""
+        self._stops = value
+        self.selected = min(self.selected, len(value) - 1)
+        self._show()
+
+    def select(self, index: int) -> None:
+        """Chooses a stop, the nearest one there is."""
+        index = min(max(index, 0), len(self._stops) - 1)
+        if index != self.selected:
+            self.release()
+            self.selected = index
+            self._show()
+
+    @abstractmethod
+    def show_values(self, values: tuple[float, ...]) -> None:
+        """Shows the values of the chosen stop in the field."""
+
+    @abstractmethod
+    def nudge(self, right: float, up: float) -> None:
+        """Moves the chosen stop by steps of the arrow keys."""
+
+    def open_value(self) -> None:
+        """Lets the user edit the values of the chosen stop."""
+
+    def menu(self) -> QMenu:
+        """Menu of the chosen stop."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        remove = menu.addAction(icon("remove"), "Remove stop")
+        remove.setEnabled(len(self._stops) > 1)
+        remove.triggered.connect(self._remove)
+        return menu
+
+    def take(self, stops: Stops, selected: int) -> None:
+        """Shows stops that the user made, and tells so unless they are the same."""
+        is_new = stops != self._stops
+        self._stops, self.selected = stops, selected
+        self._show()
+        if is_new:
+            self.edited.emit(stops)
+
+    # What the picture and the fields ask for
+
+    def _move(self, share: float, value: float | None) -> None:
+        values = None if value is None else (value,)
+        self.take(moved(self._stops, self.selected, share, values), self.selected)
+
+    def _add(self, share: float, value: float | None) -> None:
+        self.release()
+        self.take(*inserted(self._stops, share, None if value is None else (value,)))
+
+    def _insert(self) -> None:
+        self._add(gap_beside(self._stops, self.selected), None)
+
+    def _remove(self) -> None:
+        self.release()
+        self.take(*removed(self._stops, self.selected))
+
+    def _share_edited(self, share: float) -> None:
+        if self.share.is_held:
+            self.take(moved(self._stops, self.selected, share), self.selected)
+        else:
+            self.take(*with_share(self._stops, self.selected, share))
+
+    def _open_menu(self, place: QPoint) -> None:
+        self.menu().popup(place)
+
+    # Parts
+
+    def _show(self) -> None:
+        self.view.show_stops(self._stops, self.selected)
+        share, *values = self._stops[self.selected]
+        self.share.set_value(share)
+        self.show_values(tuple(values))
+        self.add_button.setEnabled(len(self._stops) < STOP_MAX)
+        self.remove_button.setEnabled(len(self._stops) > 1)
+
+    def _connect(self) -> None:
+        view = self.view
+        view.chosen.connect(self.select)
+        view.held.connect(self._begin)
+        view.moved.connect(self._move)
+        view.released.connect(self.edit_finished)
+        view.given_up.connect(self.edit_cancelled)
+        view.added.connect(self._add)
+        view.inserted.connect(self._insert)
+        view.removed.connect(self._remove)
+        view.opened.connect(self.open_value)
+        view.nudged.connect(self.nudge)
+        view.stepped.connect(lambda count: self.select(self.selected + count))
+        view.menu_wanted.connect(self._open_menu)
+        self.add_button.clicked.connect(self._insert)
+        self.remove_button.clicked.connect(self._remove)
+        self.link(self.share)
+        self.share.edited.connect(self._share_edited)
+
+    def link(self, field: NumberField | ColourEditor) -> None:
+        """Makes the gestures of a field gestures of the editor."""
+        field.edit_started.connect(self.edit_started)
+        field.edit_finished.connect(self.edit_finished)
+        field.edit_cancelled.connect(self.edit_cancelled)
+
+    def _begin(self) -> None:
+        self.release()
+        self.edit_started.emit()
+
+    def _arrange(self, value_part: QWidget) -> None:
+        fields = QHBoxLayout()
+        fields.setSpacing(SPACE)
+        fields.addWidget(QLabel("At", self))
+        fields.addWidget(self.share, 1)
+        fields.addSpacing(SPACE)
+        fields.addWidget(value_part, 1)
+        fields.addWidget(self.add_button)
+        fields.addWidget(self.remove_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE)
+        layout.addWidget(self.view)
+        layout.addLayout(fields)
+
+
+class GradientEditor(StopsEditor):
+    """Colours over a life, in linear light."""
+
+    def __init__(self, record: Param, parent: QWidget | None = None) -> None:
+        self.colour = ColourEditor(record.label)
+        self.colour.button.setToolTip("Colour of the chosen stop.")
+        super().__init__(GradientStrip(record.declared.doc), self.colour, parent)
+        self.link(self.colour)
+        self.colour.edited.connect(self._colour_edited)
+
+    def show_values(self, values: tuple[float, ...]) -> None:
+        """Shows the colour of the chosen stop."""
+        red, green, blue = srgb_from_linear(values).tolist()
+        self.colour.set_value((red, green, blue))
+
+    def open_value(self) -> None:
+        """Opens the colour of the chosen stop."""
+        self.colour.open_dialog()
+
+    def menu(self) -> QMenu:
+        """Adds the colour to the menu."""
+        menu = super().menu()
+        actions = menu.actions()
+        colour = menu.addAction(icon("material"), "Colour…")
+        colour.triggered.connect(self.open_value)
+        menu.insertAction(actions[0], colour)
+        return menu
+
+    def nudge(self, right: float, up: float) -> None:
+        """Moves the chosen stop; up and down choose another one."""
+        if up:
+            self.select(self.selected + (-1 if up > 0.0 else 1))
+            return
+        share = self._stops[self.selected][0] + right * _NUDGE
+        self.take(moved(self._stops, self.selected, share), self.selected)
+
+    def release(self) -> None:
+        """Closes the dialog of the colour; what was chosen stays."""
+        self.colour.release()
+
+    def _colour_edited(self, colour: Colour) -> None:
+        light = tuple(round(part, _COLOUR_DIGITS) for part in linear_from_srgb(colour).tolist())
+        self.take(with_values(self._stops, self.selected, light), self.selected)
+
+
+class CurveEditor(StopsEditor):
+    """A value over a life."""
+
+    def __init__(self, record: Param, parent: QWidget | None = None) -> None:
+        declared = record.declared
+        lo, hi = declared.lo, declared.hi
+        assert lo is not None
+        assert hi is not None
+        span = declared.soft or (lo, hi)
+        self.plot = CurvePlot(declared.doc, span, hi)
+        self.value = NumberField(lo=lo, hi=hi, soft=span, step=0.01, decimals=2, decimals_max=4)
+        self.value.setToolTip(f"{record.label} at the chosen stop.")
+        super().__init__(self.plot, self.value, parent)
+        self.link(self.value)
+        self.value.edited.connect(self._value_edited)
+
+    def show_values(self, values: tuple[float, ...]) -> None:
+        """Shows the value of the chosen stop."""
+        self.value.set_value(values[0])
+
+    def open_value(self) -> None:
+        """Puts the cursor into the value of the chosen stop."""
+        self.value.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.value.begin_edit()
+
+    def _value_edited(self, value: float) -> None:
+        self.take(with_values(self._stops, self.selected, (value,)), self.selected)
+
+    def nudge(self, right: float, up: float) -> None:
+        """Moves the chosen stop, up and down by a hundredth of the plot's height."""
+        share, value = self._stops[self.selected]
+        higher = min(max(round(value + up * _NUDGE * self.plot.top, 6), 0.0), self.plot.limit)
+        self.take(moved(self._stops, self.selected, share + right * _NUDGE, (higher,)), self.selected)
+
+
+def _tool(parent: QWidget, icon_name: str, tip: str) -> QToolButton:
+    button = QToolButton(parent)
+    button.setIcon(icon(icon_name))
+    button.setAutoRaise(True)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
