@@ -1,0 +1,42 @@
+"""Axes of the plots of frames: seconds before the newest one, milliseconds or percent."""
+
+import pyqtgraph as pg
+from PySide6.QtGui import QFont, QPalette
+
+from widgets.timings.texts import ago
+
+_MINUS = "−"
+
+
+class AgoAxis(pg.AxisItem):
+    """Seconds before the newest frame."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.enableAutoSIPrefix(False)
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
+        """Numbers with their unit, so that no title is needed."""
+        digits = 0 if spacing >= 1.0 else 1 if spacing >= 0.1 else 2 if spacing >= 0.01 else 3
+        texts = [f"{abs(value):.{digits}f}" for value in values]
+        return [
+            f"{_MINUS}{text} s" if value < 0.0 and float(text) else ago(0.0)
+            for value, text in zip(values, texts, strict=True)
+        ]
+
+
+class CostAxis(pg.AxisItem):
+    """Numbers, whose unit stands above the plot."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.enableAutoSIPrefix(False)
+
+
+def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
+    """Gives an axis the colours of the theme and the small font of its plot."""
+    dim = palette.color(QPalette.ColorRole.PlaceholderText)
+    axis.setPen(dim)
+    axis.setTextPen(dim)
+    axis.setTickFont(font)
+    axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)

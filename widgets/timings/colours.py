@@ -1,0 +1,45 @@
+"""The colour of a pass: the same in every session, plot, legend and strip.
+
+What kind of work a pass is decides its hue, from a palette that colour-blind eyes can tell apart (Okabe and Ito 2008);
+which one of its kind it is decides how light it is.
+"""
+
+import functools
+import zlib
+
+from PySide6.QtGui import QColor
+
+from sim.profile.sample import SEPARATOR
+
+_ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE = (
+    "#e69f00", "#56b4e9", "#009e73", "#e6d732", "#0072b2", "#d55e00", "#cc79a7",
+)  # fmt: skip
+PALETTE = (_ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE)
+
+_HUES = {
+    "simulate": _SKY, "draw": _ORANGE, "apply": _PURPLE, "pick": _GREEN, "upload": _YELLOW,
+    "pose": _PURPLE, "skinning": _GREEN, "cloth": _BLUE, "cloths": _BLUE, "emitter": _VERMILLION,
+    "particles": _VERMILLION, "models": _YELLOW, "meshes": _YELLOW, "colliders": _PURPLE,
+}  # fmt: skip
+_SHADES = (100, 78, 122, 64, 140)
+"""Percent of the lightness; the first one is for a kind as a whole."""
+
+
+@functools.lru_cache(maxsize=4096)
+def pass_colour(path: str) -> QColor:
+    """Colour of a pass; do not change what it returns.
+
+    Args:
+        path: The pass as `sim.profile.sample.Slice.path` names it.
+    """
+    parts = path.split(SEPARATOR)
+    kind = parts[1] if len(parts) > 1 else parts[0]
+    hue = _HUES.get(kind) or PALETTE[_hash(kind) % len(PALETTE)]
+    is_well_known = len(parts) == 1 and kind in _HUES
+    shade = 0 if is_well_known else _hash(path) % len(_SHADES)
+    return QColor(hue).lighter(_SHADES[shade]) if _SHADES[shade] >= 100 else QColor(hue).darker(10000 // _SHADES[shade])
+
+
+def _hash(text: str) -> int:
+    """A number that does not change from one session to the next, unlike `hash`."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 3

@@ -1,0 +1,337 @@
+"""Two recordings against each other: distributions, medians, and whether their difference is more than chance."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QSplitter,
+    QStackedLayout,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sim.profile.comparison import Comparison
+from sim.profile.history import Quantity
+from sim.profile.recording import Recording
+from widgets.empty_state import EmptyState
+from widgets.theme import SPACE, colours, is_dark, tabular
+from widgets.timings.bands import Level
+from widgets.timings.comparing import Pair
+from widgets.timings.distribution_plot import DistributionPlot, Series
+from widgets.timings.figures import TOTAL
+from widgets.timings.flow_row import FlowRow
+from widgets.timings.texts import DASH, SEPARATOR_DOT, milliseconds
+
+# Blue and orange are told apart by every eye (Okabe and Ito 2008); for dark and for light ground.
+_A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
+_PATH_ROLE = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_HEADINGS = ("Pass", "A ms", "B ms", "B − A", "95 % CI")
+_TIPS = (
+    "Click a row to see the distributions of its times.",
+    "Median of A [ms].",
+    "Median of B [ms].",
+    "Difference of the medians [ms]; bold where it is more than chance.",
+    "Interval that holds the true difference with 95 % confidence [ms], by block bootstrap.",
+)
+
+
+class ComparePage(QWidget):
+    """Chooses A and B among the recordings and shows them.
+
+    Signals:
+        remove_requested: Name of a recording to forget.
+    """
+
+    remove_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.recordings: tuple[Recording, ...] = ()
+        self.pair: Pair | None = None
+        self.comparisons: dict[str, Comparison] = {}
+        self._pending: list[str] = []
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._compare_next)
+        self.a_box, self.b_box = self._box("Recording A"), self._box("Recording B")
+        self.quantity_box = self._box("Which times", [(one.name, one) for one in Quantity])
+        self.level_box = self._box("How far groups are taken apart", [(one.label, one) for one in Level])
+        self.pass_box = self._box("Pass whose distributions are shown")
+        self.empty = EmptyState(
+            "compare",
+            "Nothing to compare yet",
+            "Record twice with a change between, or import a CSV file: then choose A and B here.",
+            self,
+        )
+        self.list = self._tree(("Recording", "Frames"), "Recordings")
+        self.table = self._tree(_HEADINGS, "Medians of every pass")
+        self.sentence = _words()
+        self.caution = _words()
+        self.plot = DistributionPlot(self)
+        self._prepare_trees()
+        self._arrange()
+        self._connect()
+
+    # --- recordings -----------------------------------------------------------------------------------
+
+    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+        """Offers these; the newest ones are chosen where the choice is gone or was never made."""
+        self.recordings = tuple(recordings)
+        names = [one.name for one in recordings]
+        for box, back in ((self.a_box, 2), (self.b_box, 1)):
+            before = box.currentText()
+            with QSignalBlocker(box):
+                box.clear()
+                box.addItems(names)
+                box.setCurrentIndex(names.index(before) if before in names else max(len(names) - back, 0))
+        if len(names) > 1 and self.a_box.currentIndex() == self.b_box.currentIndex():
+            with QSignalBlocker(self.b_box):
+                self.b_box.setCurrentIndex(len(names) - 1 if self.a_box.currentIndex() < len(names) - 1 else 0)
+        self.list.clear()
+        for one in recordings:
+            self.list.addTopLevelItem(_row_of(one))
+        self._stack.setCurrentIndex(0 if not recordings else 1)
+        self._compare()
+
+    def choose(self, a: str, b: str) -> None:
+        """Compares the recordings of these names."""
+        with QSignalBlocker(self.a_box):
+            self.a_box.setCurrentText(a)
+        with QSignalBlocker(self.b_box):
+            self.b_box.setCurrentText(b)
+        self._compare()
+
+    # --- comparing ------------------------------------------------------------------------------------
+
+    def _compare(self) -> None:
+        """Starts anew: what is shown at once, the rows of the table one after the other, so that nothing waits."""
+        a, b = (self._chosen(box) for box in (self.a_box, self.b_box))
+        self.pair = None
+        self.comparisons = {}
+        if a is None or b is None:
+            return
+        self.pair = Pair(a, b, self.quantity_box.currentData(), self.level_box.currentData())
+        paths = self.pair.paths()
+        before = self.pass_box.currentData() or TOTAL
+        with QSignalBlocker(self.pass_box):
+            self.pass_box.clear()
+            for path in paths:
+                self.pass_box.addItem(path or "Total", path)
+            self.pass_box.setCurrentIndex(paths.index(before) if before in paths else 0)
+        self._fill_table(paths)
+        self._show_pass()
+        self._pending = [path for path in paths if path not in self.comparisons]
+        self._timer.start()
+
+    def _chosen(self, box: QComboBox) -> Recording | None:
+        index = box.currentIndex()
+        return self.recordings[index] if 0 <= index < len(self.recordings) else None
+
+    def _compare_next(self) -> None:
+        if self.pair is None or not self._pending:
+            self._timer.stop()
+            return
+        self._compared(self._pending.pop(0))
+
+    def _compared(self, path: str) -> Comparison:
+        assert self.pair is not None
+        if path not in self.comparisons:
+            self.comparisons[path] = self.pair.compared(path)
+            self._fill_row(path, self.comparisons[path])
+        return self.comparisons[path]
+
+    def _show_pass(self) -> None:
+        """Distributions and sentence of the chosen pass."""
+        pair, path = self.pair, self.pass_box.currentData() or TOTAL
+        if pair is None:
+            return
+        if pair.a is pair.b:
+            self.sentence.setText("A and B are the same recording; choose another one for B.")
+        else:
+            self.sentence.setText(f"{path or 'Total'}: {pair.sentence(self._compared(path))}.")
+        self.caution.setText(pair.caution())
+        self.caution.setVisible(bool(pair.caution()))
+        a, b = pair.times(path)
+        shade = 0 if is_dark() else 1
+        self.plot.show_series(
+            (
+                Series(pair.a.name, a, QColor(_A_COLOUR[shade])),
+                Series(pair.b.name, b, QColor(_B_COLOUR[shade])),
+            )
+        )
+        title = f"Frames [%] over {pair.quantity.name} [ms]"
+        self.plot.header.set_title(SEPARATOR_DOT.join((title, pair.source())))
+        self.plot.setToolTip(f"{title}, source: {pair.source()}.\nDashed: the medians, and 16.7 and 33.3 ms.")
+        row = next((item for item in self._rows() if item.data(0, _PATH_ROLE) == path), None)
+        with QSignalBlocker(self.table):
+            self.table.setCurrentItem(row)
+
+    # --- table ----------------------------------------------------------------------------------------
+
+    def _fill_table(self, paths: Sequence[str]) -> None:
+        with QSignalBlocker(self.table):
+            self.table.clear()
+        for path in paths:
+            item = QTreeWidgetItem([path or "Total", *["…"] * (len(_HEADINGS) - 1)])
+            item.setData(0, _PATH_ROLE, path)
+            for column in range(1, len(_HEADINGS)):
+                item.setTextAlignment(column, _RIGHT)
+            self.table.addTopLevelItem(item)
+
+    def _fill_row(self, path: str, found: Comparison) -> None:
+        assert self.pair is not None
+        item = next(item for item in self._rows() if item.data(0, _PATH_ROLE) == path)
+        texts = (
+            milliseconds(found.median_a),
+            milliseconds(found.median_b),
+            _signed(found.difference),
+            DASH if math.isnan(found.lo) else f"{_signed(found.lo)} to {_signed(found.hi)}",
+        )
+        font = item.font(3)
+        font.setBold(found.is_told)
+        for column, text in enumerate(texts, 1):
+            item.setText(column, text)
+            item.setToolTip(column, f"{self.pair.sentence(found)}\nSource: {self.pair.source()}.")
+        item.setFont(3, font)
+
+    def _rows(self) -> list[QTreeWidgetItem]:
+        return [self.table.topLevelItem(row) for row in range(self.table.topLevelItemCount())]
+
+    def _choose_row(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            self.pass_box.setCurrentIndex(self.pass_box.findData(item.data(0, _PATH_ROLE)))
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _box(self, name: str, entries: Sequence[tuple[str, object]] = ()) -> QComboBox:
+        box = QComboBox(self)
+        for text, data in entries:
+            box.addItem(text, data)
+        box.setAccessibleName(name)
+        box.setToolTip(name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
+        return box
+
+    def _tree(self, headings: Sequence[str], name: str) -> QTreeWidget:
+        tree = QTreeWidget(self)
+        tree.setHeaderLabels(list(headings))
+        tree.setRootIsDecorated(False)
+        tree.setUniformRowHeights(True)
+        tree.setFrameShape(QFrame.Shape.NoFrame)
+        tree.setFont(tabular(tree.font()))
+        tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        tree.setAccessibleName(name)
+        tree.header().setStretchLastSection(False)
+        tree.setMinimumWidth(120)
+        return tree
+
+    def _prepare_trees(self) -> None:
+        for column, tip in enumerate(_TIPS):
+            self.table.headerItem().setToolTip(column, tip)
+            if column:
+                self.table.headerItem().setTextAlignment(column, _RIGHT)
+            self.table.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        for column in (0, 1):
+            self.list.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(
+            lambda place: self.menu().popup(self.list.viewport().mapToGlobal(place))
+        )
+
+    def menu(self) -> QMenu:
+        """What can be done with the current recording."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        item = self.list.currentItem()
+        if item is not None:
+            name = item.text(0)
+            menu.addAction("Use as A").triggered.connect(lambda: self.a_box.setCurrentText(name))
+            menu.addAction("Use as B").triggered.connect(lambda: self.b_box.setCurrentText(name))
+            menu.addSeparator()
+            menu.addAction("Forget").triggered.connect(lambda: self.remove_requested.emit(name))
+        return menu
+
+    def _arrange(self) -> None:
+        row = FlowRow(self)
+        for text, box in (("A", self.a_box), ("B", self.b_box)):
+            row.add(_tag(text, box))
+        for box in (self.quantity_box, self.level_box, self.pass_box):
+            row.add(box)
+        middle = QWidget(self)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.sentence, self.caution):
+            column.addWidget(widget)
+        column.addWidget(self.plot, 1)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        for widget in (self.list, middle, self.table):
+            self.splitter.addWidget(widget)
+        self.splitter.setSizes([200, 520, 380])
+        self.splitter.setStretchFactor(1, 1)
+        page = QWidget(self)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(row)
+        layout.addWidget(self.splitter, 1)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(page)
+
+    def _connect(self) -> None:
+        for box in (self.a_box, self.b_box, self.quantity_box, self.level_box):
+            box.currentIndexChanged.connect(lambda _: self._compare())
+        self.level_box.setCurrentIndex(self.level_box.findData(Level.KINDS))
+        self.pass_box.currentIndexChanged.connect(lambda _: self._show_pass())
+        self.table.currentItemChanged.connect(lambda item, _: self._choose_row(item))
+        palette = self.caution.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, QColor(colours().warning))
+        self.caution.setPalette(palette)
+
+
+def _row_of(recording: Recording) -> QTreeWidgetItem:
+    item = QTreeWidgetItem([recording.name, recording.summary])
+    origin = f"\nImported from {recording.origin}" if recording.origin else ""
+    for column in (0, 1):
+        item.setToolTip(column, f"{recording.name}\n{recording.summary}{origin}\nRight click for more.")
+    return item
+
+
+def _tag(text: str, box: QComboBox) -> QWidget:
+    """A letter before a box."""
+    pair = QWidget()
+    layout = QHBoxLayout(pair)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(SPACE)
+    layout.addWidget(QLabel(text))
+    layout.addWidget(box)
+    return pair
+
+
+def _words() -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setContentsMargins(SPACE, 0, SPACE, 0)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _signed(seconds: float) -> str:
+    """A difference in milliseconds with its sign."""
+    if math.isnan(seconds):
+        return DASH
+    return ("+" if seconds >= 0.0 else "−") + milliseconds(abs(seconds))

@@ -1,0 +1,112 @@
+"""Histograms of times over each other, with target lines and medians."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from sim.profile.history import Float64
+from widgets.theme import SPACE, colours, tabular
+from widgets.timings.axes import CostAxis, style_axis
+from widgets.timings.bins import bin_edges, counts
+from widgets.timings.plot_header import PlotHeader
+from widgets.timings.scale import TARGETS
+
+_MS = 1e3
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Times of one set of frames.
+
+    Attributes:
+        name: What they are called.
+        times: Times [s], NaN where they were lost.
+        colour: Of the bars.
+    """
+
+    name: str
+    times: Float64
+    colour: QColor
+
+
+class DistributionPlot(QWidget):
+    """Share of the frames [%] over the time [ms]; its medians are lines."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header = PlotHeader(self)
+        self.plot = pg.PlotWidget(
+            self, background=None, axisItems={"left": CostAxis(), "bottom": pg.AxisItem("bottom")}
+        )
+        self.plot.plotItem.hideButtons()
+        self.plot.plotItem.setMenuEnabled(False)
+        self.plot.plotItem.setMouseEnabled(False, False)
+        self.plot.plotItem.vb.disableAutoRange()
+        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.plot.setMinimumSize(120, 60)
+        self.series: tuple[Series, ...] = ()
+        self.edges: Float64 = np.array([0.0, 1e-3])
+        self.heights: list[Float64] = []
+        self._items: list[pg.GraphicsObject] = []
+        self._targets = [pg.InfiniteLine(target * _MS, angle=90) for target, _ in TARGETS]
+        for line in self._targets:
+            self.plot.addItem(line, ignoreBounds=True)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.header, 0, 0)
+        layout.addWidget(self.plot, 1, 0)
+        layout.setRowStretch(1, 1)
+        self._take_look()
+
+    def show_series(self, series: Sequence[Series]) -> None:
+        """Shows other times."""
+        self.series = tuple(series)
+        self.edges = bin_edges(*(one.times for one in series))
+        self.heights = [counts(one.times, self.edges) * _PERCENT for one in series]
+        for item in self._items:
+            self.plot.removeItem(item)
+        self._items = []
+        for one, heights in zip(self.series, self.heights, strict=True):
+            self._add(one, heights)
+        top = max((float(heights.max()) for heights in self.heights), default=1.0)
+        self.plot.setRange(
+            xRange=(self.edges[0] * _MS, self.edges[-1] * _MS), yRange=(0.0, max(top, 1e-3) * 1.05), padding=0.0
+        )
+
+    def _add(self, one: Series, heights: Float64) -> None:
+        fill = QColor(one.colour)
+        fill.setAlpha(110 if len(self.series) > 1 else 200)
+        curve = pg.PlotCurveItem(
+            self.edges * _MS, heights, stepMode="center", fillLevel=0.0, brush=fill, pen=pg.mkPen(one.colour, width=1)
+        )
+        self._items.append(curve)
+        self.plot.addItem(curve, ignoreBounds=True)
+        known = one.times[~np.isnan(one.times)]
+        if len(known):
+            pen = pg.mkPen(one.colour, width=2, style=Qt.PenStyle.DashLine)
+            median = pg.InfiniteLine(float(np.median(known)) * _MS, angle=90, pen=pen)
+            self._items.append(median)
+            self.plot.addItem(median, ignoreBounds=True)
+
+    def _take_look(self) -> None:
+        palette, font = self.palette(), tabular(self.font())
+        self.plot.setBackground(palette.color(QPalette.ColorRole.Window))
+        for side in ("left", "bottom"):
+            style_axis(self.plot.getAxis(side), palette, font)
+        self.plot.getAxis("left").setWidth(self.fontMetrics().horizontalAdvance("00.00") + 3 * SPACE)
+        self.plot.getAxis("bottom").setHeight(self.fontMetrics().height() + SPACE)
+        for line in self._targets:
+            line.setPen(pg.mkPen(colours().warning, width=1, style=Qt.PenStyle.DashLine))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the theme."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_targets"):
+            self._take_look()

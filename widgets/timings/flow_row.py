@@ -1,0 +1,118 @@
+"""A row of controls that goes on in a second line where it gets narrow, so that none is cut off or lost."""
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
+
+from widgets.theme import SPACE
+
+
+class FlowLayout(QLayout):
+    """From left to right, then from top to bottom; each widget has its preferred size."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self.setSpacing(SPACE)
+
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: D102
+        self._items.append(item)
+
+    def count(self) -> int:  # noqa: D102
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: D102
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: D102
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: D102
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: D102
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of all lines."""
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Moves the widgets."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        margins = self.contentsMargins()
+        sizes = [item.sizeHint() for item in self._shown()]
+        width = sum(size.width() for size in sizes) + self.spacing() * max(len(sizes) - 1, 0)
+        height = max((size.height() for size in sizes), default=0)
+        return QSize(width + margins.left() + margins.right(), height + margins.top() + margins.bottom())
+
+    def minimumSize(self) -> QSize:
+        """The widest widget."""
+        margins = self.contentsMargins()
+        sizes = [item.minimumSize() for item in self._shown()]
+        width = max((size.width() for size in sizes), default=0)
+        height = max((size.height() for size in sizes), default=0)
+        return QSize(width + margins.left() + margins.right(), height + margins.top() + margins.bottom())
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        margins = self.contentsMargins()
+        left, right = rect.left() + margins.left(), rect.right() - margins.right()
+        x, y = left, rect.top() + margins.top()
+        line: list[tuple[QLayoutItem, int, QSize]] = []
+        for item in self._shown():
+            size = item.sizeHint()
+            size.setWidth(min(size.width(), max(right - left + 1, 1)))
+            if line and x + size.width() - 1 > right:
+                y += self._finish(line, y, move=move) + self.spacing()
+                line, x = [], left
+            line.append((item, x, size))
+            x += size.width() + self.spacing()
+        return y + self._finish(line, y, move=move) + margins.bottom() - rect.top()
+
+    @staticmethod
+    def _finish(line: list[tuple[QLayoutItem, int, QSize]], y: int, *, move: bool) -> int:
+        """Centres the widgets of a line on each other; returns its height."""
+        height = max((size.height() for _, _, size in line), default=0)
+        if move:
+            for item, x, size in line:
+                item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+        return height
+
+
+class FlowRow(QWidget):
+    """A widget with that layout, as high as its lines need."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._flow = FlowLayout(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def add(self, *widgets: QWidget) -> None:
+        """Appends widgets."""
+        for widget in widgets:
+            self._flow.addWidget(widget)
+
+    def sizeHint(self) -> QSize:
+        """As high as needed at the width it has."""
+        hint = super().sizeHint()
+        return QSize(hint.width(), self._flow.heightForWidth(self.width())) if self.width() > 1 else hint
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrow, and as high as needed at the width it has."""
+        return QSize(self._flow.minimumSize().width(), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need more lines."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()

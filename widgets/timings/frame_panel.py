@@ -1,0 +1,166 @@
+"""Figures of the chosen frame: what it was, and its passes sorted by cost."""
+
+import math
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QScrollArea,
+    QSplitter,
+    QStackedLayout,
+    QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from sim.profile.sample import FrameSample
+from widgets.empty_state import EmptyState
+from widgets.theme import SPACE, icon, tabular
+from widgets.timings.texts import frame_facts, milliseconds
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_HEADINGS = ("Pass", "Runs", "GPU ms", "CPU ms")
+
+
+class FramePanel(QWidget):
+    """Facts at the left, passes with all their parts at the right.
+
+    Signals:
+        stepped: The frame before (-1) or after (1) is wanted.
+        worst_requested: The costliest frame of what is shown is wanted.
+    """
+
+    stepped = Signal(int)
+    worst_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.sample: FrameSample | None = None
+        self.empty = EmptyState("clip", "No frame chosen", "Click a spike in the plot, or press Worst.", self)
+        self.facts = QFormLayout()
+        self.values: dict[str, QLabel] = {}
+        self.passes = self._make_passes()
+        self.previous_button = _tool("previous", "", "The frame before")
+        self.next_button = _tool("next", "", "The frame after")
+        self.worst_button = _tool("mdi6.arrow-up-bold-outline", "Worst", "Choose the costliest frame of what is shown")
+        self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
+        self.next_button.clicked.connect(lambda: self.stepped.emit(1))
+        self.worst_button.clicked.connect(self.worst_requested)
+        self._arrange()
+
+    def show_sample(self, sample: FrameSample | None) -> None:
+        """Shows a frame, or none."""
+        self.sample = sample
+        self._stack.setCurrentIndex(0 if sample is None else 1)
+        for button in (self.previous_button, self.next_button):
+            button.setEnabled(sample is not None)
+        if sample is None:
+            return
+        for name, value in frame_facts(sample):
+            if name not in self.values:
+                self._add_fact(name)
+            self.values[name].setText(value)
+        self._show_passes(sample)
+
+    def _show_passes(self, sample: FrameSample) -> None:
+        self.passes.clear()
+        merged = merged_slices(sample)
+        source = sample.source.value
+        for path, (gpu, cpu, runs) in sorted(merged.items(), key=lambda item: -_rank(item[1])):
+            texts = [path, str(runs), milliseconds(gpu), milliseconds(cpu)]
+            item = QTreeWidgetItem(texts)
+            for column in (1, 2, 3):
+                item.setTextAlignment(column, _RIGHT)
+                item.setToolTip(column, f"{path}, with all its parts\nGPU source: {source}")
+            item.setToolTip(0, path)
+            self.passes.addTopLevelItem(item)
+
+    def _add_fact(self, name: str) -> None:
+        label, value = QLabel(name), QLabel()
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        value.setFont(tabular(value.font()))
+        value.setWordWrap(True)
+        value.setTextFormat(Qt.TextFormat.PlainText)
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.values[name] = value
+        self.facts.addRow(label, value)
+
+    def _make_passes(self) -> QTreeWidget:
+        tree = QTreeWidget(self)
+        tree.setHeaderLabels(list(_HEADINGS))
+        tree.setRootIsDecorated(False)
+        tree.setUniformRowHeights(True)
+        tree.setFrameShape(QFrame.Shape.NoFrame)
+        tree.setFont(tabular(tree.font()))
+        tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        tree.setAccessibleName("Passes of the frame")
+        header = tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in (1, 2, 3):
+            tree.headerItem().setTextAlignment(column, _RIGHT)
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
+        return tree
+
+    def _arrange(self) -> None:
+        form = QWidget()
+        form.setLayout(self.facts)
+        self.facts.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        self.facts.setSpacing(SPACE // 2)
+        scroll = QScrollArea()
+        scroll.setWidget(form)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        halves = QSplitter(Qt.Orientation.Horizontal)
+        halves.addWidget(scroll)
+        halves.addWidget(self.passes)
+        halves.setSizes([190, 260])
+        bar = QHBoxLayout()
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(0)
+        for button in (self.previous_button, self.next_button, self.worst_button):
+            bar.addWidget(button)
+        bar.addStretch(1)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(halves)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addLayout(self._stack, 1)
+
+
+def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:
+    """GPU and CPU time [s] and number of runs of every pass of a frame."""
+    merged: dict[str, tuple[float, float, int]] = {}
+    for one in sample.slices:
+        gpu, cpu, runs = merged.get(one.path, (0.0, 0.0, 0))
+        merged[one.path] = (gpu + one.gpu, cpu + one.cpu, runs + 1)
+    return merged
+
+
+def _rank(times: tuple[float, float, int]) -> float:
+    gpu, cpu, _ = times
+    return cpu if math.isnan(gpu) else max(gpu, 0.0)
+
+
+def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setIcon(icon(icon_name))
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(text or tip)
+    button.setAutoRaise(True)
+    if text:
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    return button

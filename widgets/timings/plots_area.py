@@ -1,0 +1,225 @@
+"""The plots of stacks beside each other, GPU and CPU, with one window, region, cross-hair and chosen frame for both."""
+
+import math
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from sim.profile.history import Quantity
+from sim.profile.sample import FrameSample
+from sim.profile.status import TimerStatus
+from widgets.theme import SPACE
+from widgets.timings.choice import Choice, Unit
+from widgets.timings.frames import Frames
+from widgets.timings.plot_header import PlotHeader
+from widgets.timings.stack_plot import StackPlot
+from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
+from widgets.timings.window import Window
+
+_HOW = (
+    "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"
+    "Shift + drag: a region for the figures; double click: none. Click: choose a frame."
+)
+
+
+class PlotsArea(QWidget):
+    """Shows frames; times of signals and arguments are monotonic [s].
+
+    Signals:
+        frame_clicked: Index of the frame that was clicked.
+        frame_pointed: Index of the frame under the mouse, or None.
+        region_changed: The region of the figures is another one, or none.
+        window_changed: The user zoomed.
+        hold_requested: What the user did needs frames that stand still.
+    """
+
+    frame_clicked = Signal(int)
+    frame_pointed = Signal(object)
+    region_changed = Signal()
+    window_changed = Signal()
+    hold_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.frames: Frames | None = None
+        self.choice = Choice()
+        self.window_shown = Window()
+        self.is_held = False
+        self.region: tuple[float, float] | None = None
+        self.status = TimerStatus()
+        self._under_mouse: float | None = None
+        self._chosen: FrameSample | None = None
+        self.plots = {quantity: StackPlot(quantity, self) for quantity in Quantity}
+        self.headers = {quantity: PlotHeader(self) for quantity in Quantity}
+        self._arrange()
+        for plot in self.plots.values():
+            self._connect(plot)
+
+    def _arrange(self) -> None:
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(SPACE)
+        layout.setVerticalSpacing(0)
+        for column, quantity in enumerate(Quantity):
+            layout.addWidget(self.headers[quantity], 0, column)
+            layout.addWidget(self.plots[quantity], 1, column)
+            layout.setColumnStretch(column, 1)
+        layout.setRowStretch(1, 1)
+
+    def _connect(self, plot: StackPlot) -> None:
+        box = plot.box
+        box.zoomed.connect(self._zoom)
+        box.panned.connect(self._pan)
+        box.region_dragged.connect(self._drag_region)
+        box.clicked.connect(self._click)
+        box.double_clicked.connect(lambda _: self.set_region(None))
+        plot.region_moved.connect(self._move_region)
+        plot.pointed.connect(self._point)
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def draw(self, frames: Frames, choice: Choice) -> None:
+        """Shows these frames."""
+        self.frames, self.choice = frames, choice
+        for quantity, plot in self.plots.items():
+            is_shown = quantity in choice.shown.quantities
+            plot.setVisible(is_shown)
+            self.headers[quantity].setVisible(is_shown)
+            if is_shown and len(frames):
+                plot.draw(frames, choice, self.window_shown)
+        self._show_marks()
+
+    def set_status(self, status: TimerStatus) -> None:
+        """Says how the figures are measured."""
+        self.status = status
+        self._show_titles()
+
+    def set_window(self, window: Window) -> None:
+        """Shows another piece of time."""
+        self.window_shown = window
+        if self.frames is not None:
+            self.draw(self.frames, self.choice)
+        self.window_changed.emit()
+
+    def set_held(self, held: bool) -> None:
+        """Whether frames stand still; when they move again, the region goes and the newest are shown."""
+        self.is_held = held
+        if not held:
+            self.set_region(None)
+            self.set_window(self.window_shown.live())
+
+    def set_region(self, region: tuple[float, float] | None) -> None:
+        """Sets the region of the figures, or takes it away."""
+        if region != self.region:
+            self.region = region
+            self._show_marks()
+            self.region_changed.emit()
+
+    def set_chosen(self, sample: FrameSample | None) -> None:
+        """Marks a frame, and moves the window to it while frames stand still."""
+        self._chosen = sample
+        if sample is not None and self.is_held and self.frames is not None:
+            window = self.window_shown.showing(sample.begin - self.frames.now)
+            if window != self.window_shown:
+                self.set_window(window)
+        self._show_marks()
+
+    def extent(self) -> slice:
+        """Indices of the frames that figures are about: those of the region, else those in the window."""
+        if self.frames is None:
+            return slice(0, 0)
+        now, window = self.frames.now, self.window_shown
+        return self.frames.region(*(self.region or (now + window.left, now + window.right)))
+
+    def pointed_index(self) -> int | None:
+        """Index of the frame under the mouse: the one that the column of pixels there shows."""
+        frames = self.frames
+        if frames is None or self._under_mouse is None or not len(frames):
+            return None
+        return self._index_at(self._under_mouse)
+
+    def _index_at(self, time: float) -> int | None:
+        """The frame that is drawn at a time."""
+        assert self.frames is not None
+        plot = self.plots[self.choice.quantity]
+        columns = plot.columns
+        if columns is None:
+            return None
+        count = len(columns.chosen)
+        place = int((time - self.window_shown.left) / self.window_shown.span * count)
+        index = int(columns.chosen[min(max(place, 0), count - 1)])
+        return index if index >= 0 else None
+
+    # --- the mouse ------------------------------------------------------------------------------------
+
+    def _zoom(self, factor: float, at: float) -> None:
+        self.set_window(self.window_shown.zoomed(factor, at if self.is_held else self.window_shown.right))
+
+    def _pan(self, seconds: float) -> None:
+        self.hold_requested.emit()
+        self.set_window(self.window_shown.panned(seconds))
+
+    def _drag_region(self, begin: float, end: float, finished: bool) -> None:  # noqa: ARG002
+        self.hold_requested.emit()
+        if self.frames is not None and end > begin:
+            self.set_region((self.frames.now + begin, self.frames.now + end))
+
+    def _move_region(self, begin: float, end: float) -> None:
+        if self.frames is not None:
+            self.set_region((self.frames.now + begin, self.frames.now + end))
+
+    def _click(self, time: float) -> None:
+        if self.frames is None or not len(self.frames):
+            return
+        index = self._index_at(time)
+        if index is not None:
+            begin = self.frames.begins[index]
+            self.hold_requested.emit()
+            # Held frames are a copy, which may have got newer ones meanwhile.
+            found = self.frames.at(begin)
+            if found is not None:
+                self.frame_clicked.emit(found)
+
+    def _point(self, time: float | None) -> None:
+        self._under_mouse = time
+        self._show_cross()
+        self.frame_pointed.emit(self.pointed_index())
+
+    # --- marks and texts ------------------------------------------------------------------------------
+
+    def _show_marks(self) -> None:
+        if self.frames is None:
+            return
+        now = self.frames.now
+        for plot in self.plots.values():
+            plot.mark(None if self._chosen is None else self._chosen.begin - now)
+            plot.show_region(None if self.region is None else (self.region[0] - now, self.region[1] - now))
+        self._show_cross()
+        self._show_titles()
+
+    def _show_cross(self) -> None:
+        index = self.pointed_index()
+        for quantity, plot in self.plots.items():
+            total = None
+            if index is not None and self.frames is not None:
+                total = float(self.frames.total(quantity, slice(index, index + 1))[0])
+                total = None if math.isnan(total) else total
+            plot.point_at(self._under_mouse, total)
+            self.headers[quantity].set_reading(self._reading(index, total))
+
+    def _reading(self, index: int | None, total: float | None) -> str:
+        if index is None or self.frames is None:
+            return ""
+        when = ago(float(self.frames.begins[index]) - self.frames.now)
+        cost = "lost" if total is None else f"{milliseconds(total)} ms"
+        return SEPARATOR_DOT.join((when, f"frame {self.frames.samples[index].number:,}", cost))
+
+    def _show_titles(self) -> None:
+        unit = "share of the frame [%]" if self.choice.unit is Unit.SHARE else "[ms]"
+        for quantity, header in self.headers.items():
+            source = source_of(quantity, self.status.source)
+            header.set_title(f"{quantity.name} {unit}{SEPARATOR_DOT}{source}")
+            tip = f"{quantity.name} times of each pass, source: {source}.\n{_HOW}\n\n{honesty_tip(self.status)}"
+            for widget in (header, self.plots[quantity]):
+                if widget.toolTip() != tip:
+                    widget.setToolTip(tip)

@@ -1,0 +1,95 @@
+"""The picture of a stack as numbers: one column of pixels for each step of time, filled from below, band over band.
+
+A column shows one frame, the costliest of those that fall into it, so that no spike is lost and the bands of a column
+add up to a frame that was measured.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.profile.decimate import buckets, peaks
+from sim.profile.history import Float64
+from widgets.timings.frames import Frames
+
+Int64 = npt.NDArray[np.int64]
+Colours = npt.NDArray[np.uint32]
+NOTHING = -1
+
+
+def frames_of_columns(frames: Frames, cost: Float64, left: float, right: float, count: int) -> Int64:
+    """Index of the frame that each column shows, shape (count,); `NOTHING` where there is none.
+
+    Args:
+        frames: All frames.
+        cost: By what the costliest of a column is chosen, shape (F,).
+        left, right: Times of the outer edges [s].
+        count: How many columns.
+    """
+    chosen = np.full(count, NOTHING, dtype=np.int64)
+    if not len(frames):
+        return chosen
+    into = buckets(frames.begins, left, right, count)
+    length = (right - left) / count
+    columns = np.clip(np.rint(into.begins / length - left / length).astype(np.int64), 0, count - 1)
+    chosen[columns] = peaks(cost, into)
+    # Frames wider than a column go on until the next one.
+    empty = np.flatnonzero(chosen == NOTHING)
+    middles = left + (empty + 0.5) * length
+    before = np.searchsorted(frames.begins, middles, "right") - 1
+    shown = (before >= 0) & (middles < frames.ends[before])
+    chosen[empty[shown]] = before[shown]
+    return chosen
+
+
+def snapped(left: float, right: float, count: int) -> tuple[float, float]:
+    """The window moved to whole columns, so that frames keep their columns while the plot scrolls."""
+    length = (right - left) / count
+    end = np.ceil(right / length) * length
+    return float(end - count * length), float(end)
+
+
+def tops(values: Float64, chosen: Int64) -> Float64:
+    """Upper edges of the bands in every column, shape (B, count), from values of shape (B, count)."""
+    known = np.where((chosen == NOTHING)[None, :], 0.0, np.nan_to_num(values))
+    return np.cumsum(known, axis=0)
+
+
+def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, height: int) -> Colours:
+    """Colours of all pixels of a stack, shape (height, C).
+
+    Args:
+        edges: Upper edges of the bands, shape (B, C), ascending along the first axis.
+        colours: Of the bands from the bottom up, 0xffrrggbb, shape (B,).
+        ground: Colour above the stack.
+        top: Value at the upper edge of the picture.
+        height: Rows of the picture.
+    """
+    count = edges.shape[1]
+    pixels = np.zeros((height + 1, count), dtype=np.uint32)
+    pixels[0] = ground
+    # From the top down a band begins with the difference of its colour to the one above; sums wrap around.
+    columns = np.arange(count)
+    above = np.append(colours[1:], np.uint32(ground))
+    for row, step in zip(rows_of(edges, top, height), colours - above, strict=True):
+        pixels[row, columns] += step
+    for y in range(1, height):
+        np.add(pixels[y], pixels[y - 1], out=pixels[y])
+    return pixels[:height]
+
+
+def draw_line(pixels: Colours, values: Float64, colour: int, top: float) -> None:
+    """Draws steps through a value for each column, shape (C,); none where it is NaN or above the picture."""
+    height = len(pixels)
+    known = np.flatnonzero(values <= top)
+    if not len(known):
+        return
+    rows = np.minimum(rows_of(values[known], top, height), height - 1)
+    before = np.where(np.diff(known, prepend=-2) == 1, np.roll(rows, 1), rows)
+    first, counts = np.minimum(rows, before), np.abs(rows - before) + 1
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    pixels[np.repeat(first, counts) + offsets, np.repeat(known, counts)] = colour
+
+
+def rows_of(values: Float64, top: float, height: int) -> Int64:
+    """Row of the pixel below each value; 0 for those above the picture, `height` for 0."""
+    return np.rint(height * (1.0 - np.minimum(values / top, 1.0))).astype(np.int64)

@@ -1,0 +1,262 @@
+"""One plot of stacked passes over time, with target lines, cross-hair, region and the chosen frame."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QWidget
+
+from sim.profile.history import Float64, Quantity
+from widgets.number_paint import mixed
+from widgets.theme import SPACE, colours, tabular
+from widgets.timings.axes import AgoAxis, CostAxis, style_axis
+from widgets.timings.choice import Choice, Unit
+from widgets.timings.colours import pass_colour
+from widgets.timings.frames import Frames
+from widgets.timings.scale import TARGETS, next_top
+from widgets.timings.stack_item import StackItem, StackLook
+from widgets.timings.stack_picture import NOTHING, Int64, frames_of_columns, snapped, tops
+from widgets.timings.time_box import TimeBox
+from widgets.timings.window import Window
+
+_PERCENT = 100.0
+_MS = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a plot shows now.
+
+    Attributes:
+        chosen: Index of the frame of each column, or `NOTHING`, shape (C,).
+        times: Times of the shown bands [s], shape (B, C).
+        total: Times of all passes [s], shape (C,).
+    """
+
+    chosen: Int64
+    times: Float64
+    total: Float64
+
+
+class StackPlot(pg.PlotWidget):
+    """Draws frames; the numbers of its vertical axis are milliseconds or percent.
+
+    Signals:
+        pointed: Time [s] under the mouse, relative to the newest frame, or None.
+        region_moved: The user dragged the region to these times [s].
+    """
+
+    pointed = Signal(object)
+    region_moved = Signal(float, float)
+
+    def __init__(self, quantity: Quantity, parent: QWidget | None = None) -> None:
+        self.box = TimeBox()
+        super().__init__(parent, background=None, viewBox=self.box, axisItems={"bottom": AgoAxis(), "left": CostAxis()})
+        self.quantity = quantity
+        self.columns: Columns | None = None
+        self.top = TARGETS[0][0]
+        self.auto_top = True
+        self._drawn: tuple[Frames, Choice, Window] | None = None
+        self.plotItem.hideButtons()
+        self.plotItem.setMenuEnabled(False)
+        self.stack = StackItem(self.box)
+        self._make_lines()
+        self._make_region()
+        self._take_look()
+        self.box.scaled.connect(self._scale_by)
+        self.box.scale_reset.connect(self.reset_scale)
+        self.scene().sigMouseMoved.connect(self._moved)
+        self.setMinimumSize(120, 60)
+
+    # --- drawing --------------------------------------------------------------------------------------
+
+    def draw(self, frames: Frames, choice: Choice, window: Window) -> None:
+        """Shows the frames of a window."""
+        self._drawn = (frames, choice, window)
+        area = self.box.rect()
+        ratio = self.devicePixelRatioF()
+        count, rows = round(area.width() * ratio), round(area.height() * ratio)
+        if count < 2 or rows < 2:
+            return
+        bands = choice.visible(frames.bands(choice.level))
+        self.columns = self._columns(frames, choice, window, count)
+        values, line, peak = self._scaled(self.columns, choice)
+        if self.auto_top:
+            self.top = _PERCENT if choice.unit is Unit.SHARE else next_top(self.top, peak)
+        scale = 1.0 if choice.unit is Unit.SHARE else _MS
+        self._set_range(window, self.top * scale)
+        palette = self.palette()
+        ground, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
+        self.stack.show_look(
+            StackLook(
+                edges=tops(values, self.columns.chosen),
+                line=line,
+                colours=tuple(pass_colour(band.path) for band in bands),
+                ground=ground,
+                ink=text,
+                faint=mixed(ground, text, 0.14),
+                top=self.top,
+                grid=self._grid(area.height(), scale),
+                rows=rows,
+                ratio=ratio,
+            )
+        )
+
+    def _columns(self, frames: Frames, choice: Choice, window: Window, count: int) -> Columns:
+        bands = choice.visible(frames.bands(choice.level))
+        total = frames.total(self.quantity)
+        shown = total
+        if len(bands) < len(frames.bands(choice.level)):
+            shown = np.sum([np.zeros(len(frames)), *(frames.values(band, self.quantity) for band in bands)], axis=0)
+        left, right = snapped(frames.now + window.left, frames.now + window.right, count)
+        chosen = frames_of_columns(frames, shown, left, right, count)
+        times = np.array([frames.values(band, self.quantity, chosen) for band in bands]).reshape(len(bands), count)
+        return Columns(chosen, times, np.where(chosen == NOTHING, np.nan, total[chosen]))
+
+    def _scaled(self, columns: Columns, choice: Choice) -> tuple[Float64, Float64, float]:
+        """Heights of bands and line in the unit, and the largest of all."""
+        if choice.unit is Unit.SHARE:
+            known = np.where(columns.total > 0.0, columns.total, np.inf)
+            return columns.times / known * _PERCENT, np.full(len(known), np.nan), _PERCENT
+        there = columns.chosen != NOTHING
+        heights = columns.times.sum(axis=0)[there]
+        return columns.times, columns.total, float(np.fmax.reduce(heights, initial=0.0))
+
+    def _grid(self, height: float, scale: float) -> tuple[float, ...]:
+        levels = self.getAxis("left").tickValues(0.0, self.top * scale, max(height, 1.0))
+        return tuple(float(value) / scale for value in levels[0][1]) if levels else ()
+
+    def _set_range(self, window: Window, top: float) -> None:
+        (left, right), (bottom, upper) = self.box.viewRange()
+        if (left, right, bottom, upper) == (window.left, window.right, 0.0, top):
+            return
+        self.box.setRange(xRange=(window.left, window.right), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
+        for line, (target, _) in zip(self.targets, TARGETS, strict=True):
+            line.setVisible(target * _MS < top and self._is_in_ms)
+
+    @property
+    def _is_in_ms(self) -> bool:
+        return self._drawn is not None and self._drawn[1].unit is Unit.MILLISECONDS
+
+    def redraw(self) -> None:
+        """Shows the same once more: size or theme are other ones."""
+        if self._drawn is not None:
+            self.draw(*self._drawn)
+
+    # --- scale ----------------------------------------------------------------------------------------
+
+    def _scale_by(self, factor: float) -> None:
+        if self._is_in_ms:
+            self.auto_top = False
+            self.top = min(max(self.top * factor, 1e-6), 100.0)
+            self.redraw()
+
+    def reset_scale(self) -> None:
+        """The scale follows the peaks again."""
+        self.auto_top = True
+        self.top = TARGETS[0][0]
+        self.redraw()
+
+    # --- marks ----------------------------------------------------------------------------------------
+
+    def point_at(self, time: float | None, cost: float | None = None) -> None:
+        """Puts the cross-hair at a time [s] and a cost [s]; None takes it away."""
+        for line, value in zip(self.cross, (time, cost and cost * _MS), strict=True):
+            line.setVisible(value is not None)
+            if value is not None:
+                line.setPos(value)
+        if not self._is_in_ms:
+            self.cross[1].setVisible(False)
+
+    def mark(self, time: float | None) -> None:
+        """Marks the chosen frame."""
+        self.chosen_line.setVisible(time is not None)
+        if time is not None:
+            self.chosen_line.setPos(time)
+
+    def show_region(self, region: tuple[float, float] | None) -> None:
+        """Shows the dragged region, without telling of it."""
+        self.region.setVisible(region is not None)
+        if region is not None and region != self.region.getRegion():
+            self.region.blockSignals(True)
+            self.region.setRegion(region)
+            self.region.blockSignals(False)
+
+    def _make_lines(self) -> None:
+        self.targets = [
+            pg.InfiniteLine(
+                target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
+            )
+            for target, name in TARGETS
+        ]
+        self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
+        self.chosen_line = pg.InfiniteLine(angle=90)
+        for line in (*self.targets, *self.cross, self.chosen_line):
+            line.setVisible(False)
+            self.box.addItem(line, ignoreBounds=True)
+
+    def _make_region(self) -> None:
+        self.region = pg.LinearRegionItem(swapMode="sort")
+        self.region.setVisible(False)
+        self.region.setZValue(5)
+        self.region.sigRegionChanged.connect(lambda item: self.region_moved.emit(*map(float, item.getRegion())))
+        self.box.addItem(self.region, ignoreBounds=True)
+
+    # --- look -----------------------------------------------------------------------------------------
+
+    def _take_look(self) -> None:
+        """Colours and font of the theme in force."""
+        palette, scheme = self.palette(), colours()
+        font = tabular(self.font())
+        self.setBackground(palette.color(QPalette.ColorRole.Window))
+        metrics = self.fontMetrics()
+        for side, axis in (("left", self.getAxis("left")), ("bottom", self.getAxis("bottom"))):
+            style_axis(axis, palette, font)
+            if side == "left":
+                axis.setWidth(metrics.horizontalAdvance("000.0") + 3 * SPACE)
+            else:
+                axis.setHeight(metrics.height() + SPACE)
+        text = palette.color(QPalette.ColorRole.Text)
+        for line in self.targets:
+            line.setPen(pg.mkPen(scheme.warning, width=1, style=Qt.PenStyle.DashLine))
+            line.label.setColor(scheme.warning)
+            line.label.setFont(font)
+        for line in self.cross:
+            line.setPen(pg.mkPen(text, width=1, style=Qt.PenStyle.DotLine))
+        self.chosen_line.setPen(pg.mkPen(scheme.accent_text, width=2))
+        self._colour_region(scheme.accent_text)
+
+    def _colour_region(self, accent: str) -> None:
+        fill = pg.mkColor(accent)
+        fill.setAlpha(50)
+        self.region.setBrush(fill)
+        self.region.setHoverBrush(fill)
+        for line in self.region.lines:
+            line.setPen(pg.mkPen(accent, width=1))
+            line.setHoverPen(pg.mkPen(accent, width=2))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follows the theme."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "region"):
+            self._take_look()
+            self.redraw()
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Fills the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "stack"):
+            self.redraw()
+
+    # --- the mouse ------------------------------------------------------------------------------------
+
+    def _moved(self, place: QPointF) -> None:
+        inside = self.box.sceneBoundingRect().contains(place)
+        self.pointed.emit(float(self.box.mapSceneToView(place).x()) if inside else None)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The cross-hair goes with the mouse."""
+        super().leaveEvent(event)
+        self.pointed.emit(None)

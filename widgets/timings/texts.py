@@ -1,0 +1,85 @@
+"""Times, shares and sources as the user reads them."""
+
+import math
+
+from sim.profile.history import Quantity
+from sim.profile.sample import FrameSample, TimeSource
+from sim.profile.status import TimerStatus
+
+DASH = "–"
+CPU_SOURCE = "processor clock, Python and driver"
+SEPARATOR_DOT = " · "
+
+
+def milliseconds(seconds: float) -> str:
+    """A time in milliseconds with about three digits that count; a dash for NaN."""
+    if math.isnan(seconds):
+        return DASH
+    value = seconds * 1e3
+    return f"{value:.{3 if value < 1.0 else 2 if value < 100.0 else 1}f}"
+
+
+def percent(share: float) -> str:
+    """A share in percent; a dash for NaN."""
+    return DASH if math.isnan(share) else f"{share * 100.0:.1f}"
+
+
+def ago(seconds: float) -> str:
+    """A time relative to the newest frame, with a true minus."""
+    return f"{seconds:.2f} s".replace("-", "−") if abs(seconds) >= 0.005 else "now"
+
+
+def source_of(quantity: Quantity, source: TimeSource) -> str:
+    """Where times come from."""
+    return source.value if quantity is Quantity.GPU else CPU_SOURCE
+
+
+def honesty_text(status: TimerStatus) -> str:
+    """How figures are measured, in one line."""
+    parts = [
+        "" if status.enabled else "Not measuring",
+        f"GPU: {status.source.value}",
+        f"latency {_counted(status.latency_frames, 'frame')}",
+        f"{status.dropped:,} dropped",
+        f"{status.warmup_discarded:,} warm-up discarded",
+        f"vsync {status.vsync.value}",
+        f"own cost {status.own_cost_us_per_frame:.0f} µs a frame",
+    ]
+    return SEPARATOR_DOT.join(part for part in parts if part)
+
+
+def honesty_tip(status: TimerStatus) -> str:
+    """The same at length, with the reasons."""
+    return "\n".join(
+        (
+            f"GPU times come from the {status.source.value}: {status.reason}.",
+            f"CPU times come from the {CPU_SOURCE}.",
+            f"Renderer: {status.renderer or 'unknown'}.",
+            f"Latency: times are known {_counted(status.latency_frames, 'frame')} after the picture.",
+            f"Dropped: {status.dropped:,} GPU times that came late or made no sense; they are gaps, not zeros.",
+            f"Warm-up: {status.warmup_discarded:,} frames after switching on or building shaders are left out.",
+            f"Vsync {status.vsync.value}: where it is on, frames wait for the screen and their rate says less.",
+            f"Own cost: the instrument's own calls, median {status.own_cost_us_per_frame:.1f} µs a frame.",
+        )
+    )
+
+
+def frame_facts(sample: FrameSample) -> list[tuple[str, str]]:
+    """Label and value of everything that is known of a frame as a whole."""
+    moment = sample.moment
+    interval = DASH if math.isnan(sample.interval) else f"{milliseconds(sample.interval)} ms"
+    rate = "" if not sample.interval > 0.0 else f" ({1.0 / sample.interval:.1f} fps)"
+    clip = DASH if math.isnan(moment.clip_frame) else f"{moment.clip_frame:.2f}"
+    return [
+        ("Frame", f"{sample.number:,}"),
+        ("Step", f"{moment.step:,}"),
+        ("Scene time", f"{moment.time:.3f} s"),
+        ("Animation frame", f"{clip} of {moment.clip}" if moment.clip else clip),
+        ("Since the one before", f"{interval}{rate}"),
+        ("GPU source", sample.source.value),
+        ("Known after", _counted(sample.latency, "frame")),
+    ]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,294 @@
+"""The Timings panel: what every frame costs, pass by pass."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from sim.profile.history import History
+from sim.profile.recording import Recording
+from sim.profile.sample import FrameSample
+from sim.profile.status import TimerStatus
+from widgets.empty_state import EmptyState
+from widgets.theme import icon
+from widgets.timings.bands import Level
+from widgets.timings.choice import Choice, Shown, Unit
+from widgets.timings.compare_page import ComparePage
+from widgets.timings.frames import Frames
+from widgets.timings.frames_page import FramesPage
+from widgets.timings.honesty_label import HonestyLabel
+from widgets.timings.toolbar import Toolbar
+from widgets.timings.window import Window
+
+INTERVAL = 100
+"""Between two refreshes [ms]: ten pictures a second look live."""
+_FIGURES_EVERY = 5
+"""Refreshes between two counts of the figures, which could not be read faster."""
+
+
+class TimingsView(QWidget):
+    """Shows a history that others fill, and tells what the user wants.
+
+    Attributes:
+        pause_action: Holds and releases the view; its key works inside the panel.
+
+    Signals:
+        frame_chosen: A `FrameSample` was chosen.
+        held_changed: The view is held, or live again.
+        timing_toggled: Measuring is to be switched on or off.
+        record_requested: Name of a recording to begin.
+        record_stopped: The recording is to end.
+        recording_removed: Name of a recording to forget.
+        import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries.
+        state_changed: `state()` is another one.
+    """
+
+    frame_chosen = Signal(object)
+    held_changed = Signal(bool)
+    timing_toggled = Signal(bool)
+    record_requested = Signal(str)
+    record_stopped = Signal()
+    recording_removed = Signal(str)
+    import_requested = Signal()
+    export_csv_requested = Signal()
+    export_trace_requested = Signal()
+    clear_requested = Signal()
+    state_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._history = History()
+        self._held: Frames | None = None
+        self._choice = self._before_click = Choice()
+        self._drawn_version = -1
+        self._until_figures = 0
+        self.status = TimerStatus()
+        self.toolbar, self.honesty = Toolbar(self), HonestyLabel(self)
+        self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
+        self.empty = EmptyState("mdi6.timer-outline", "", "", self)
+        self.pages = QStackedWidget(self)
+        self.pause_action = self._make_pause_action()
+        self._timer = QTimer(self, interval=INTERVAL)
+        self._timer.timeout.connect(self._refresh_if_seen)
+        self._arrange()
+        self._connect()
+        self._show_page()
+
+    # --- what others tell -----------------------------------------------------------------------------
+
+    def set_history(self, history: History) -> None:
+        """Shows another history; a held view is live again."""
+        self._history = history
+        self.choose_frame(None)
+        self.go_live()
+        self.redraw()
+
+    def set_status(self, status: TimerStatus) -> None:
+        """How frames are measured, and whether."""
+        if status == self.status:
+            return
+        self.status = status
+        self.honesty.set_status(status)
+        self.frames_page.set_status(status)
+        self.toolbar.set_measuring(status.enabled)
+        self._show_page()
+
+    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+        """What can be compared."""
+        self.toolbar.set_taken([one.name for one in recordings])
+        self.compare_page.set_recordings(recordings)
+
+    def set_recording(self, active: bool, frames: int = 0) -> None:
+        """Whether a recording runs, and how many frames it has."""
+        self.toolbar.set_recording(active, frames)
+
+    def choose_frame(self, sample: FrameSample | None) -> None:
+        """Marks a frame without telling of it."""
+        self.frames_page.choose(sample)
+
+    def compare(self, a: str, b: str) -> None:
+        """Shows two recordings against each other."""
+        self.compare_page.choose(a, b)
+        self.toolbar.compare_button.setChecked(True)
+
+    # --- live or held ---------------------------------------------------------------------------------
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the view stands still."""
+        return self._held is not None
+
+    def hold(self) -> None:
+        """The view stands still; frames go on to be measured and kept."""
+        if self._held is None:
+            self._held = Frames.of(self._history)
+            self.frames_page.area.set_held(True)
+            self.frames_page.draw(self._held, self._choice, figures=True)
+            self._show_held()
+
+    def go_live(self) -> None:
+        """The newest frames are shown again."""
+        if self._held is not None:
+            self._held = None
+            self.frames_page.area.set_held(False)
+            self._show_held()
+            self.redraw()
+
+    def _show_held(self) -> None:
+        self.toolbar.set_held(self.is_held)
+        self.pause_action.setChecked(self.is_held)
+        self.held_changed.emit(self.is_held)
+
+    # --- drawing --------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Draws what is new, unless the view is held."""
+        if self._held is not None or self._history.version == self._drawn_version:
+            return
+        self._drawn_version = self._history.version
+        self._show_page()
+        self._until_figures -= 1
+        figures = self._until_figures < 0
+        if figures:
+            self._until_figures = _FIGURES_EVERY - 1
+        self.frames_page.draw(Frames.of(self._history), self._choice, figures=figures)
+
+    def redraw(self) -> None:
+        """Draws everything once more."""
+        self._show_page()
+        self._until_figures = 0
+        self._drawn_version = self._history.version
+        frames = Frames.of(self._history) if self._held is None else self._held
+        self.frames_page.draw(frames, self._choice, figures=True)
+
+    def _refresh_if_seen(self) -> None:
+        # Behind another tab the panel is not hidden, but nothing of it can be seen.
+        if not self.visibleRegion().isEmpty():
+            self.refresh()
+
+    def _show_page(self) -> None:
+        if self.toolbar.compare_button.isChecked():
+            page: QWidget = self.compare_page
+        else:
+            page = self.frames_page if len(self._history) or self.is_held else self.empty
+        if self.status.enabled:
+            self.empty.set_text(
+                "Waiting for the first frames", "Press play, or move the view: only frames that are drawn are measured."
+            )
+        else:
+            self.empty.set_text("Timing is off", "Press Measure to see what every frame costs, pass by pass.")
+        if self.pages.currentWidget() is not page:
+            self.pages.setCurrentWidget(page)
+
+    # --- choosing -------------------------------------------------------------------------------------
+
+    @property
+    def choice(self) -> Choice:
+        """What of the frames is shown."""
+        return self._choice
+
+    def set_choice(self, choice: Choice) -> None:
+        """Shows something else of the frames."""
+        if choice != self._choice:
+            self._choice = choice
+            self.toolbar.show_choice(choice)
+            self.redraw()
+            self.state_changed.emit()
+
+    def _toggle(self, path: str) -> None:
+        self._before_click = self._choice
+        self.set_choice(self._choice.toggled(path))
+
+    def state(self) -> dict[str, str]:
+        """View settings, to be kept between sessions."""
+        choice = self._choice
+        return {
+            "shown": choice.shown.name,
+            "unit": choice.unit.name,
+            "level": choice.level.name,
+            "seconds": f"{self.frames_page.area.window_shown.span:g}",
+        }
+
+    def restore(self, state: dict[str, str]) -> None:
+        """Takes what `state` gave; what is missing or unknown stays as it is."""
+        shown = Shown.__members__.get(state.get("shown", ""), self._choice.shown)
+        unit = Unit.__members__.get(state.get("unit", ""), self._choice.unit)
+        level = Level.__members__.get(state.get("level", ""), self._choice.level)
+        self.set_choice(replace(self._choice, shown=shown, unit=unit, level=level))
+        try:
+            seconds = float(state.get("seconds", ""))
+        except ValueError:
+            return
+        if seconds > 0.0:
+            window = Window(-1.0, 0.0).zoomed(seconds, 0.0)
+            self.frames_page.area.set_window(window)
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _make_pause_action(self) -> QAction:
+        action = QAction(icon("pause"), "Pause", self)
+        action.setCheckable(True)
+        action.setShortcut(QKeySequence("Shift+P"))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.setToolTip("Hold the view of the timings; measuring goes on.")
+        action.triggered.connect(self._set_held)
+        self.addAction(action)
+        return action
+
+    def _set_held(self, held: bool) -> None:
+        (self.hold if held else self.go_live)()
+
+    def _arrange(self) -> None:
+        for page in (self.empty, self.frames_page, self.compare_page):
+            self.pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.toolbar)
+        layout.addWidget(self.pages, 1)
+        layout.addWidget(self.honesty)
+        self.toolbar.show_choice(self._choice)
+
+    def _connect(self) -> None:
+        bar, page = self.toolbar, self.frames_page
+        bar.measure_button.toggled.connect(self.timing_toggled)
+        bar.pause_button.toggled.connect(self._set_held)
+        bar.live_button.clicked.connect(self.go_live)
+        bar.choice_edited.connect(lambda: self.set_choice(bar.apply_to(self._choice)))
+        bar.record_requested.connect(self._record)
+        bar.record_stopped.connect(self.record_stopped)
+        bar.compare_button.toggled.connect(lambda _: self._show_page())
+        for text, name, signal in (
+            ("Import CSV…", "open", self.import_requested),
+            ("Export CSV…", "save", self.export_csv_requested),
+            ("Export Chrome Trace…", "save", self.export_trace_requested),
+            ("Clear", "clear", self.clear_requested),
+        ):
+            bar.menu.addAction(icon(name), text).triggered.connect(signal)
+        page.frame_chosen.connect(self.frame_chosen)
+        page.area.hold_requested.connect(self.hold)
+        page.area.window_changed.connect(self.state_changed)
+        page.table.toggled.connect(self._toggle)
+        page.table.soloed.connect(lambda path: self.set_choice(self._choice.soloed(path)))
+        page.table.double_clicked.connect(lambda path: self.set_choice(self._before_click.soloed(path)))
+        page.table.all_requested.connect(lambda: self.set_choice(replace(self._choice, hidden=frozenset(), solo="")))
+        self.compare_page.remove_requested.connect(self.recording_removed)
+
+    def _record(self, name: str) -> None:
+        """A recording needs frames that are measured."""
+        if not self.status.enabled:
+            self.timing_toggled.emit(True)
+        self.record_requested.emit(name)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draws while it can be seen."""
+        super().showEvent(event)
+        self._timer.start()
+        self.redraw()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rests while it cannot."""
+        super().hideEvent(event)
+        self._timer.stop()
