@@ -1,0 +1,506 @@
+"""Emitters in a scene: on nodes, bones and skin, muted and soloed, at any time of the clock, and what goes wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+import resources
+from sim.assets.load import load_model
+from sim.assets.model import CharacterModel
+from sim.clock import STEP_TIME
+from sim.collider_settings import ColliderSettings, ColliderShape
+from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
+from sim.emitter_settings import CollisionResponse, EmitterSettings
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.model_settings import ModelSettings
+from sim.scene import Node, Scene
+from sim.systems.particles import EmitterSystem
+from sim.transform import Transform
+
+FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
+STILL: dict[str, Any] = {
+    "capacity": 600, "rate": 600.0, "lifetime": 4.0, "speed": 0.0, "gravity": (0.0, 0.0, 0.0), "drag": 0.0,
+}  # fmt: skip
+"""Particles that stay where they are born, or fly straight on with what they inherit."""
+
+BRIEF: dict[str, Any] = {"lifetime": 1.01 * STEP_TIME, "lifetime_variance": 0.0}
+"""At the end of a step those live that were born in it, ten of them."""
+
+FLOOR = Node(id="floor", collider=ColliderSettings(shape=ColliderShape.PLANE))
+
+
+@pytest.fixture(scope="module")
+def humanoid() -> CharacterModel:
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+
+
+@pytest.fixture
+def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
+    made = Engine(context)
+    made.set_model("figure", humanoid, {})
+    yield made
+    made.release()
+
+
+def emitter(node_id: str = "e", *, position: tuple[float, float, float] = (0.0, 0.0, 0.0), **settings: Any) -> Node:
+    values = EmitterSettings(**(STILL | settings))
+    return Node(id=node_id, name=node_id.upper(), transform=Transform(position=position), emitter=values)
+
+
+def changed(node: Node, **settings: Any) -> Node:
+    assert node.emitter is not None
+    return msgspec.structs.replace(node, emitter=msgspec.structs.replace(node.emitter, **settings))
+
+
+def moved(node: Node, *position: float) -> Node:
+    return msgspec.structs.replace(node, transform=Transform(position=position))
+
+
+def take(engine: Engine, *nodes: Node) -> None:
+    engine.apply(Scene(nodes=nodes))
+
+
+def run(engine: Engine, first: int, last: int) -> None:
+    for step in range(first, last):
+        engine.step((step + 1) * STEP_TIME)
+
+
+def system(engine: Engine, node_id: str = "e") -> EmitterSystem:
+    return engine.simulation.emitters[node_id]
+
+
+def alive(engine: Engine, node_id: str = "e") -> np.ndarray:
+    records = system(engine, node_id).read()
+    return records[records["position"][:, 3] >= 0.0]
+
+
+def texts(engine: Engine) -> list[str]:
+    return [problem.text for problem in engine.simulation.take_problems()]
+
+
+# --- sources ------------------------------------------------------------------------------------------
+
+
+def test_a_node_moved_by_hand_leaves_an_even_trail_and_a_jump_leaves_none(engine: Engine) -> None:
+    node = emitter(inherited_velocity=1.0)
+    take(engine, node)
+    run(engine, 0, 1)
+    take(engine, moved(node, 0.6, 0.0, 0.0))
+    run(engine, 1, 2)
+    born = alive(engine)[10:]
+    np.testing.assert_allclose(born["velocity"][:, :3], np.tile([36.0, 0.0, 0.0], (10, 1)), rtol=1e-5)
+    engine.simulation.reset()
+    take(engine, moved(node, 5.0, 0.0, 0.0))
+    run(engine, 0, 1)
+    np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
+    take(engine, moved(node, -5.0, 0.0, 0.0))
+    engine.jump(1.0)
+    run(engine, 60, 61)
+    np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
+
+
+def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> None:
+    node = emitter(position=(0.0, 0.1, 0.0), model_node="figure", bone="hand_l", inherited_velocity=1.0, **BRIEF)
+    take(engine, FIGURE, node)
+    run(engine, 0, 10)
+    places = []
+    for step in (10, 11):
+        run(engine, step, step + 1)
+        frame = engine._characters["figure"].joint_frame("hand_l")
+        places.append((frame @ [0.0, 0.1, 0.0, 1.0])[:3])
+    np.testing.assert_allclose(engine.emitter_placement("e")[:3, 3], places[1], atol=1e-9)
+    found = alive(engine)
+    speed = (places[1] - places[0]) / STEP_TIME
+    assert np.linalg.norm(speed) > 0.1
+    np.testing.assert_allclose(found["velocity"][:, :3], np.tile(speed, (len(found), 1)), atol=2e-4)
+    box = engine.bounds("e")
+    assert box is not None
+    assert np.all(box.lo <= places[1])
+    assert np.all(box.hi >= places[1])
+    parent = engine.world_from_parent(node)
+    np.testing.assert_allclose(parent @ [0.0, 0.1, 0.0, 1.0], [*places[1], 1.0], atol=1e-9)
+
+
+def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine) -> None:
+    large = msgspec.structs.replace(FIGURE, transform=Transform(scale=(2.0, 2.0, 2.0)))
+    take(engine, large, emitter(position=(0.0, 0.1, 0.0), model_node="figure", bone="hand_l"))
+    engine.advance(0.0)
+    frame = engine._characters["figure"].joint_frame("hand_l")
+    expected = frame[:3, 3] + 0.2 * frame[:3, 1]
+    np.testing.assert_allclose(engine.emitter_placement("e")[:3, 3], expected, atol=1e-9)
+
+
+def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine) -> None:
+    node = emitter(source=EmitterSource.VERTICES, model_node="figure", inherited_velocity=1.0, **BRIEF)
+    take(engine, FIGURE, node)
+    run(engine, 0, 20)
+    before = skin(engine)
+    run(engine, 20, 21)
+    after, found = skin(engine), alive(engine)
+    assert len(found) == 10
+    velocities = (after - before) / STEP_TIME
+    assert np.linalg.norm(velocities, axis=1).max() > 0.5
+    for record in found:
+        # A vertex whose straight way over the step the particle is born on, and goes on along.
+        place, velocity = record["position"][:3], record["velocity"][:3]
+        errors = np.linalg.norm(after - place, axis=1) + np.linalg.norm(velocities - velocity, axis=1)
+        assert errors.min() < 1e-3
+
+
+def skin(engine: Engine) -> np.ndarray:
+    figure = engine._characters["figure"]
+    places = figure.primary.read()["position"][:, :3].astype(np.float64)
+    return places @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
+
+
+def test_after_a_jump_in_time_skin_emits_without_a_spike(engine: Engine) -> None:
+    node = emitter(source=EmitterSource.FACES, model_node="figure", inherited_velocity=1.0, **BRIEF)
+    take(engine, FIGURE, node)
+    run(engine, 0, 3)
+    engine.jump(0.5)
+    engine.step(0.5 + STEP_TIME)
+    np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
+    engine.step(0.5 + 2.0 * STEP_TIME)
+    assert 0.0 < np.linalg.norm(alive(engine)["velocity"][:, :3], axis=1).max() < 10.0
+
+
+def test_a_hidden_model_emits_from_where_it_goes(engine: Engine) -> None:
+    node = emitter(source=EmitterSource.FACES, model_node="figure", **BRIEF)
+    take(engine, msgspec.structs.replace(FIGURE, visible=False), node)
+    run(engine, 0, 2)
+    first = skin(engine)
+    run(engine, 2, 20)
+    assert np.abs(skin(engine) - first).max() > 0.05
+
+
+def test_from_skin_axes_are_those_of_the_emitter(engine: Engine) -> None:
+    """Also where the model has other axes of its own."""
+    node = emitter(source=EmitterSource.FACES, model_node="figure", speed=1.0, speed_variance=0.0, cone_angle=0.0)
+    node = msgspec.structs.replace(node, transform=Transform(rotation=(0.0, 0.0, -90.0)))
+    fallen = msgspec.structs.replace(FIGURE, transform=Transform(rotation=(90.0, 0.0, 0.0)))
+    take(engine, fallen, node)
+    run(engine, 0, 2)
+    found = alive(engine)["velocity"][:, :3]
+    np.testing.assert_allclose(found, np.tile([1.0, 0.0, 0.0], (len(found), 1)), atol=1e-6)
+
+
+# --- densities ----------------------------------------------------------------------------------------
+
+
+def test_a_bone_says_where_skin_emits(engine: Engine, humanoid: CharacterModel) -> None:
+    settings = {"source": EmitterSource.FACES, "model_node": "figure", "density_bone": "hand_l"}
+    take(engine, FIGURE, emitter(**settings))
+    for _ in range(30):
+        engine.step(0.0)
+    figure = engine._characters["figure"]
+    assert humanoid.skeleton is not None
+    box = figure.joint_bounds(humanoid.skeleton.index("hand_l"))
+    places = alive(engine)["position"][:, :3]
+    assert len(places) == 300
+    # Faces at the wrist reach a little beyond what the hand moves.
+    assert np.all(np.abs(places - (box.lo + box.hi) / 2.0) < 0.25)
+
+
+def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
+    engine: Engine, humanoid: CharacterModel
+) -> None:
+    path = Path("/images/left.png")
+    node = emitter(source=EmitterSource.VERTICES, model_node="figure", density_texture=str(path))
+    take(engine, FIGURE, node)
+    run(engine, 0, 10)
+    assert len(alive(engine)) == 100
+    assert texts(engine) == []
+    pixels = np.zeros((4, 64, 4), np.uint8)
+    pixels[:, :32, :3] = 255
+    engine.set_files({}, {path: pixels})
+    take(engine, FIGURE, node)
+    engine.jump(0.0)
+    run(engine, 0, 30)
+    rest = engine._characters["figure"]
+    places = alive(engine)["position"][:, :3]
+    chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
+    assert 0.1 < chosen.mean() < 0.9
+    assert len(places) == 300
+    engine.jump(0.0)
+    skinned = skin(engine)
+    assert rest.model is humanoid
+    run(engine, 0, 1)
+    born = alive(engine)[-10:]["position"][:, :3]
+    nearest = [int(np.argmin(np.linalg.norm(skinned - place, axis=1))) for place in born]
+    assert np.mean(chosen[nearest]) > 0.7
+    engine.set_files({}, {path: np.zeros_like(pixels)})
+    take(engine, FIGURE, node)
+    assert texts(engine) == ["the surface has no vertex that emits where the image would have it"]
+
+
+# --- what is missing ----------------------------------------------------------------------------------
+
+
+def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
+    on_skin = emitter("skin", source=EmitterSource.FACES, model_node="gone")
+    on_bone = emitter("bone", position=(1.0, 2.0, 3.0), model_node="figure", bone="tail")
+    take(engine, FIGURE, on_skin, on_bone)
+    assert texts(engine) == [
+        "SKIN: the model whose surface emits is not in the scene; nothing comes out of it",
+        "BONE: Figure has no bone 'tail' to carry it; it stays where its own transform puts it",
+    ]
+    take(engine, FIGURE, on_skin, changed(on_bone, rate=50.0))
+    run(engine, 0, 3)
+    assert texts(engine) == []
+    assert set(engine.simulation.emitters) == {"bone"}
+    np.testing.assert_allclose(alive(engine, "bone")["position"][:, :3], [[1.0, 2.0, 3.0]] * 3)
+    np.testing.assert_allclose(engine.emitter_placement("bone")[:3, 3], [1.0, 2.0, 3.0])
+    take(engine, FIGURE, changed(on_skin, model_node="figure", density_bone="tail"), on_bone)
+    assert texts(engine) == ["SKIN: Figure has no bone 'tail' to say where it emits; it emits everywhere"]
+    run(engine, 3, 4)
+    assert len(alive(engine, "skin")) == 10
+    take(engine, on_skin, on_bone)
+    assert texts(engine) == [
+        "SKIN: the model whose surface emits is not in the scene; nothing comes out of it",
+        "BONE: the model whose bone carries it is not in the scene; it stays where its own transform puts it",
+    ]
+
+
+def test_a_model_that_comes_later_begins_to_emit_and_one_that_goes_ends(
+    engine: Engine, humanoid: CharacterModel
+) -> None:
+    engine.remove_model("figure")
+    node = emitter(source=EmitterSource.FACES, model_node="figure")
+    take(engine, FIGURE, node)
+    run(engine, 0, 3)
+    assert not engine.simulation.emitters
+    assert texts(engine) == []
+    engine.set_model("figure", humanoid, {})
+    take(engine, FIGURE, node)
+    run(engine, 3, 6)
+    assert len(alive(engine)) == 30
+    engine.set_model("figure", humanoid, {})
+    take(engine, FIGURE, node)
+    run(engine, 6, 8)
+    take(engine, node)
+    run(engine, 8, 10)
+    assert not engine.simulation.emitters
+    assert len(texts(engine)) == 1
+
+
+def test_settings_that_no_emitter_can_be_made_of_are_told_with_their_node(engine: Engine) -> None:
+    take(engine, emitter(bursts="often"))
+    (problem,) = engine.simulation.take_problems()
+    assert problem.node == "e"
+    assert "often" in problem.text
+    take(engine, emitter())
+    run(engine, 0, 3)
+    take(engine, emitter(bursts="often"))
+    assert [problem.node for problem in engine.simulation.take_problems()] == ["e"]
+    run(engine, 3, 6)
+    assert len(alive(engine)) == 60
+
+
+# --- what is silent -----------------------------------------------------------------------------------
+
+
+def test_a_silent_emitter_comes_back_empty_with_the_births_of_its_step(engine: Engine) -> None:
+    node = emitter(bursts="0.5:7")
+    quiet, other = changed(node, muted=True), emitter("o", seed=2)
+    take(engine, node, other)
+    run(engine, 0, 10)
+    assert system(engine).count() == 100
+    take(engine, quiet, other)
+    run(engine, 10, 20)
+    assert system(engine).count() == 0
+    assert np.all(system(engine).read()["position"][:, 3] < 0.0)
+    take(engine, node, other)
+    run(engine, 20, 40)
+    kept = alive(engine)
+    assert len(kept) == 207
+    engine.simulation.reset()
+    run(engine, 0, 40)
+    played = alive(engine)
+    assert kept.tobytes() == played[-207:].tobytes()
+    assert system(engine, "o").count() == 400
+
+
+def test_solo_silences_the_others_of_any_kind(engine: Engine) -> None:
+    nodes = [emitter("a", solo=True), emitter("b"), emitter("c", mode=EmissionMode.FULL), emitter("d", stateless=True)]
+    take(engine, *nodes)
+    run(engine, 0, 5)
+    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 50, "b": 0, "c": 0, "d": 0}
+    take(engine, emitter("a"), *nodes[1:])
+    engine.refresh(0.0)
+    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 50, "b": 0, "c": 0, "d": 50}
+    run(engine, 5, 6)
+    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 60, "b": 10, "c": 600, "d": 60}
+
+
+# --- time ---------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_state_follows_the_clock_both_ways_and_goes_on_from_there(engine: Engine) -> None:
+    node = emitter(stateless=True, speed=2.0, gravity=(0.0, -9.81, 0.0))
+    take(engine, FIGURE, node)
+    played = {}
+    for step in range(1, 41):
+        run(engine, step - 1, step)
+        played[step] = system(engine).read().tobytes()
+    for step in (5, 40, 17, 0):
+        engine.advance(step * STEP_TIME)
+        engine.refresh(0.0)
+        assert system(engine).step_count == step
+        assert system(engine).read().tobytes() == played.get(step, b"")
+    engine.jump(20 * STEP_TIME)
+    engine.step(21 * STEP_TIME)
+    assert system(engine).read().tobytes() == played[21]
+    # The clip begins again, the particles do not.
+    engine.step(1 * STEP_TIME)
+    engine.advance(1 * STEP_TIME)
+    engine.refresh(0.0)
+    assert system(engine).read().tobytes() == played[22]
+    engine.simulation.start_time = 10 * STEP_TIME
+    engine.advance(15 * STEP_TIME)
+    engine.refresh(0.0)
+    assert system(engine).step_count == 5
+    engine.simulation.reset()
+    engine.refresh(0.0)
+    assert system(engine).step_count == 0
+
+
+def test_what_has_no_state_shows_a_change_at_once(engine: Engine) -> None:
+    node = emitter(stateless=True)
+    take(engine, node)
+    engine.advance(1.0)
+    engine.refresh(0.0)
+    assert system(engine).count() == 600
+    for change in ({"rate": 60.0}, {"rate": 60.0, "seed": 9}, {"rate": 60.0, "capacity": 30}):
+        take(engine, changed(node, **change))
+        engine.refresh(0.0)
+        assert system(engine).step_count == 60
+        assert system(engine).count() == min(60, change.get("capacity", 60))
+
+
+def test_pictures_in_between_change_nothing(engine: Engine) -> None:
+    """The same steps with a picture after each, after some, or after none give the same bits."""
+    ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
+    nodes = (
+        FIGURE,
+        emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, model_node="figure", speed=0.5),
+        emitter("bone", model_node="figure", bone="hand_l", inherited_velocity=1.0, gravity=(0.0, -9.81, 0.0)),
+        emitter("air", turbulence=1.0, drag=1.0, mode=EmissionMode.FULL, source=EmitterSource.BOX),
+        emitter("time", stateless=True, speed=1.0),
+        Node(id="ball", collider=ball),
+        FLOOR,
+    )
+    found = []
+    for pictures in (0, 1, 3):
+        take(engine, *nodes)
+        engine.simulation.reset()
+        engine.jump(0.0)
+        for step in range(50):
+            if pictures and step % pictures == 0:
+                take(engine, *nodes)
+                engine.advance(step * STEP_TIME)
+                engine.refresh(step * 0.3)
+            run(engine, step, step + 1)
+        found.append({name: system(engine, name).read().tobytes() for name in ("skin", "bone", "air", "time")})
+    assert found[0] == found[1] == found[2]
+
+
+# --- collisions and explosions ------------------------------------------------------------------------
+
+
+def test_emitters_meet_the_colliders_of_the_scene(engine: Engine) -> None:
+    settings = {"speed": 1.0, "gravity": (0.0, -9.81, 0.0), "cone_angle": 180.0, "clearance": 0.0}
+    node = emitter(position=(0.0, 0.5, 0.0), collision=CollisionResponse.BOUNCE, **settings)
+    take(engine, node, FLOOR)
+    run(engine, 0, 60)
+    assert alive(engine)["position"][:, 1].min() > -1e-4
+    take(engine, changed(node, collision=CollisionResponse.NONE), FLOOR)
+    run(engine, 60, 90)
+    assert alive(engine)["position"][:, 1].min() < -0.5
+
+
+def test_what_blows_up_halts_and_is_never_garbage(engine: Engine) -> None:
+    wild = emitter(gravity=(1e30, 0.0, 0.0), speed=1.0)
+    calm = emitter("calm")
+    take(engine, wild, calm)
+    run(engine, 0, 5)
+    records = system(engine).read()
+    assert np.isfinite(records["position"]).all()
+    assert np.isfinite(records["velocity"]).all()
+    assert np.all(records["position"][:, 3] < 0.0)
+    engine.simulation.check()
+    (problem,) = engine.simulation.take_problems()
+    assert problem.node == "e"
+    assert problem.text == system(engine).halted
+    assert "stopped at 0.08 s: 50 particles left the world" in problem.text
+    run(engine, 5, 8)
+    assert (system(engine).step_count, system(engine, "calm").count()) == (5, 80)
+    take(engine, emitter(), calm)
+    assert system(engine).halted
+    system(engine).resume()
+    run(engine, 8, 10)
+    assert (system(engine).halted, system(engine).count()) == ("", 20)
+
+
+def test_a_halt_is_found_without_waiting(context: Context, engine: Engine) -> None:
+    take(engine, emitter(gravity=(0.0, 1e35, 0.0), stateless=True), emitter("full", mode=EmissionMode.FULL))
+    run(engine, 0, 5)
+    engine.refresh(0.0)
+    context.finish()
+    engine.refresh(1.0)
+    assert [problem.node for problem in engine.simulation.take_problems()] == ["e"]
+    engine.simulation.reset()
+    assert system(engine).halted == ""
+
+
+# --- what it leaves behind ----------------------------------------------------------------------------
+
+
+def busy(index: int) -> tuple[Node, ...]:
+    """A scene that changes all the time."""
+    return (
+        FIGURE,
+        emitter("skin", source=EmitterSource.FACES, model_node="figure", capacity=90, rate=100.0 + index % 7),
+        emitter("bone", model_node="figure", bone="hand_l", capacity=90, muted=index % 11 == 3),
+        emitter("time", stateless=True, capacity=90 + 30 * (index % 2)),
+        emitter("full", mode=EmissionMode.FULL, capacity=60, seed=index % 5),
+        FLOOR,
+    )
+
+
+def simulate(engine: Engine, steps: int, every: int) -> list[list[str]]:
+    """Names alive after the first tenth, and at the end; pictures and changes in between."""
+    live = []
+    for step in range(steps):
+        if step % every == 0:
+            take(engine, *busy(step // every))
+            engine.refresh(step * STEP_TIME)
+        engine.step((step % 64 + 1) * STEP_TIME)
+        if step in (steps // 10, steps - 1):
+            take(engine, *busy(0))
+            engine.step(0.0)
+            engine.simulation.check()
+            engine.collect()
+            live.append(sorted(engine.context.live))
+    return live
+
+
+def test_two_thousand_steps_leave_no_objects(engine: Engine) -> None:
+    first, last = simulate(engine, 2000, every=40)
+    assert first == last
+
+
+@pytest.mark.campaign
+def test_an_hour_leaves_no_objects_and_takes_no_memory(engine: Engine) -> None:
+    import psutil
+
+    process = psutil.Process()
+    simulate(engine, 6000, every=40)
+    before = process.memory_info().rss
+    first, last = simulate(engine, round(3600.0 / STEP_TIME), every=400)
+    assert first == last
+    assert process.memory_info().rss - before < 20e6
