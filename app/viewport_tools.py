@@ -1,6 +1,9 @@
 """What the mouse does in the viewport besides moving the camera: select, hover, drag lights; cloths by their tool."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.cloth_tool import ClothTool
@@ -21,7 +24,7 @@ from sim.view_state import Selection
 from widgets.viewport import Viewport
 
 JOINT_RADIUS = 9.0
-LIGHT_RADIUS = 12.0
+MARK_RADIUS = 12.0
 HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
@@ -70,15 +73,25 @@ class ViewportTools(QObject):
     def light_at(self, position: QPointF) -> NodeId | None:
         """The light whose disc is under a place of the viewport."""
         nodes = [node for node in self._document.scene.of_kind("light") if node.visible]
-        if not nodes:
+        return self._mark_at(position, [(node.id, node.transform.position) for node in nodes])
+
+    def emitter_at(self, position: QPointF) -> NodeId | None:
+        """The emitter whose star is under a place of the viewport."""
+        marks = self._client.engine.emitter_marks() if self._client.engine else []
+        present = [mark for mark in marks if self._document.scene.has(mark.node_id)]
+        return self._mark_at(position, [(mark.node_id, mark.world_from_source[:3, 3]) for mark in present])
+
+    def _mark_at(self, position: QPointF, marks: Sequence[tuple[NodeId, npt.ArrayLike]]) -> NodeId | None:
+        """The nearest of the marked places of the world that is in reach of the mouse."""
+        if not marks:
             return None
-        places = np.array([node.transform.position for node in nodes])
+        places = np.array([place for _, place in marks], np.float64)
         pixels, _ = project_points(self._picker.camera, self._picker.size, places)
         with np.errstate(invalid="ignore"):
             distances = np.linalg.norm(pixels - [position.x(), position.y()], axis=1)
         distances = np.nan_to_num(distances, nan=np.inf)
         nearest = int(np.argmin(distances))
-        return nodes[nearest].id if distances[nearest] <= LIGHT_RADIUS else None
+        return marks[nearest][0] if distances[nearest] <= MARK_RADIUS else None
 
     def joint_at(self, position: QPointF) -> JointRef | None:
         """The drawn joint or bone under a place of the viewport; None while bones are hidden."""
@@ -100,10 +113,10 @@ class ViewportTools(QObject):
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """What a click at a place selects: a light, a bone, a model, or nothing."""
-        light = self.light_at(position)
-        if light is not None:
-            return Selection(node=light)
+        """What a click at a place selects: a light, an emitter, a bone, a model, or nothing."""
+        marked = self.light_at(position) or self.emitter_at(position)
+        if marked is not None:
+            return Selection(node=marked)
         joint = self.joint_at(position)
         if joint is not None:
             return self._selection_of(joint)
@@ -113,7 +126,7 @@ class ViewportTools(QObject):
 
     def _on_pressed(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
         taken = self._handles.hover(position) or self._emitters.hover(position)
-        taken = taken or self.light_at(position) or self.joint_at(position)
+        taken = taken or self.light_at(position) or self.emitter_at(position) or self.joint_at(position)
         if not taken and not modifiers & Qt.KeyboardModifier.ShiftModifier:
             self.cloth.press(position)
 
@@ -128,12 +141,13 @@ class ViewportTools(QObject):
         if self._hovers_handle(position):
             return
         light = self.light_at(position)
-        joint = None if light else self.joint_at(position)
+        emitter = None if light else self.emitter_at(position)
+        joint = None if light or emitter else self.joint_at(position)
         self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if light else Qt.CursorShape.ArrowCursor)
-        self.cloth.hover(position if light is None and joint is None else None)
+        self.cloth.hover(None if light or emitter or joint else position)
         if self._client.set_hovered(joint):
             self._viewport.update()
-        self.hint.emit(self._hint_for(light, joint))
+        self.hint.emit(self._hint_for(light, emitter, joint))
 
     def _hovers_handle(self, position: QPointF) -> bool:
         """Shows what can be done with the handle under the mouse; whether there is one."""
@@ -219,9 +233,11 @@ class ViewportTools(QObject):
         assert model.skeleton is not None
         return Selection(node=reference.node, bone=model.skeleton.names[reference.joint])
 
-    def _hint_for(self, light: NodeId | None, joint: JointRef | None) -> str:
+    def _hint_for(self, light: NodeId | None, emitter: NodeId | None, joint: JointRef | None) -> str:
         if light is not None:
             return f"{self._document.scene.node(light).name}: drag to move"
+        if emitter is not None:
+            return f"{self._document.scene.node(emitter).name}: click to select"
         if joint is not None:
             return f"Bone {self._selection_of(joint).bone}: click to select"
         return self.cloth.hover_hint() or HINT

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.mip_levels import mip_image
 from sim.assets.model import Bounds, CharacterModel
 from sim.camera import Camera
 from sim.colliders.place import Placement, placements, world_from_parent
@@ -30,8 +31,8 @@ from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
 from sim.render.shot import Drawable, Overlay, Shot
-from sim.render.surface import Materials, MeshBuffers
-from sim.render.texture_upload import Images, upload_images
+from sim.render.surface import Images, Materials, MeshBuffers
+from sim.render.texture_upload import MipImages, upload_images
 from sim.scene import Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.comparison import ComparisonStatistics
@@ -81,9 +82,10 @@ class Engine:
 
     def set_model(self, node_id: NodeId, model: CharacterModel, images: Images) -> None:
         """Uploads the model of a node at once, replacing the one before."""
-        finish(self.model_upload(node_id, prepare_model(model), images))
+        mips = {path: mip_image(image) for path, image in images.items()}
+        finish(self.model_upload(node_id, prepare_model(model), mips))
 
-    def model_upload(self, node_id: NodeId, prepared: PreparedModel, images: Images) -> Steps[None]:
+    def model_upload(self, node_id: NodeId, prepared: PreparedModel, images: MipImages) -> Steps[None]:
         """Uploads the model of a node in small steps, replacing the one before with the last of them.
 
         Given up or failed, it changes nothing; what it made is deleted by `collect`.
@@ -264,6 +266,14 @@ class Engine:
             raise KeyError(node_id)
         return emitter_placement(self._scene, self._characters, node)
 
+    def emitter_marks(self) -> list[EmitterMark]:
+        """The visible emitters, silent ones too, where they stand now; they are marked and picked."""
+        return [
+            EmitterMark(node.id, node.emitter, emitter_placement(self._scene, self._characters, node))
+            for node in self._scene.of_kind("emitter")
+            if node.visible and node.emitter is not None
+        ]
+
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
         """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""
         character = self._characters.get(node_id)
@@ -351,7 +361,7 @@ class Engine:
             drawables=self._drawables(),
             bodies=tuple(self._bodies.bodies(self._placed(), selected)),
             emitters=tuple(self._shown_emitters()),
-            marks=tuple(self._emitter_marks()),
+            marks=tuple(self.emitter_marks()),
             names={node.id: node.name for node in self._scene.nodes if node.name},
         )
 
@@ -387,14 +397,6 @@ class Engine:
                 view.bounds = emitter_bounds(self._scene, self._characters, node)
                 shown.append(view)
         return shown
-
-    def _emitter_marks(self) -> list[EmitterMark]:
-        """All visible emitters, silent ones too."""
-        return [
-            EmitterMark(node.id, node.emitter, emitter_placement(self._scene, self._characters, node))
-            for node in self._scene.of_kind("emitter")
-            if node.visible and node.emitter is not None
-        ]
 
     def _drawables(self) -> tuple[Drawable, ...]:
         return (*(self._views[node.id] for node, _ in self._shown()), *self._shown_cloths())
