@@ -274,7 +274,8 @@ def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "emitter": "Emitters", "view": "View", "display": "Display", "compare": "Compare", "skin": "Skinning",
+        "simulate": "Simulation", "emitter": "Emitters", "view": "View", "display": "Display",
+        "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
     }  # fmt: skip
     rows = [

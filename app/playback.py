@@ -27,6 +27,10 @@ class Stepper(Protocol):
         """Whether there is anything to simulate."""
 
     @property
+    def has_state(self) -> bool:
+        """Whether something of it depends on more than the time."""
+
+    @property
     def step_count(self) -> int:
         """Steps since the start."""
 
@@ -120,6 +124,16 @@ class Playback(QObject):
         return self._settings()
 
     @property
+    def is_running(self) -> bool:
+        """Whether time moves by itself: it plays, or the user holds a part of a simulation."""
+        return self._playhead.playing or self._in_hand
+
+    @property
+    def start(self) -> float:
+        """Start of the range [s], where simulations start."""
+        return play_range(self._settings(), self._duration())[0]
+
+    @property
     def duration(self) -> float:
         """Length of the active clip [s]."""
         return self._duration()
@@ -167,8 +181,7 @@ class Playback(QObject):
     def visit(self, playhead: Playhead) -> None:
         """Goes where the user wants: simulations are held, and start anew at the start of the range."""
         self.set_playhead(playhead)
-        start, _ = play_range(self._settings(), self._duration())
-        if playhead.time <= start and self._stepper is not None and self._stepper.step_count:
+        if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
             self._reset_steps()
 
     def restore(self, seconds: float) -> None:
@@ -220,8 +233,7 @@ class Playback(QObject):
 
     def reset_simulation(self) -> None:
         """Brings every simulation back to its start, and the playhead to the start of its range."""
-        start, _ = play_range(self._settings(), self._duration())
-        self.set_playhead(scrub(self._playhead, start, self._duration()))
+        self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
 
     def tell(self) -> None:
@@ -230,7 +242,7 @@ class Playback(QObject):
             return
         running = self._playhead.playing or self._in_hand
         active = self._stepper.is_active
-        stale = active and not running and not self._is_at_playhead()
+        stale = active and not running and self._stepper.has_state and not self._is_at_playhead()
         state = SimulationState(active, running, self._stepper.step_count, self._share, stale)
         if state != self._told:
             self._told = state
@@ -239,9 +251,8 @@ class Playback(QObject):
     def _is_at_playhead(self) -> bool:
         """Whether the simulation shows the moment of the playhead: it was played to it, or both are at the start."""
         assert self._stepper is not None
-        start, _ = play_range(self._settings(), self._duration())
         if not self._stepper.step_count:
-            return self._playhead.time <= start
+            return self._playhead.time <= self.start
         return self._stepped_to == self._playhead.time
 
     def _simulates(self) -> bool:

@@ -32,6 +32,12 @@ class SimulationStepper:
         return engine is not None and engine.simulation.is_active
 
     @property
+    def has_state(self) -> bool:
+        """Whether something of it depends on more than the time."""
+        engine = self._client.engine if self._client else None
+        return engine is not None and engine.simulation.has_state
+
+    @property
     def step_count(self) -> int:
         """Steps since the start."""
         engine = self._client.engine if self._client else None

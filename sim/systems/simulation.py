@@ -60,6 +60,11 @@ class Simulation:
         return bool(self.cloths or self.emitters)
 
     @property
+    def has_state(self) -> bool:
+        """Whether something depends on the steps before, not on the time alone."""
+        return bool(self.cloths) or any(not emitter.settings.stateless for emitter in self.emitters.values())
+
+    @property
     def colliders(self) -> tuple[BufferTexture, int]:
         """Colliders of the step done last as `pack_colliders` packs them, and how many."""
         return self._colliders.texture, self._colliders.count

@@ -21,7 +21,7 @@ STEPS = 70
 class Steps:
     """The steps of the editor, in an engine without a window."""
 
-    is_active = True
+    is_active = has_state = True
     step_count = 0
 
     def __init__(self, engine: Engine) -> None:
