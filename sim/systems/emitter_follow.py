@@ -3,8 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.colliders.place import world_from_parent
 from sim.maths.transform import node_matrix
-from sim.particles.source import emits_from_surface, rides_on_bone, source_frame
+from sim.particles.source import emits_from_surface, rides_on_bone
 from sim.scene import Node, Scene
 from sim.systems.character import Character
 from sim.systems.emitter_inputs import EmitterInputs
@@ -69,4 +70,4 @@ class SourceFollower:
             self.jump()
         if trail is not None:
             return trail.figure.world_from_model
-        return self._own if carrier is None else source_frame(scene, figures, node)
+        return self._own if carrier is None else world_from_parent(scene, figures, node) @ self._own
