@@ -10,8 +10,9 @@ from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
-from sim.assets.images import ImageError, UInt8, load_image
+from sim.assets.images import ImageError
 from sim.assets.load import load_model
+from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.scene import NodeId
@@ -41,13 +42,13 @@ class LoadedModel:
 
     Attributes:
         model: The character.
-        images: Pixels of every texture that could be read, RGBA (H, W, 4), row 0 at the top.
+        images: Every texture that could be read, with its smaller levels.
         prepared: The model as its upload reads it.
         warnings: Those of the model, and one for every texture that could not be read.
     """
 
     model: CharacterModel
-    images: dict[Path, UInt8]
+    images: dict[Path, MipImage]
     prepared: PreparedModel
     warnings: tuple[str, ...]
 
@@ -58,6 +59,15 @@ class _Request:
     node_id: NodeId
     path: Path
     stopped: threading.Event = field(default_factory=threading.Event)
+
+    def stop_here(self) -> None:
+        """Ends the work where nobody wants it any more.
+
+        Raises:
+            LoadCancelled: If so.
+        """
+        if self.stopped.is_set():
+            raise LoadCancelled
 
 
 class ModelLoader(QObject):
@@ -150,19 +160,17 @@ class ModelLoader(QObject):
 
     def _loaded(self, request: _Request) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
+        request.stop_here()
         stopped = request.stopped.is_set
-        if stopped():
-            raise LoadCancelled
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
-        images: dict[Path, UInt8] = {}
+        images: dict[Path, MipImage] = {}
         warnings = list(model.warnings)
         paths = _texture_paths(model)
         for index, path in enumerate(paths):
-            if stopped():
-                raise LoadCancelled
+            request.stop_here()
             report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(paths))
             try:
-                images[path] = load_image(path)
+                images[path] = load_mip_image(path, pause=request.stop_here)
             except ImageError as error:
                 warnings.append(f"texture {error}")
         report(1.0)

@@ -53,7 +53,7 @@ class Texture2D(Texture):
         context: Where it lives.
         size: (width, height) [texel].
         pixels: Format name, see `formats.FORMATS`.
-        mipmaps: Whether smaller levels are kept; they are made after every `write`.
+        mipmaps: Whether smaller levels are kept; `write` makes them, `write_rows` fills one.
         wrap: Behaviour outside 0 to 1.
         filtering: Between texels; integer formats must use "nearest".
         anisotropy: Wanted ratio, limited to what the driver offers; 1 is off.
@@ -131,24 +131,46 @@ class Texture2D(Texture):
         Raises:
             GLError: If shape or type do not fit.
         """
-        width, height = self.size
-        expected = height * width * self.format.channels
-        if array.shape[:2] != (height, width) or array.size != expected or array.dtype != self.format.dtype:
+        if array.shape[:2] != self.size[::-1]:
+            raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
+        self.write_rows(array)
+        if self.mipmaps:
+            GL.glGenerateMipmap(self.target)
+
+    def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
+        """Replace some rows of one level, shape (rows, width[, channels]); the other levels stay.
+
+        Args:
+            array: Whole rows.
+            level: Which level; 0 is the largest.
+            first: Row that the array begins with.
+
+        Raises:
+            GLError: If shape or type do not fit.
+        """
+        width, height = self.level_size(level)
+        rows = len(array)
+        expected = rows * width * self.format.channels
+        fits = array.ndim > 1 and array.shape[1] == width and array.size == expected and 0 <= first <= height - rows
+        if not fits or array.dtype != self.format.dtype:
             raise GLError(
-                f"texture {self.label!r} of {width} x {height} {self.pixels} cannot take {array.dtype.name} "
-                f"texels of shape {array.shape}"
+                f"texture {self.label!r}: level {level} of {width} x {height} {self.pixels} cannot take "
+                f"{array.dtype.name} texels of shape {array.shape} at row {first}"
             )
         data = np.ascontiguousarray(array)
         self.bind(SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_UNPACK_ALIGNMENT, 1)
         pointer = ctypes.c_void_p(data.ctypes.data)
-        raw.glTexSubImage2D(self.target, 0, 0, 0, width, height, self.format.transfer, self.format.element, pointer)
-        if self.mipmaps:
-            GL.glGenerateMipmap(self.target)
+        transfer, element = self.format.transfer, self.format.element
+        raw.glTexSubImage2D(self.target, level, 0, first, width, rows, transfer, element, pointer)
+
+    def level_size(self, level: int) -> tuple[int, int]:
+        """(width, height) of a level [texel]."""
+        return max(1, self.size[0] >> level), max(1, self.size[1] >> level)
 
     def read(self, level: int = 0) -> npt.NDArray[Any]:
         """Texels of a level, shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
-        width, height = (max(1, edge >> level) for edge in self.size)
+        width, height = self.level_size(level)
         out = np.empty((height, width, self.format.channels), self.format.dtype)
         self.bind(SCRATCH_UNIT)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
@@ -160,7 +182,7 @@ class Texture2D(Texture):
         self.bind(SCRATCH_UNIT)
         levels = max(self.size).bit_length() if self.mipmaps else 1
         for level in range(levels):
-            width, height = (max(1, edge >> level) for edge in self.size)
+            width, height = self.level_size(level)
             raw.glTexImage2D(
                 self.target,
                 level,

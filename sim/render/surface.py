@@ -129,31 +129,6 @@ class Materials:
         return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white)
 
 
-def upload_textures(context: Context, images: Images) -> Steps[Mapping[Path, Texture2D]]:
-    """Hands images to the GPU, one in every step."""
-    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
-    ratio = 1.0 if context.capabilities.is_software else 8.0
-    textures: dict[Path, Texture2D] = {}
-    for path, image in images.items():
-        textures[path] = Texture2D.from_array(
-            context,
-            _fitting(image, context.capabilities.max_texture_size),
-            "srgb8_alpha8",
-            mipmaps=True,
-            wrap="repeat",
-            anisotropy=ratio,
-            label=path.name,
-        )
-        yield
-    return textures
-
-
-def _fitting(image: npt.NDArray[np.uint8], side_max: int) -> npt.NDArray[np.uint8]:
-    """The image, or every n-th texel of one that is larger than the driver takes."""
-    step = -(-max(image.shape[:2]) // side_max)
-    return np.ascontiguousarray(image[::step, ::step])
-
-
 class MeshBuffers:
     """Static buffers of one mesh, shared by every surface that shows it; it owns what it is given."""
 

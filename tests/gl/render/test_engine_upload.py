@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.assets.mip_levels import mip_image
 from sim.gl.context import Context
 from sim.systems import buffer_upload
 from sim.systems.prepared_model import prepare_model
@@ -29,9 +30,10 @@ def alive(context: Context) -> list[str]:
 
 def test_the_steps_show_what_an_upload_at_once_shows(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     model, images = twisted_bar(), {Path("a.png"): np.full((4, 4, 4), 200, np.uint8)}
+    mips = {path: mip_image(image) for path, image in images.items()}
     stage.look(model_node())
     prepared = prepare_model(model)
-    count = sum(1 for _ in stage.engine.model_upload("model", prepared, images))
+    count = sum(1 for _ in stage.engine.model_upload("model", prepared, mips))
     assert count > prepared.records.rest.nbytes // BYTES
     stage.look(model_node(), time=0.5)
     sliced, records = stage.picture(), stage.engine.view("model").character.primary.read()
