@@ -55,11 +55,12 @@ def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None
         share: Where the new one stands.
         values: Its values; None for those that are there already, which changes nothing that is seen.
     """
+    share = round(share, _DIGITS)
     place = bisect_right([stop[0] for stop in stops], share)
     if len(stops) >= STOP_MAX:
         return stops, min(place, len(stops) - 1)
     there = tuple(round(float(value), _DIGITS + 1) for value in values_at(stops, [share])[0])
-    fresh = (round(share, _DIGITS), *(there if values is None else values))
+    fresh = (share, *(there if values is None else values))
     return (*stops[:place], fresh, *stops[place:]), place
 
 
