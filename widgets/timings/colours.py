@@ -14,12 +14,14 @@ from sim.profile.sample import SEPARATOR
 _ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE = (
     "#e69f00", "#56b4e9", "#009e73", "#e6d732", "#0072b2", "#d55e00", "#cc79a7",
 )  # fmt: skip
+_GREY = "#999999"
 PALETTE = (_ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE)
 
 _HUES = {
     "simulate": _SKY, "draw": _ORANGE, "apply": _PURPLE, "pick": _GREEN, "upload": _YELLOW,
     "pose": _PURPLE, "skinning": _GREEN, "cloth": _BLUE, "cloths": _BLUE, "emitter": _VERMILLION,
-    "particles": _VERMILLION, "models": _YELLOW, "meshes": _YELLOW, "colliders": _PURPLE,
+    "particles": _VERMILLION, "models": _YELLOW, "colliders": _YELLOW, "shadow": _SKY, "background": _GREY,
+    "ground": _GREY, "overlay": _GREY, "resolve": _GREY,
 }  # fmt: skip
 _SHADES = (100, 78, 122, 64, 140)
 """Percent of the lightness; the first one is for a kind as a whole."""

@@ -6,7 +6,7 @@ from sim.profile.comparison import Comparison, compare, verdict
 from sim.profile.history import Float64, Quantity
 from sim.profile.recording import Recording, source_text
 from widgets.timings.bands import Level
-from widgets.timings.figures import TOTAL, values_of
+from widgets.timings.figures import TOTAL, figures_of, values_of
 from widgets.timings.frames import ALL, Frames
 from widgets.timings.texts import CPU_SOURCE
 
@@ -30,7 +30,8 @@ class Pair:
         """The total and every band of either recording."""
         found = dict.fromkeys([TOTAL])
         for one in (self.a, self.b):
-            found |= dict.fromkeys(band.path for band in Frames.of(one.history).bands(self.level))
+            figures = figures_of(Frames.of(one.history), self.level, self.quantity, ALL)
+            found |= dict.fromkeys(row.path for row in figures.rows)
         return list(found)
 
     def times(self, path: str) -> tuple[Float64, Float64]:

@@ -49,7 +49,7 @@ class DistributionPlot(QWidget):
         self.plot.plotItem.setMouseEnabled(False, False)
         self.plot.plotItem.vb.disableAutoRange()
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
-        self.plot.setMinimumSize(120, 60)
+        self.plot.setMinimumSize(120, 48)
         self.series: tuple[Series, ...] = ()
         self.edges: Float64 = np.array([0.0, 1e-3])
         self.heights: list[Float64] = []

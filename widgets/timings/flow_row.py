@@ -1,7 +1,6 @@
 """A row of controls that goes on in a second line where it gets narrow, so that none is cut off or lost."""
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
 
 from widgets.theme import SPACE
@@ -101,18 +100,3 @@ class FlowRow(QWidget):
         """Appends widgets."""
         for widget in widgets:
             self._flow.addWidget(widget)
-
-    def sizeHint(self) -> QSize:
-        """As high as needed at the width it has."""
-        hint = super().sizeHint()
-        return QSize(hint.width(), self._flow.heightForWidth(self.width())) if self.width() > 1 else hint
-
-    def minimumSizeHint(self) -> QSize:
-        """Narrow, and as high as needed at the width it has."""
-        return QSize(self._flow.minimumSize().width(), self.sizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width may need more lines."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.updateGeometry()

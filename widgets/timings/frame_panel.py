@@ -6,13 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFormLayout,
     QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QScrollArea,
-    QSplitter,
     QStackedLayout,
     QToolButton,
     QTreeWidget,
@@ -22,16 +19,18 @@ from PySide6.QtWidgets import (
 )
 
 from sim.profile.sample import FrameSample
-from widgets.empty_state import EmptyState
 from widgets.theme import SPACE, icon, tabular
-from widgets.timings.texts import frame_facts, milliseconds
+from widgets.timings.texts import SEPARATOR_DOT, frame_facts, milliseconds
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _HEADINGS = ("Pass", "Runs", "GPU ms", "CPU ms")
 
 
 class FramePanel(QWidget):
-    """Facts at the left, passes with all their parts at the right.
+    """Facts above, passes with all their parts below.
+
+    Attributes:
+        buttons: Controls that choose a frame, to be placed beside the title of the panel.
 
     Signals:
         stepped: The frame before (-1) or after (1) is wanted.
@@ -44,9 +43,9 @@ class FramePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sample: FrameSample | None = None
-        self.empty = EmptyState("clip", "No frame chosen", "Click a spike in the plot, or press Worst.", self)
-        self.facts = QFormLayout()
-        self.values: dict[str, QLabel] = {}
+        self.empty = QLabel("Click a spike in the plot to see its frame, or press Worst.", self)
+        self.buttons = QWidget(self)
+        self.facts = QLabel(self)
         self.passes = self._make_passes()
         self.previous_button = _tool("previous", "", "The frame before")
         self.next_button = _tool("next", "", "The frame after")
@@ -60,14 +59,11 @@ class FramePanel(QWidget):
         """Shows a frame, or none."""
         self.sample = sample
         self._stack.setCurrentIndex(0 if sample is None else 1)
-        for button in (self.previous_button, self.next_button):
-            button.setEnabled(sample is not None)
+        self.previous_button.setEnabled(sample is not None)
+        self.next_button.setEnabled(sample is not None)
         if sample is None:
             return
-        for name, value in frame_facts(sample):
-            if name not in self.values:
-                self._add_fact(name)
-            self.values[name].setText(value)
+        self.facts.setText(SEPARATOR_DOT.join(f"{name} {value}" for name, value in frame_facts(sample)))
         self._show_passes(sample)
 
     def _show_passes(self, sample: FrameSample) -> None:
@@ -82,16 +78,6 @@ class FramePanel(QWidget):
                 item.setToolTip(column, f"{path}, with all its parts\nGPU source: {source}")
             item.setToolTip(0, path)
             self.passes.addTopLevelItem(item)
-
-    def _add_fact(self, name: str) -> None:
-        label, value = QLabel(name), QLabel()
-        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        value.setFont(tabular(value.font()))
-        value.setWordWrap(True)
-        value.setTextFormat(Qt.TextFormat.PlainText)
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.values[name] = value
-        self.facts.addRow(label, value)
 
     def _make_passes(self) -> QTreeWidget:
         tree = QTreeWidget(self)
@@ -112,32 +98,29 @@ class FramePanel(QWidget):
         return tree
 
     def _arrange(self) -> None:
-        form = QWidget()
-        form.setLayout(self.facts)
-        self.facts.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        self.facts.setSpacing(SPACE // 2)
-        scroll = QScrollArea()
-        scroll.setWidget(form)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        halves = QSplitter(Qt.Orientation.Horizontal)
-        halves.addWidget(scroll)
-        halves.addWidget(self.passes)
-        halves.setSizes([190, 260])
-        bar = QHBoxLayout()
+        self.empty.setWordWrap(True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.facts.setFont(tabular(self.font()))
+        self.facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
+        figures = QWidget(self)
+        column = QVBoxLayout(figures)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.facts)
+        column.addWidget(self.passes, 1)
+        bar = QHBoxLayout(self.buttons)
         bar.setContentsMargins(0, 0, 0, 0)
         bar.setSpacing(0)
         for button in (self.previous_button, self.next_button, self.worst_button):
             bar.addWidget(button)
-        bar.addStretch(1)
-        self._stack = QStackedLayout()
+        self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(halves)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addLayout(self._stack, 1)
+        self._stack.addWidget(figures)
 
 
 def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:

@@ -20,7 +20,7 @@ from widgets.timings.pass_table import PassTable
 from widgets.timings.plots_area import PlotsArea
 from widgets.timings.texts import SEPARATOR_DOT, honesty_tip, source_of
 
-_SIZES = [330, 560, 330]
+_SIZES = [400, 550, 320]
 _HISTOGRAM, _FRAME = range(2)
 
 
@@ -167,6 +167,7 @@ class FramesPage(QWidget):
         self.side.setDocumentMode(True)
         self.side.addTab(self.histogram, "Histogram")
         self.side.addTab(self.frame_panel, "Frame")
+        self.side.setCornerWidget(self.frame_panel.buttons)
         self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
         for widget in (legend, self.area, self.side):
             self.splitter.addWidget(widget)

@@ -20,7 +20,7 @@ from widgets.timings.figures import TOTAL
 from widgets.timings.pass_model import COLUMNS, PATH_ROLE, PassModel
 
 _NUMBER_SAMPLE = "000.00"
-_NAME_CHARACTERS = 24
+_NAME_CHARACTERS = 22
 
 
 class PassDelegate(QStyledItemDelegate):
@@ -114,7 +114,7 @@ class PassTable(QTreeView):
         header.setMinimumSectionSize(metrics.horizontalAdvance("000"))
         for column in range(1, len(COLUMNS)):
             # The heading shares its room with the arrow of the order.
-            header.resizeSection(column, metrics.horizontalAdvance(_NUMBER_SAMPLE) + 4 * SPACE)
+            header.resizeSection(column, metrics.horizontalAdvance(_NUMBER_SAMPLE) + 3 * SPACE)
         header.resizeSection(0, _NAME_CHARACTERS * metrics.averageCharWidth() + metrics.ascent() + 2 * SPACE)
 
     # --- mouse and keys -------------------------------------------------------------------------------

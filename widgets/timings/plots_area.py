@@ -56,14 +56,14 @@ class PlotsArea(QWidget):
             self._connect(plot)
 
     def _arrange(self) -> None:
-        layout = QGridLayout(self)
+        self._grid = layout = QGridLayout(self)
+        self._columns = {quantity: column for column, quantity in enumerate(Quantity)}
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(SPACE)
         layout.setVerticalSpacing(0)
-        for column, quantity in enumerate(Quantity):
+        for quantity, column in self._columns.items():
             layout.addWidget(self.headers[quantity], 0, column)
             layout.addWidget(self.plots[quantity], 1, column)
-            layout.setColumnStretch(column, 1)
         layout.setRowStretch(1, 1)
 
     def _connect(self, plot: StackPlot) -> None:
@@ -85,6 +85,7 @@ class PlotsArea(QWidget):
             is_shown = quantity in choice.shown.quantities
             plot.setVisible(is_shown)
             self.headers[quantity].setVisible(is_shown)
+            self._grid.setColumnStretch(self._columns[quantity], int(is_shown))
             if is_shown and len(frames):
                 plot.draw(frames, choice, self.window_shown)
         self._show_marks()

@@ -27,6 +27,7 @@ class StackLook:
         grid: Values of the grid lines.
         rows: Height.
         ratio: Device pixels per logical pixel.
+        steps: Whether the pieces of the line are joined.
     """
 
     edges: Float64
@@ -39,6 +40,7 @@ class StackLook:
     grid: tuple[float, ...]
     rows: int
     ratio: float
+    steps: bool
 
 
 class StackItem(QGraphicsItem):
@@ -88,7 +90,7 @@ def stack_image(look: StackLook) -> QImage:
         if row < look.rows:
             ground = pixels[row] == look.ground.rgb()
             pixels[row, ground] = look.faint.rgb()
-    draw_line(pixels, look.line, look.ink.rgb(), look.top)
+    draw_line(pixels, look.line, look.ink.rgb(), look.top, steps=look.steps)
     rows, columns = pixels.shape
     image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
     image.setDevicePixelRatio(look.ratio)

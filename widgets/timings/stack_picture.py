@@ -77,14 +77,23 @@ def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, heig
     return pixels[:height]
 
 
-def draw_line(pixels: Colours, values: Float64, colour: int, top: float) -> None:
-    """Draws steps through a value for each column, shape (C,); none where it is NaN or above the picture."""
+def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, steps: bool) -> None:
+    """Draws a value for each column, shape (C,); nothing where it is NaN or above the picture.
+
+    Args:
+        pixels: The picture, shape (height, C).
+        values: The values.
+        colour: Of the line, 0xffrrggbb.
+        top: Value at the upper edge of the picture.
+        steps: Whether the pieces are joined by upright lines; these would hide the bands of a thin spike.
+    """
     height = len(pixels)
     known = np.flatnonzero(values <= top)
     if not len(known):
         return
     rows = np.minimum(rows_of(values[known], top, height), height - 1)
-    before = np.where(np.diff(known, prepend=-2) == 1, np.roll(rows, 1), rows)
+    joined = steps & (np.diff(known, prepend=-2) == 1)
+    before = np.where(joined, np.roll(rows, 1), rows)
     first, counts = np.minimum(rows, before), np.abs(rows - before) + 1
     offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     pixels[np.repeat(first, counts) + offsets, np.repeat(known, counts)] = colour

@@ -68,7 +68,7 @@ class StackPlot(pg.PlotWidget):
         self.box.scaled.connect(self._scale_by)
         self.box.scale_reset.connect(self.reset_scale)
         self.scene().sigMouseMoved.connect(self._moved)
-        self.setMinimumSize(120, 60)
+        self.setMinimumSize(120, 48)
 
     # --- drawing --------------------------------------------------------------------------------------
 
@@ -101,6 +101,7 @@ class StackPlot(pg.PlotWidget):
                 grid=self._grid(area.height(), scale),
                 rows=rows,
                 ratio=ratio,
+                steps=len(bands) < len(frames.bands(choice.level)),
             )
         )
 

@@ -71,13 +71,13 @@ def frame_facts(sample: FrameSample) -> list[tuple[str, str]]:
     rate = "" if not sample.interval > 0.0 else f" ({1.0 / sample.interval:.1f} fps)"
     clip = DASH if math.isnan(moment.clip_frame) else f"{moment.clip_frame:.2f}"
     return [
-        ("Frame", f"{sample.number:,}"),
-        ("Step", f"{moment.step:,}"),
-        ("Scene time", f"{moment.time:.3f} s"),
-        ("Animation frame", f"{clip} of {moment.clip}" if moment.clip else clip),
-        ("Since the one before", f"{interval}{rate}"),
-        ("GPU source", sample.source.value),
-        ("Known after", _counted(sample.latency, "frame")),
+        ("frame", f"{sample.number:,}"),
+        ("step", f"{moment.step:,}"),
+        ("scene time", f"{moment.time:.3f} s"),
+        ("animation frame", f"{clip} of {moment.clip}" if moment.clip else clip),
+        ("interval", f"{interval}{rate}"),
+        ("GPU source:", sample.source.value),
+        ("known after", _counted(sample.latency, "frame")),
     ]
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from sim.profile.history import History
 from sim.profile.recording import Recording
@@ -225,6 +225,12 @@ class TimingsView(QWidget):
             window = Window(-1.0, 0.0).zoomed(seconds, 0.0)
             self.frames_page.area.set_window(window)
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for what is needed at a usual width, where controls and label have one line each."""
+        page = self.pages.minimumSizeHint()
+        rows = self.toolbar.minimumSizeHint().height() + self.honesty.fontMetrics().height()
+        return QSize(page.width(), page.height() + rows)
+
     # --- parts ----------------------------------------------------------------------------------------
 
     def _make_pause_action(self) -> QAction:
@@ -244,6 +250,7 @@ class TimingsView(QWidget):
         for page in (self.empty, self.frames_page, self.compare_page):
             self.pages.addWidget(page)
         layout = QVBoxLayout(self)
+        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.toolbar)
