@@ -17,6 +17,8 @@ from sim.cloth.model import build_cloth
 from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.collider_settings import ColliderSettings, ColliderShape
 from sim.colliders.place import collider_states, placements
+from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
+from sim.emitter_settings import EmitterSettings
 from sim.export.npz import Frames
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths.transform import node_matrix
@@ -395,3 +397,88 @@ def test_a_name_that_no_archive_holds_is_refused(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "cannot be written" in refused(capsys, saved(tmp_path, sheet("a\0b")), output)
+
+
+# --- emitters -----------------------------------------------------------------------------------------
+
+
+def emitter(name: str, **settings: Any) -> Node:
+    values: dict[str, Any] = {"capacity": 100, "rate": 60.0, "lifetime": 0.5, "lifetime_variance": 0.0}
+    return Node(id=name.lower(), name=name, emitter=EmitterSettings(**(values | settings)))
+
+
+def party(folder: Path) -> Path:
+    """A project with every way of emitting, and a ball that moves among the particles."""
+    ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
+    on_figure: dict[str, Any] = {"model_node": "figure", "inherited_velocity": 0.5}
+    return saved(
+        folder,
+        Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk")),
+        Node(id="ball", collider=ball),
+        Node(id="floor", collider=ColliderSettings(shape=ColliderShape.PLANE)),
+        emitter("Stream"),
+        emitter("Bang", mode=EmissionMode.BURST, bursts="0.1:40", burst_period=0.4),
+        emitter("Full", mode=EmissionMode.FULL, capacity=30),
+        emitter("Hand", bone="hand_l", **on_figure),
+        emitter("Skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, turbulence=0.5, **on_figure),
+        emitter("Formula", stateless=True),
+        emitter("Quiet", muted=True),
+        sheet(),
+    )
+
+
+def test_emitters_give_the_same_bytes_twice_and_as_many_live_as_the_settings_say(tmp_path: Path) -> None:
+    project, first, second = party(tmp_path), tmp_path / "a.npz", tmp_path / "b.npz"
+    arrays = simulated(project, first, "--steps", "60", "--every", "6")
+    simulated(project, second, "--steps", "60", "--every", "6")
+    assert first.read_bytes() == second.read_bytes()
+    nodes = {name.removesuffix(".positions") for name in arrays if name.endswith(".positions")}
+    assert nodes == {"Stream", "Bang", "Full", "Hand", "Skin", "Formula", "Sheet"}
+    for name in nodes - {"Sheet"}:
+        places, velocities = arrays[f"{name}.positions"], arrays[f"{name}.velocities"]
+        assert places.dtype == velocities.dtype == np.float32
+        assert places.shape == velocities.shape == (11, 30 if name == "Full" else 100, 3)
+        np.testing.assert_array_equal(np.isnan(places), np.isnan(velocities))
+        assert np.isnan(places[0]).all()
+    alive = {name: np.isfinite(arrays[f"{name}.positions"][..., 0]).sum(axis=1).tolist() for name in nodes}
+    # One is born each step, and lives for thirty.
+    assert alive["Stream"] == alive["Hand"] == alive["Skin"] == [0, 6, 12, 18, 24, 30, 30, 30, 30, 30, 30]
+    assert alive["Formula"] == pytest.approx(alive["Stream"], abs=1)
+    assert alive["Full"] == [0] + [30] * 10
+    # Bursts after 6, 30 and 54 steps, which live for thirty.
+    assert alive["Bang"] == [0, 0, 40, 40, 40, 40, 80, 40, 40, 40, 80]
+
+
+def test_emitters_alone_are_simulated_and_a_hungry_one_is_told(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = saved(tmp_path, emitter("Rain", capacity=10))
+    arrays = simulated(project, output, "--steps", "40", "--every", "40")
+    assert np.isfinite(arrays["Rain.positions"][1]).all()
+    assert "Rain: capacity 10 cuts lives short: this rate and lifetime take 31 particles" in capsys.readouterr().err
+
+
+def test_emitters_that_are_all_silent_or_blow_up_end_the_command(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "nothing in it is simulated" in refused(capsys, saved(tmp_path, emitter("Quiet", muted=True)), output)
+    line = refused(capsys, saved(tmp_path, emitter("Wild", gravity=(1e35, 0.0, 0.0))), output, "--steps", "70")
+    assert "Wild: stopped at 0.02 s" in line
+    line = refused(capsys, saved(tmp_path, emitter("Odd", bursts="soon")), output)
+    assert "Odd: burst 'soon'" in line
+
+
+def test_an_image_of_where_to_emit_that_is_none_is_told_and_it_emits_everywhere(
+    tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "no.png").write_text("no image")
+    figure = Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk"))
+    settings: dict[str, Any] = {"source": EmitterSource.FACES, "model_node": "figure"}
+    project = saved(tmp_path, figure, emitter("Skin", density_texture=str(tmp_path / "no.png"), **settings))
+    found = simulated(project, output, "--steps", "20", "--every", "20")["Skin.positions"]
+    warnings = capsys.readouterr().err
+    assert warnings.count("no.png") == 1
+    assert "is no image of a known format" in warnings
+    plain = saved(tmp_path, figure, emitter("Skin", **settings))
+    expected = simulated(plain, output, "--steps", "20", "--every", "20")["Skin.positions"]
+    np.testing.assert_array_equal(found, expected)
