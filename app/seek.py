@@ -91,7 +91,7 @@ class SimulationSeek(QObject):
             return
         self._turns += 1
         ends = self._clock() + TURN
-        self._stepper.rush(self._moments_until(ends), watch=self._turns % WATCH == 0)
+        self._stepper.rush(self._moments_until(ends), since=self._reached, watch=self._turns % WATCH == 0)
         if self._done < self._count:
             self._tell()
         else:

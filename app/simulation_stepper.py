@@ -47,13 +47,14 @@ class SimulationStepper:
         """One step, which ends at a moment of the scene clock [s]."""
         self._run(lambda engine: engine.step(time, self.grab))
 
-    def rush(self, moments: Iterable[float], *, watch: bool) -> None:
+    def rush(self, moments: Iterable[float], *, since: float, watch: bool) -> None:
         """Steps that end at moments of the scene clock [s], one after the other, without a picture.
 
         Every step is finished before the next moment is asked for, so that the caller can keep to a time.
 
         Args:
             moments: When the steps end.
+            since: When the step before them ended; pictures of another moment may have been drawn meanwhile.
             watch: Look for what blew up.
         """
         client, viewport = self._client, self._viewport
@@ -61,6 +62,7 @@ class SimulationStepper:
             return
         with viewport.gl_current():
             client.prepare()
+            client.engine.simulation.show(since)
             for moment in moments:
                 client.engine.step(moment)
                 client.engine.context.finish()
