@@ -37,8 +37,8 @@ def fountain_scene() -> tuple[Scene, ViewState]:
         transform=Transform(position=(2.5, 4.0, 3.0)),
         light=LightSettings(colour=(0.9, 0.95, 1.0), intensity=1.2, reach=5.0),
     )
-    camera = Camera(target=(0.0, 0.62, 0.0), yaw=32.0, pitch=14.0, distance=6.6, field_of_view=32.0)
-    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(**DARK))
+    camera = Camera(target=(0.0, 0.55, 0.0), yaw=32.0, pitch=10.0, distance=6.2, field_of_view=32.0)
+    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(colliders=False, **DARK))
     return scene, ViewState(camera=camera, selection=Selection(node="fountain"))
 
 
