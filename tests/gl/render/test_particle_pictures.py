@@ -1,0 +1,327 @@
+"""Particles in pictures: size, form, order, fading, and what is not drawn."""
+
+import itertools
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.camera import Camera
+from sim.emitter_settings import AtlasMode, Blending, ParticleLook
+from sim.render.shot import Overlay
+from sim.transform import Transform
+from sim.view_settings import Comparison
+from tests.gl.render.particle_stage import emitter_node, place_particles
+from tests.gl.render.worlds import FRONT, Stage, floating_square, light_node, model_of, quad
+
+MIDDLE = (0.0, 1.5, 0.0)
+LAMP = light_node((0.0, 3.0, 5.0), shadow=False)
+DARK = light_node((0.0, 3.0, 5.0), shadow=False, intensity=0.0)
+FLAT = msgspec.structs.replace(FRONT, orthographic=True)
+
+
+def pixels_of(camera: Camera, length: float, height: int = 120) -> float:
+    """Length on the screen [px] of a length across the view at the target [m]."""
+    return length * height / (2.0 * np.tan(np.radians(camera.field_of_view) / 2.0) * camera.distance)
+
+
+def changed(stage: Stage, camera: Camera = FRONT, **options: object) -> np.ndarray:
+    """Where the particles change the picture, and by how much, shape (height, width)."""
+    with_them = stage.picture(camera, **options)
+    system = stage.engine.simulation.emitters["emitter"]
+    born, system.born = system.born, 0
+    without = stage.picture(camera, **options)
+    system.born = born
+    return np.abs(with_them - without).max(axis=2)
+
+
+def extent(mask: np.ndarray) -> tuple[int, int]:
+    """Width and height of the marked part."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
+
+
+@pytest.mark.parametrize("camera", [FRONT, FLAT], ids=["perspective", "orthographic"])
+@pytest.mark.parametrize("size", [0.3, 1.5, 3.0])
+def test_a_particle_is_as_wide_as_the_formula_says(stage: Stage, camera: Camera, size: float) -> None:
+    stage.look(LAMP, emitter_node(size=size, blending=Blending.OPAQUE))
+    place_particles(stage, [MIDDLE])
+    width, height = extent(changed(stage, camera) > 8)
+    assert width == pytest.approx(pixels_of(camera, size), abs=1.0)
+    assert height == pytest.approx(pixels_of(camera, size), abs=1.0)
+
+
+def test_perspective_makes_the_farther_one_smaller(stage: Stage) -> None:
+    stage.look(LAMP, emitter_node(size=0.8, blending=Blending.OPAQUE))
+    place_particles(stage, [(-1.0, 1.5, 2.0), (1.0, 1.5, -6.0)])
+    found = changed(stage) > 8
+    near, far = extent(found[:, :80])[0], extent(found[:, 80:])[0]
+    assert near / far == pytest.approx(12.0 / 4.0, rel=0.15)
+
+
+@pytest.mark.parametrize("size", [0.3, 1.2])
+def test_sprites_and_quads_draw_the_same(stage: Stage, size: float) -> None:
+    stage.look(emitter_node(size=size))
+    place_particles(stage, [MIDDLE, (0.6, 1.1, 0.3)])
+    sprites = stage.picture()
+    view = stage.engine._emitter_views.get("emitter")
+    stage.engine._shown_emitters = lambda: [view]
+    view.bounds = None
+    np.testing.assert_allclose(stage.picture(), sprites, atol=2)
+
+
+@pytest.mark.parametrize("camera", [FRONT, FLAT], ids=["perspective", "orthographic"])
+def test_a_streak_is_as_long_as_its_way(stage: Stage, camera: Camera) -> None:
+    streak = {"look": ParticleLook.STREAK, "blending": Blending.OPAQUE, "streak_time": 0.5, "size": 0.3}
+    stage.look(LAMP, emitter_node(**streak))
+    place_particles(stage, [MIDDLE], velocity=(3.0, 0.0, 0.0))
+    found = changed(stage, camera) > 8
+    width, height = extent(found)
+    assert width == pytest.approx(pixels_of(camera, 1.5), abs=1.5)
+    assert height == pytest.approx(pixels_of(camera, 0.3), abs=1.5)
+    # The head is where the particle is.
+    assert np.flatnonzero(found.any(axis=0))[-1] == pytest.approx(80, abs=1.5)
+
+
+@pytest.mark.parametrize("velocity", [(0.0, 0.0, 0.0), (0.05, 0.0, 0.0), (0.0, 0.0, 0.5)])
+def test_a_streak_is_never_shorter_than_wide(stage: Stage, velocity: tuple[float, float, float]) -> None:
+    streak = {"look": ParticleLook.STREAK, "blending": Blending.OPAQUE, "streak_time": 0.5, "size": 0.6}
+    stage.look(LAMP, emitter_node(**streak))
+    place_particles(stage, [MIDDLE], velocity=velocity)
+    width, height = extent(changed(stage) > 8)
+    assert min(width, height) >= pixels_of(FRONT, 0.6) - 1.5
+
+
+def test_a_streak_is_not_longer_than_the_life_so_far(stage: Stage) -> None:
+    streak = {"look": ParticleLook.STREAK, "blending": Blending.OPAQUE, "streak_time": 1.0, "size": 0.1}
+    stage.look(LAMP, emitter_node(**streak))
+    place_particles(stage, [MIDDLE], shares=0.02, velocity=(5.0, 0.0, 0.0))
+    assert extent(changed(stage) > 8)[0] == pytest.approx(pixels_of(FRONT, 5.0 * 0.2), abs=1.5)
+
+
+def test_a_tail_behind_the_eye_does_no_harm(stage: Stage) -> None:
+    stage.look(emitter_node(look=ParticleLook.STREAK, streak_time=1.0, size=0.1))
+    place_particles(stage, [(0.2, 1.4, 3.0)], velocity=(0.0, 0.0, -8.0))
+    found = changed(stage) > 0
+    assert found.any()
+    # The tail leaves the picture at the lower right, the way the particle came.
+    assert not found[:40].any()
+    assert not found[:, :80].any()
+
+
+@pytest.mark.parametrize("look", [ParticleLook.ROUND, ParticleLook.STREAK])
+def test_the_order_of_blended_particles_does_not_matter(stage: Stage, look: ParticleLook) -> None:
+    random = np.random.default_rng(5)
+    places = random.normal(0.0, 0.3, (60, 3)) + MIDDLE
+    shares = random.uniform(0.0, 1.0, 60)
+    colours = ((0.0, 1.0, 0.1, 0.1), (0.5, 0.1, 0.8, 0.1), (1.0, 0.1, 0.2, 1.0))
+    node = emitter_node(
+        look=look, blending=Blending.ALPHA, colour_over_life=colours, opacity_over_life=((0.0, 0.4),), softness=0.1
+    )
+    stage.look(LAMP, node)
+    place_particles(stage, places, shares=shares)
+    forward = stage.picture()
+    place_particles(stage, places[::-1], shares=shares[::-1])
+    assert np.abs(stage.picture() - forward).max() <= 1
+    assert (changed(stage) > 20).sum() > 200
+
+
+def test_blended_particles_hide_what_is_behind_by_their_opacity(stage: Stage) -> None:
+    node = emitter_node(size=60.0, blending=Blending.ALPHA, colour_over_life=((0.0, 0.0, 0.0, 0.0),))
+    for opacity in (0.25, 1.0):
+        settings = msgspec.structs.replace(node.emitter, opacity_over_life=((0.0, opacity),))
+        stage.look(msgspec.structs.replace(node, emitter=settings))
+        place_particles(stage, [(0.0, 1.5, -60.0)])
+        shown = stage.picture()[60, 80].astype(float)
+        stage.engine.simulation.emitters["emitter"].born = 0
+        background = stage.picture()[60, 80].astype(float)
+        linear = np.where(background > 10.3, ((background / 255.0 + 0.055) / 1.055) ** 2.4, background / 255.0 / 12.92)
+        left = linear * (1.0 - opacity)
+        expected = np.where(left > 0.0031308, 1.055 * left ** (1.0 / 2.4) - 0.055, 12.92 * left) * 255.0
+        np.testing.assert_allclose(shown, expected, atol=1.5)
+
+
+def test_light_adds_up_and_never_clips_to_white_at_once(stage: Stage) -> None:
+    stage.look(emitter_node(size=1.0, colour_over_life=((0.0, 0.5, 0.1, 0.02),)))
+    reds, blues = [], []
+    for count in (1, 2, 4, 8, 16):
+        place_particles(stage, [MIDDLE] * count)
+        pixel = stage.picture()[60, 80]
+        reds.append(int(pixel[0]))
+        blues.append(int(pixel[2]))
+    assert reds == sorted(reds)
+    assert all(later > earlier for earlier, later in itertools.pairwise(reds))
+    assert blues == sorted(blues)
+    assert blues[-1] < reds[-1] <= 255
+
+
+@pytest.mark.parametrize("blending", [Blending.ADDITIVE, Blending.ALPHA])
+@pytest.mark.parametrize("camera", [FRONT, FLAT], ids=["perspective", "orthographic"])
+def test_soft_particles_fade_towards_a_wall(stage: Stage, blending: Blending, camera: Camera) -> None:
+    node = emitter_node(softness=0.4, blending=blending, colour_over_life=((0.0, 1.0, 0.2, 0.2),))
+    stage.show({"wall": model_of(quad(6.0, 6.0, centre=MIDDLE))}, DARK, node)
+    strengths = []
+    for distance in (-0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.8):
+        place_particles(stage, [(0.0, 1.5, distance)])
+        strengths.append(int(changed(stage, camera)[60, 80]))
+    assert strengths[:2] == [0, 0]
+    assert strengths == sorted(strengths)
+    assert len(set(strengths)) >= 5
+    assert strengths[-1] - strengths[-2] <= 2
+
+
+@pytest.mark.parametrize("blending", list(Blending))
+def test_a_wall_hides_what_is_behind(stage: Stage, blending: Blending) -> None:
+    wall = model_of(quad(6.0, 6.0, centre=MIDDLE))
+    stage.show({"wall": wall}, LAMP, emitter_node(blending=blending))
+    place_particles(stage, [(0.0, 1.5, -0.6)])
+    assert changed(stage).max() == 0
+    place_particles(stage, [(0.0, 1.5, 0.6)])
+    assert changed(stage).max() > 20
+
+
+@pytest.mark.parametrize("blending", list(Blending))
+@pytest.mark.parametrize("look", list(ParticleLook))
+def test_the_dead_and_the_broken_are_not_drawn(stage: Stage, blending: Blending, look: ParticleLook) -> None:
+    stage.look(emitter_node(blending=blending, look=look, softness=0.1))
+    broken = [(np.nan, 1.5, 0.0), (0.0, np.inf, 0.0), (1e30, 0.0, 0.0)]
+    place_particles(stage, [MIDDLE, (0.5, 1.0, 0.0), *broken], shares=[-1.0, -1.0, 0.5, 0.5, 0.5])
+    assert changed(stage).max() == 0
+
+
+def test_without_an_image_a_picture_is_a_round_spot(stage: Stage) -> None:
+    stage.look(emitter_node(look=ParticleLook.ROUND))
+    place_particles(stage, [MIDDLE])
+    spot = stage.picture()
+    stage.look(emitter_node(look=ParticleLook.TEXTURED, texture="missing.png"))
+    place_particles(stage, [MIDDLE])
+    np.testing.assert_array_equal(stage.picture(), spot)
+
+
+def atlas() -> np.ndarray:
+    """Two pictures side by side, red and green, opaque."""
+    image = np.full((8, 16, 4), 255, np.uint8)
+    image[:, :8, :3], image[:, 8:, :3] = (255, 0, 0), (0, 255, 0)
+    return image
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.2, 0), (0.8, 1)])
+def test_pictures_are_played_over_the_life(stage: Stage, share: float, shown: int) -> None:
+    stage.engine.set_files({}, {Path("atlas.png"): atlas()})
+    stage.look(
+        emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, atlas_mode=AtlasMode.OVER_LIFE)
+    )
+    place_particles(stage, [MIDDLE], shares=share)
+    found = changed(stage) > 20
+    assert extent(found)[0] == pytest.approx(pixels_of(FRONT, 0.5), abs=1.0)
+    # A picture fills its square.
+    assert found.sum() == extent(found)[0] * extent(found)[1]
+    pixel = stage.picture()[60, 80]
+    assert pixel[shown] > 200 > 100 > pixel[1 - shown]
+
+
+def test_each_particle_has_a_picture_of_its_own(stage: Stage) -> None:
+    stage.engine.set_files({}, {Path("atlas.png"): atlas()})
+    stage.look(emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, size=0.1))
+    places = [(x * 0.2 - 1.9, 1.5, 0.0) for x in range(20)]
+    place_particles(stage, places)
+    picture = stage.picture()
+    colours = picture[58:62].max(axis=0)
+    assert (colours[:, 0] > colours[:, 1] + 50).sum() > 5
+    assert (colours[:, 1] > colours[:, 0] + 50).sum() > 5
+
+
+def test_opaque_particles_hide_each_other_and_are_lit(stage: Stage) -> None:
+    lamp = light_node((0.0, 8.0, 1.0), reach=7.0, shadow=False)
+    stage.look(lamp, emitter_node(size=1.2, blending=Blending.OPAQUE, colour_over_life=((0.0, 0.6, 0.6, 0.6),)))
+    place_particles(stage, [(0.0, 1.5, 0.0), (0.0, 1.5, -0.9)])
+    both = stage.picture()
+    place_particles(stage, [(0.0, 1.5, -0.9), (0.0, 1.5, 0.0)])
+    np.testing.assert_array_equal(stage.picture(), both)
+    # Lit from above, it is a ball, not a disc.
+    assert both[50, 80].sum() > both[70, 80].sum() + 60
+
+
+def test_opaque_particles_cast_a_shadow(stage: Stage) -> None:
+    floor = model_of(floating_square(4.0, 0.0))
+    camera = Camera(target=(0.0, 0.0, 0.0), pitch=50.0, distance=6.0)
+    node = emitter_node(size=0.8, blending=Blending.OPAQUE)
+    stage.show({"floor": floor}, light_node((0.0, 5.0, 0.0), reach=5.0), node)
+    place_particles(stage, [(0.0, 1.4, 0.0)])
+    shadow = stage.picture(camera)[60, 80].sum()
+    place_particles(stage, [(0.0, 1.4, 0.0)], shares=-1.0)
+    assert shadow < stage.picture(camera)[60, 80].sum() - 60
+
+
+def test_a_draft_looks_like_the_picture(stage: Stage) -> None:
+    places = np.random.default_rng(3).normal(0.0, 0.4, (200, 3)) + MIDDLE
+    stage.look(emitter_node(size=0.3, opacity_over_life=((0.0, 0.1),), softness=0.1))
+    place_particles(stage, places)
+    assert np.abs(stage.picture() - stage.picture(draft=True)).mean() < 3.0
+
+
+def test_targets_are_made_when_they_are_needed(stage: Stage) -> None:
+    stage.look(emitter_node(blending=Blending.OPAQUE))
+    place_particles(stage, [MIDDLE])
+    stage.picture()
+    made = {"depth behind particles", "particle light", "particle cover"}
+    assert not made & _labels(stage)
+    stage.look(emitter_node(blending=Blending.ADDITIVE))
+    place_particles(stage, [MIDDLE])
+    stage.picture()
+    assert made & _labels(stage) == {"depth behind particles", "particle light"}
+
+
+def _labels(stage: Stage) -> set[str]:
+    return {line.partition(":")[2] for line in stage.engine.context.live}
+
+
+@pytest.mark.parametrize("blending", list(Blending))
+def test_both_halves_of_the_split_view_show_particles(stage: Stage, blending: Blending) -> None:
+    nodes = LAMP, emitter_node(size=1.5, blending=blending, softness=0.1)
+    stage.look(*nodes)
+    place_particles(stage, [MIDDLE])
+    whole = stage.picture()
+    stage.look(*nodes, comparison=Comparison.SPLIT)
+    np.testing.assert_array_equal(stage.picture(), whole)
+
+
+def test_a_silent_or_hidden_emitter_draws_nothing(stage: Stage) -> None:
+    node = emitter_node()
+    stage.look(node)
+    place_particles(stage, [MIDDLE])
+    shown = stage.picture()
+    stage.look(msgspec.structs.replace(node, visible=False))
+    empty = stage.picture()
+    assert np.abs(shown - empty).max() > 20
+    stage.look(msgspec.structs.replace(node, emitter=msgspec.structs.replace(node.emitter, muted=True)))
+    np.testing.assert_array_equal(stage.picture(), empty)
+
+
+def test_emitters_are_marked_where_they_stand(stage: Stage) -> None:
+    node = msgspec.structs.replace(emitter_node(), transform=Transform(position=MIDDLE))
+    stage.look(node)
+    plain, marked = stage.picture(), stage.picture(overlay=Overlay(marks=True))
+    assert np.abs(marked - plain)[55:66, 75:86].max() > 50
+    assert np.abs(marked - plain)[:, :60].max() == 0
+    selected = stage.picture(overlay=Overlay(marks=True, selected_node="emitter"))
+    assert np.abs(selected - marked)[30:55, 60:100].max() > 30
+    assert [mark.node_id for mark in stage.engine.emitter_marks()] == ["emitter"]
+
+
+def test_nothing_near_the_eye_is_cut_off(stage: Stage) -> None:
+    camera = Camera(target=(0.0, 40.0, 0.0), yaw=0.0, pitch=0.0, distance=6.0)
+    far = model_of(quad(1.0, 1.0, centre=(0.0, 40.0, 0.0)))
+    stage.show({"far": far}, msgspec.structs.replace(emitter_node(), transform=Transform(position=(0.3, 40.0, 5.0))))
+    place_particles(stage, [(0.3, 40.0, 5.0)])
+    assert changed(stage, camera).max() > 20
+
+
+def test_the_living_are_counted(stage: Stage) -> None:
+    stage.look(emitter_node(rate=60.0, lifetime=0.1))
+    for index in range(12):
+        stage.engine.step((index + 1) / 60.0)
+    living = stage.engine.simulation.emitters["emitter"].count()
+    assert living == pytest.approx(6, abs=1)
+    assert stage.engine.statistics().particles == living
