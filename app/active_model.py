@@ -1,9 +1,13 @@
 """Which model the timeline runs: the selected one, else the first."""
 
+import math
+
 from app.document import Document
 from app.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
+from sim.jobs.looping import clip_time
 from sim.placement import active_clip
+from sim.playback_settings import LoopMode
 from sim.scene import Node
 
 
@@ -44,3 +48,10 @@ class ActiveModel:
         """Time between two keys of the running clip [s]; 0 without one."""
         clip = self.clip
         return clip.duration / (len(clip.key_times) - 1) if clip and len(clip.key_times) > 1 else 0.0
+
+    def clip_frame(self, time: float) -> tuple[str, float]:
+        """Name of the running clip and its fractional frame at a scene time [s]; ("", NaN) without one."""
+        clip, step = self.clip, self.frame_step
+        if clip is None or step <= 0.0:
+            return "", math.nan
+        return clip.name, clip_time(time, clip.duration, LoopMode.LOOP) / step

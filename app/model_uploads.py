@@ -68,7 +68,8 @@ class ModelUploads(QObject):
             return
         with self._viewport.gl_current():
             self._client.prepare()
-            shown = self._advance(engine)
+            with engine.context.timers.scope("upload"):
+                shown = self._advance(engine)
         if shown:
             self._client.hurry()
             self._viewport.update()
@@ -115,7 +116,7 @@ class ModelUploads(QObject):
                 if loaded is None or loaded is self._failed.get(node.id):
                     continue
                 if engine.model_of(node.id) is not loaded.model:
-                    steps = engine.model_upload(node.id, loaded.prepared, loaded.images)
+                    steps = engine.model_upload(node.id, loaded.prepared, loaded.images, rehearsed=True)
                     self._current = (node.id, loaded, steps)
                     return
 

@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.active_model import ActiveModel
 from app.cloth_files import ClothFiles
 from app.document import Document
 from app.playback import Playback
+from app.viewport_timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.clock import FrameRate
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
+from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef
 from sim.scene import NodeId
 from sim.systems.comparison import ComparisonStatistics
@@ -36,11 +39,13 @@ class Drawn:
         rate: How drawing goes.
         comparison: Statistics of the compared model, if any.
         difference_scale: Upper end of the difference ramp [file units].
+        frame: Number of the sample that tells its cost, once that is known; None where it is not measured.
     """
 
     rate: FrameRate
     comparison: ComparisonStatistics | None
     difference_scale: float
+    frame: int | None = None
 
 
 class ViewportClient(QObject):
@@ -51,6 +56,7 @@ class ViewportClient(QObject):
         ready: The engine was made, with no model in it.
         gl_failed: One line about an OpenGL error.
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
+        measured: What pictures cost became known; carries a list of `FrameSample`, in order.
         settled: The last picture was a draft and no other has followed; draw it in full.
 
     Attributes:
@@ -59,12 +65,22 @@ class ViewportClient(QObject):
 
     drawn = Signal(object)
     gl_failed = Signal(str)
+    measured = Signal(list)
     ready = Signal()
     settled = Signal()
     troubled = Signal(str, str)
 
-    def __init__(self, document: Document, files: ClothFiles, playback: Playback, *, debug: bool = False) -> None:
+    def __init__(
+        self,
+        document: Document,
+        files: ClothFiles,
+        playback: Playback,
+        active: ActiveModel | None = None,
+        *,
+        debug: bool = False,
+    ) -> None:
         super().__init__()
+        self._timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
         self._files = files
         self.engine: Engine | None = None
@@ -90,10 +106,11 @@ class ViewportClient(QObject):
 
         While pictures follow one another and take long, they are drafts; the last one is drawn in full.
         """
-        begun = time.monotonic()
         engine = self.engine
         if engine is None:
             return
+        self._timing.begin(engine)
+        begun = time.monotonic()
         self._show_moment(engine)
         comparison = self._compare(engine)
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
@@ -105,9 +122,13 @@ class ViewportClient(QObject):
         for problem in engine.simulation.take_problems():
             self.troubled.emit(problem.node, problem.text)
         now = time.monotonic()
-        self._cost, self._last = now - begun, now
+        # Drafts are for slow scenes, not for a slow instrument.
+        self._cost, self._last = now - begun - self._timing.cost(engine), now
         rate = self._playback.meter.drawn(now)
-        self.drawn.emit(Drawn(rate, comparison, self._scale))
+        frame, samples = self._timing.finish(engine)
+        self.drawn.emit(Drawn(rate, comparison, self._scale, frame))
+        if samples:
+            self.measured.emit(samples)
         if draft:
             self._settled.start()
 
@@ -121,9 +142,21 @@ class ViewportClient(QObject):
             self.engine.context.release()
             self.engine = None
 
+    # --- timing ---------------------------------------------------------------------------------------
+
+    @property
+    def timer_status(self) -> TimerStatus:
+        """How pictures are measured, as of the last one."""
+        return self._timing.status
+
+    def set_timing(self, on: bool) -> None:
+        """Begins or ends measuring what pictures cost, from the next picture on; whoever calls asks for that."""
+        self._timing.wanted = on
+
     def prepare(self) -> None:
         """Brings the engine to the document as it is now; the context must be current."""
         if self.engine is not None:
+            self.engine.simulation.start_time = self._playback.start
             self.engine.set_files(self._files.meshes, self._files.images)
             self.engine.apply(self._document.scene)
 

@@ -85,10 +85,18 @@ class Engine:
         mips = {path: mip_image(image) for path, image in images.items()}
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
-    def model_upload(self, node_id: NodeId, prepared: PreparedModel, images: MipImages) -> Steps[None]:
+    def model_upload(
+        self, node_id: NodeId, prepared: PreparedModel, images: MipImages, *, rehearsed: bool = False
+    ) -> Steps[None]:
         """Uploads the model of a node in small steps, replacing the one before with the last of them.
 
         Given up or failed, it changes nothing; what it made is deleted by `collect`.
+
+        Args:
+            node_id: The node.
+            prepared: Its model.
+            images: The textures of the model.
+            rehearsed: Whether it is drawn in secret, so that the first picture does not wait for compilations.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
@@ -99,12 +107,17 @@ class Engine:
         materials = Materials(context, model, (yield from upload_images(context, images)))
         character = Character(context, self.library, prepared, buffers)
         node = self._scene.node(node_id) if self._scene.has(node_id) else None
+        view = CharacterView(node_id, character, prepared.segments, static, materials)
         if node is not None and node.model is not None:
+            view.settings = node.model
             character.primary.prepare(node.model.skinning)
             yield
+            if rehearsed:
+                character.update(node, self._time, self._scene.view.comparison)
+                yield
+                yield from self._picture.rehearse(self._shot_of(view))
         self.remove_model(node_id)
-        self._views[node_id] = CharacterView(node_id, character, prepared.segments, static, materials)
-        self._characters[node_id] = character
+        self._views[node_id], self._characters[node_id] = view, character
 
     def remove_model(self, node_id: NodeId) -> None:
         """Deletes the model of a node, if it has one."""
@@ -364,6 +377,12 @@ class Engine:
             marks=tuple(self.emitter_marks()),
             names={node.id: node.name for node in self._scene.nodes if node.name},
         )
+
+    def _shot_of(self, view: CharacterView) -> Shot:
+        """One model by itself, in the light of the scene."""
+        box, camera = view.character.bounds(), Camera()
+        subject = Subject((box.lo + box.hi) / 2.0, max(box.extent, 1e-4), box)
+        return Shot(camera, self._scene.view, self._lights(camera), subject, (view,))
 
     def _shown(self) -> list[tuple[Node, Character]]:
         nodes = (node for node in self._scene.of_kind("model") if node.visible)

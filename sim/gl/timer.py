@@ -53,6 +53,11 @@ class Timers:
             self._recorder.number = value
 
     @property
+    def own_time(self) -> float:
+        """Time that the instrument took of the frame that is not finished yet [s]."""
+        return self._recorder.own_time if self._recorder is not None else 0.0
+
+    @property
     def status(self) -> TimerStatus:
         """How passes are measured."""
         found, recorder = self.calibration, self._recorder
@@ -71,6 +76,7 @@ class Timers:
             warmup_discarded=recorder.discarded,
             vsync=self.vsync,
             own_cost_us_per_frame=recorder.cost * MICROSECONDS,
+            waiting_us_per_frame=recorder.waiting * MICROSECONDS,
         )
 
     # --- switching ------------------------------------------------------------------------------------

@@ -59,11 +59,12 @@ class Recorder:
         self._runs: list[Run] = []
         self._open: Run | None = None
         self._known: dict[tuple[str, str, str], tuple[str, str]] = {}
-        self._begin = self._own = self._waited = 0.0
+        self._begin = self._own = self._waited = self._stamping = 0.0
         self._last_begin = self._last_end = math.nan
         self._was_running = False
         self._ring: deque[PendingFrame] = deque()
         self._costs: deque[float] = deque(maxlen=COSTS_KEPT)
+        self._stampings: deque[float] = deque(maxlen=COSTS_KEPT)
         self._offset, self._error = stamps.offset()
         self._paired_at = clock()
 
@@ -73,9 +74,20 @@ class Recorder:
         return self._stamps.source
 
     @property
+    def own_time(self) -> float:
+        """Time in the instrument's own calls since the last frame [s]."""
+        return self._waited + self._own
+
+    @property
     def cost(self) -> float:
         """Time in the instrument's own calls for each frame [s], median of the last ones."""
         return statistics.median(self._costs) if self._costs else 0.0
+
+    @property
+    def waiting(self) -> float:
+        """The part of the cost that is waiting for work of the passes [s]; none with a timer."""
+        waits = self._stampings and self.source is TimeSource.CLOCK
+        return statistics.median(self._stampings) if waits else 0.0
 
     # --- runs -----------------------------------------------------------------------------------------
 
@@ -92,8 +104,12 @@ class Recorder:
         self._runs.append(run)
         self._open = run
         if not run.is_host:
+            before = self._clock()
             run.first = self._stamps.stamp()
-        run.begin = self._clock()
+            run.begin = self._clock()
+            self._stamping += run.begin - before
+        else:
+            run.begin = self._clock()
         self._waited += run.begin - at
         run.waited = self._waited
 
@@ -107,7 +123,10 @@ class Recorder:
         if not run.is_host:
             run.last = self._stamps.stamp()
         self._open = run.parent
-        self._waited += self._clock() - at
+        after = self._clock()
+        self._waited += after - at
+        if not run.is_host:
+            self._stamping += after - at
 
     # --- frames ---------------------------------------------------------------------------------------
 
@@ -136,7 +155,8 @@ class Recorder:
             waiting.age += 1
         taken = self._take(frame)
         self._costs.append(self._waited + self._own + self._clock() - at)
-        self._waited = self._own = 0.0
+        self._stampings.append(self._stamping)
+        self._waited = self._own = self._stamping = 0.0
         return frame.number if taken else None
 
     def poll(self) -> list[FrameSample]:

@@ -45,8 +45,9 @@ class TimerStatus:
         dropped: GPU times of passes that were lost since measuring began: late, disjoint, zero or negative.
         warmup_discarded: Frames left out because they followed the switching on or a rebuild of shaders.
         vsync: Whether pictures wait for the screen.
-        own_cost_us_per_frame: Time in the instrument's own calls [us], median of the last frames.  With
-            `TimeSource.CLOCK` it holds the waiting for work that others handed out.
+        own_cost_us_per_frame: Time in the instrument's own calls [us], median of the last frames.
+        waiting_us_per_frame: The part of it that is waiting for work of the passes, which takes its time anyway, only
+            not always while something else goes on [us]; 0 with a timer, which waits for nothing.
     """
 
     enabled: bool = False
@@ -58,3 +59,4 @@ class TimerStatus:
     warmup_discarded: int = 0
     vsync: Vsync = Vsync.UNKNOWN
     own_cost_us_per_frame: float = 0.0
+    waiting_us_per_frame: float = 0.0
