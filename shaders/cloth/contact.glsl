@@ -4,30 +4,7 @@
 // PLANES and OVALS are the numbers of the first two groups; the rest is looked through for what is near. Software drivers
 // run every branch, so that few solids of a known shape cost less without a search and without the other shapes.
 
-#include "common/collide.glsl"
-
-vec3 centre_at(samplerBuffer colliders, int index, float fraction) {
-    vec3 start = texelFetch(colliders, index * COLLIDER_TEXELS).xyz;
-#ifdef COLLIDE_STILL
-    return start;
-#else
-    return start + fraction * texelFetch(colliders, index * COLLIDER_TEXELS + 1).xyz;
-#endif
-}
-
-// A plane that does not turn has its normal where others have their size.
-Contact plane_contact(samplerBuffer colliders, int index, vec3 point, float fraction) {
-    int base = index * COLLIDER_TEXELS;
-    vec3 normal = texelFetch(colliders, base + 2).xyz;
-    vec4 surface = texelFetch(colliders, base + 5);
-    float above = dot(point - centre_at(colliders, index, fraction), normal);
-#ifdef COLLIDE_STILL
-    vec3 velocity = vec3(0.0);
-#else
-    vec3 velocity = texelFetch(colliders, base + 1).xyz * surface.z;
-#endif
-    return Contact(above, normal, velocity, surface.x, surface.y);
-}
+#include "common/plane.glsl"
 
 Contact oval_contact(samplerBuffer colliders, int index, vec3 point, float fraction, float substep) {
     int base = index * COLLIDER_TEXELS;

@@ -5,7 +5,7 @@
 // first which of them are near. BALLS: all others are spheres, whose turning does not matter for where they are.
 
 #include "common/sweep.glsl"
-#include "cloth/contact.glsl"
+#include "common/plane.glsl"
 
 const float STICK_SLOP = 1e-3;   // m; a particle this near to its distance from a surface stays on it
 
