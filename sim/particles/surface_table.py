@@ -56,13 +56,13 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
         pixels: 8-bit image, shape (height, width) or (height, width, channels); of four channels alpha is left out.
         texcoords: shape (V, 2).
     """
-    levels = np.asarray(pixels, np.float64) / 255.0
-    if levels.ndim == 3:
-        levels = levels[..., :3].mean(axis=2)
     place = np.asarray(texcoords, np.float64) % 1.0
-    rows = np.minimum((place[:, 1] * levels.shape[0]).astype(np.intp), levels.shape[0] - 1)
-    columns = np.minimum((place[:, 0] * levels.shape[1]).astype(np.intp), levels.shape[1] - 1)
-    density: Float64 = levels[rows, columns]
+    height, width = pixels.shape[:2]
+    rows = np.minimum((place[:, 1] * height).astype(np.intp), height - 1)
+    columns = np.minimum((place[:, 0] * width).astype(np.intp), width - 1)
+    # An image has more pixels than are looked at: only those are converted.
+    found = pixels[rows, columns].astype(np.float64) / 255.0
+    density: Float64 = found[:, :3].mean(axis=1) if found.ndim == 2 else found
     return density
 
 
