@@ -60,6 +60,7 @@ class PipelineState:
         line_width: [pixel]; limited to what the driver allows, of which only 1 is guaranteed.
         program_point_size: Whether the shader's gl_PointSize counts.
         multisample: Whether samples are used where the target has them.
+        alpha_coverage: Whether alpha says how many of the samples are covered.
         srgb_write: Whether writes to sRGB attachments are encoded.
     """
 
@@ -76,6 +77,7 @@ class PipelineState:
     line_width: float = 1.0
     program_point_size: bool = True
     multisample: bool = True
+    alpha_coverage: bool = False
     srgb_write: bool = False
 
     def apply(self, context: "Context") -> None:
@@ -129,12 +131,12 @@ class PipelineState:
         GL.glLineWidth(min(self.line_width, context.capabilities.max_line_width))
         _switch(GL.GL_PROGRAM_POINT_SIZE, self.program_point_size)
         _switch(GL.GL_MULTISAMPLE, self.multisample)
+        _switch(GL.GL_SAMPLE_ALPHA_TO_COVERAGE, self.alpha_coverage)
         _switch(GL.GL_FRAMEBUFFER_SRGB, self.srgb_write)
 
 
 _NEVER_USED = (
     GL.GL_STENCIL_TEST,
-    GL.GL_SAMPLE_ALPHA_TO_COVERAGE,
     GL.GL_PRIMITIVE_RESTART,
     GL.GL_RASTERIZER_DISCARD,
 )
@@ -144,7 +146,10 @@ _GROUPS: tuple[tuple[Callable[[PipelineState], object], Callable[[PipelineState,
     (attrgetter("blend", "colour_mask"), PipelineState._apply_blend),
     (attrgetter("cull", "fill", "polygon_offset"), PipelineState._apply_polygons),
     (attrgetter("scissor"), PipelineState._apply_scissor),
-    (attrgetter("line_width", "program_point_size", "multisample", "srgb_write"), PipelineState._apply_rest),
+    (
+        attrgetter("line_width", "program_point_size", "multisample", "alpha_coverage", "srgb_write"),
+        PipelineState._apply_rest,
+    ),
 )
 
 

@@ -26,7 +26,8 @@ from sim.render.target import RenderTarget
 
 Scissor = tuple[int, int, int, int] | None
 
-_SOLID = PipelineState()
+_SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False))
+_LEAST_COVERED, _HALF_COVERED = 0.1, 0.5
 _CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 _HIDDEN_BEHIND = {
     Blending.ADDITIVE: PipelineState(blend="additive", depth_write=False, multisample=False),
@@ -55,14 +56,21 @@ class ParticlePass:
         self._target = ParticleTarget(context)
 
     def draw_opaque(
-        self, views: Iterable[EmitterView], frame: Frame, shadow_map: Texture2D, scissor: Scissor, draft: bool
+        self,
+        views: Iterable[EmitterView],
+        frame: Frame,
+        shadow_map: Texture2D,
+        target: Framebuffer,
+        scissor: Scissor,
+        draft: bool,
     ) -> None:
-        """Draws opaque particles into the bound framebuffer, before the ground."""
+        """Draws opaque particles into the bound framebuffer, which is given too, before the ground."""
         projection = Projection(frame.clip_from_world, (frame.width, frame.height))
         for view in _of(views, Blending.OPAQUE):
             _SOLID.within(scissor).apply(self._context)
             batch = Batch(view, projection, _stride(view, draft), len(frame.lights))
             program = self._programs.prepared(batch)
+            program["u_least"] = _LEAST_COVERED if target.samples else _HALF_COVERED
             program.set_if_active("u_shadow_map", shadow_map)
             self._programs.draw(program, batch)
 
