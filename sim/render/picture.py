@@ -98,7 +98,7 @@ class Picture:
                 )
         if shot.emitters:
             with scope("particles"):
-                self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, region.scissor, draft)
+                self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, target, region.scissor, draft)
         with scope("details"):
             for drawable in shot.drawables:
                 for detail in drawable.details(overlay):
