@@ -1,0 +1,217 @@
+"""What passes cost on this driver: nothing while nobody measures, and the truth when somebody does."""
+
+import statistics
+import time
+import timeit
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from sim.bench.particles import BenchEmitter, floor, fountain_settings
+from sim.cloth_settings import ClothSettings
+from sim.engine import Engine
+from sim.gl import query, timer_trials
+from sim.gl.bootstrap import GL
+from sim.gl.context import Context
+from sim.gl.debug import pending_errors
+from sim.gl.library import ShaderLibrary
+from sim.gl.timer import Timers
+from sim.profile.calibration import Trial
+from sim.profile.recorder import WARM_UP
+from sim.profile.run import NO_RUN
+from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.status import Calibration, Vsync
+from sim.scene import Node, Scene
+from sim.systems.cloth import NO_INPUTS
+
+QUERY_CALLS = (
+    "glGenQueries", "glDeleteQueries", "glQueryCounter", "glBeginQuery", "glEndQuery", "glGetInteger64v", "glFinish",
+)  # fmt: skip
+RAW_CALLS = ("glGetQueryiv", "glGetQueryObjectiv", "glGetQueryObjectui64v")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the calls that measuring makes, as they are made."""
+    made: list[str] = []
+
+    def counted(name: str, function: Callable) -> Callable:
+        def call(*arguments: object) -> object:
+            made.append(name)
+            return function(*arguments)
+
+        return call
+
+    for name in QUERY_CALLS:
+        monkeypatch.setattr(GL, name, counted(name, getattr(GL, name)))
+    for name in RAW_CALLS:
+        monkeypatch.setattr(query, name, counted(name, getattr(query, name)))
+    return made
+
+
+@pytest.fixture
+def timers(context: Context):
+    """Timers whose calibration is known, so that they need no trial."""
+    context.timers.calibration = Calibration(TimeSource.CLOCK, "a test", 0.5, "renderer")
+    yield context.timers
+    context.timers.switch(False)
+
+
+def frames(timers: Timers, count: int, draw: Callable[[], object]) -> list[FrameSample]:
+    """Samples of some pictures after the warm-up."""
+    samples: list[FrameSample] = []
+    for index in range(WARM_UP + count):
+        draw()
+        timers.finish_frame(Moment(step=index))
+        samples += timers.poll()
+    return samples
+
+
+def test_off_there_is_no_query_and_nothing_costs_anything(context: Context, calls: list[str]) -> None:
+    timers = context.timers
+    assert not timers.enabled
+    assert timers.scope("draw") is timers.scope("cloth", "Cape") is timers.host_scope("pose") is NO_RUN
+    with timers.scope("draw"), timers.scope("cloth", "Cape"):
+        pass
+    assert timers.finish_frame(Moment()) is None
+    assert timers.poll() == []
+    assert calls == []
+    assert context.live == []
+    once = timeit.repeat("with scope('draw', 'a'): pass", globals={"scope": timers.scope}, number=2000, repeat=20)
+    nothing = timeit.repeat("with gate: pass", globals={"gate": NO_RUN}, number=2000, repeat=20)
+    # Two calls and a comparison more than nothing at all.
+    assert min(once) < 10.0 * min(nothing)
+
+
+def test_on_and_off_again_leaves_nothing(context: Context, timers: Timers, calls: list[str]) -> None:
+    def draw() -> None:
+        with timers.scope("draw"), timers.scope("ground"):
+            GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+
+    timers.switch(True, TimeSource.TIMER)
+    samples = frames(timers, 4, draw)
+    assert calls.count("glQueryCounter") == 4 * (WARM_UP + 4)
+    assert calls.count("glFinish") == 0
+    assert any(label.startswith("Query:") for label in context.live)
+    assert [sample.number for sample in samples] == list(range(len(samples)))
+    assert {one.path for sample in samples for one in sample.slices} == {"draw", "draw/ground"}
+    timers.switch(False)
+    assert context.live == []
+    calls.clear()
+    draw()
+    assert calls == []
+    assert pending_errors() == []
+    timers.switch(True)
+    assert frames(timers, 1, draw)[0].number == timers.number - 1 == 4
+    assert "glQueryCounter" not in calls
+
+
+def test_status_tells_everything_a_label_needs(timers: Timers) -> None:
+    timers.vsync = Vsync.ON
+    assert not timers.status.enabled
+    timers.switch(True)
+
+    def draw() -> None:
+        with timers.scope("draw"):
+            GL.glClear(GL.GL_COLOR_BUFFER_BIT)
+
+    frames(timers, 3, draw)
+    timers.warm_up()
+    frames(timers, 1, draw)
+    status = timers.status
+    assert (status.enabled, status.source, status.reason, status.renderer) == (
+        True, TimeSource.CLOCK, "a test", "renderer"
+    )  # fmt: skip
+    assert (status.latency_frames, status.dropped, status.warmup_discarded) == (0, 0, 2 * WARM_UP)
+    assert status.vsync is Vsync.ON
+    assert 0.0 < status.waiting_us_per_frame < status.own_cost_us_per_frame
+
+
+def test_calibration_keeps_what_is_bound_and_tells_who_measures(context: Context) -> None:
+    found = context.timers.calibrate()
+    assert context.timers.calibrate() is found
+    assert found.renderer == context.capabilities.renderer
+    if context.capabilities.is_software:
+        assert found.source is TimeSource.CLOCK
+        assert "its timer reported" in found.reason
+        assert found.ratio < 0.5
+    context.bind_default_framebuffer()
+    assert context.live == []
+
+
+def test_a_driver_is_believed_when_it_tells_the_truth(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timer_trials, "run_trials", lambda _: [Trial("a filled picture", 0.98)])
+    context.capabilities = replace(context.capabilities, renderer="Card 9000")
+    found = context.timers.calibrate()
+    assert (found.source, found.reason) == (TimeSource.TIMER, "Card: its timer reported 98 % of a filled picture")
+
+
+def test_a_reload_of_shaders_is_warm_up(context: Context, timers: Timers) -> None:
+    engine = Engine(context)
+    timers.switch(True)
+    timers._recorder._warming = 0
+    with timers.scope("draw"):
+        pass
+    assert timers.finish_frame(Moment()) == 0
+    engine.reload_shaders(["skinning/skin.vert"])
+    with timers.scope("draw"):
+        pass
+    assert timers.finish_frame(Moment()) is None
+    assert timers.status.warmup_discarded == 1
+    engine.release()
+
+
+def test_the_cost_of_a_large_cloth_is_the_time_it_takes(context: Context) -> None:
+    engine = Engine(context)
+    engine.apply(Scene(nodes=(Node(id="c", name="Sheet", cloth=ClothSettings(columns=256, rows=256)),)))
+    cloth = engine.simulation.cloths["c"]
+    agrees(
+        context,
+        "simulate/cloth/Sheet",
+        lambda: engine.step(0.0),
+        lambda: cloth.step(NO_INPUTS),
+    )
+    engine.release()
+
+
+def test_the_cost_of_a_million_particles_is_the_time_they_take(context: Context, library: ShaderLibrary) -> None:
+    emitter = BenchEmitter(context, library, fountain_settings(1_000_000), [floor()])
+
+    def measured() -> None:
+        with context.timers.scope("emitter", "Fountain"):
+            emitter.step()
+
+    agrees(context, "emitter/Fountain", measured, emitter.step)
+    emitter.release()
+
+
+def agrees(context: Context, path: str, measured: Callable[[], object], same: Callable[[], object]) -> None:
+    """Asserts that a pass is told to cost what a clock around its finished work says, within a fifth.
+
+    Both take turns; medians are compared, and a disturbed machine gets three tries.
+    """
+    timers = context.timers
+    timers.switch(True)
+    assert timers.status.source is TimeSource.CLOCK or not context.capabilities.is_software
+    for _ in range(WARM_UP):
+        measured()
+        timers.finish_frame(Moment())
+    ratios = []
+    for _ in range(3):
+        told, taken = [], []
+        for _ in range(5):
+            measured()
+            timers.finish_frame(Moment())
+            context.finish()
+            told += [one.gpu for sample in timers.poll() for one in sample.slices if one.path == path]
+            begun = time.perf_counter()
+            same()
+            context.finish()
+            taken.append(time.perf_counter() - begun)
+        assert len(told) == 5
+        ratios.append(statistics.median(told) / statistics.median(taken))
+        if 0.8 <= ratios[-1] <= 1.25:
+            break
+    timers.switch(False)
+    assert 0.8 <= ratios[-1] <= 1.25, ratios
