@@ -17,9 +17,11 @@ from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
 from sim.render.particle_pass import ParticlePass
+from sim.render.rehearsal import Rehearsal
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
 from sim.render.target import RenderTarget
+from sim.systems.steps import Steps
 from sim.view_settings import Comparison, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
@@ -38,7 +40,7 @@ class Picture:
     """All passes of a picture, and the target they draw into."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._timers = context.timers
+        self._context, self._timers = context, context.timers
         self._block = UniformBlock(context, "Frame", FIELDS)
         self._target = RenderTarget(context)
         self._background = BackgroundPass(context, library)
@@ -73,6 +75,14 @@ class Picture:
             self._draw_overlay(shot, overlay)
         with scope("resolve"):
             self._target.finish(output)
+
+    def rehearse(self, shot: Shot) -> Steps[None]:
+        """Draws a shot where nobody sees it, in steps, so that the driver has compiled what its pictures need."""
+        passes = Rehearsal(
+            self._context, self._block, self._background, self._shadow, self._mesh, self._ground, self._bones,
+            self._markers,
+        )  # fmt: skip
+        return passes.play(shot, (DRAFT_SAMPLES, shot.view.samples))
 
     def release(self) -> None:
         """Deletes what the passes own."""

@@ -55,7 +55,7 @@ def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
 def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
     editor, told = slow, []
 
-    def refused(*_):
+    def refused(*_, **__):
         raise GLLimitError("texture 'a': too large")
         yield
 
