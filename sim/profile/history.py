@@ -74,6 +74,7 @@ class History:
         self._children: dict[str, list[str]] = {}
         self._columns: dict[tuple[str, Quantity], Column] = {}
         self._begins = Column(0, np.nan)
+        self._intervals = Column(0, np.nan)
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -91,6 +92,7 @@ class History:
             sums[one.path][0] += one.gpu
             sums[one.path][1] += one.cpu
         self._begins.append(sample.begin)
+        self._intervals.append(sample.interval)
         for path, (gpu, cpu) in sums.items():
             self._columns[path, Quantity.GPU].append(gpu)
             self._columns[path, Quantity.CPU].append(cpu)
@@ -113,6 +115,10 @@ class History:
     def begins(self) -> Float64:
         """Monotonic times of their begins [s], shape (F,)."""
         return self._begins.last(len(self))
+
+    def intervals(self) -> Float64:
+        """Times since the frames before [s], shape (F,), NaN where nothing was drawn between."""
+        return self._intervals.last(len(self))
 
     def inclusive(self, path: str, quantity: Quantity) -> Float64:
         """Times of a pass with all its parts [s], shape (F,): 0 where it did not run, NaN where its time was lost."""

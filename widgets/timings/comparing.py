@@ -30,13 +30,13 @@ class Pair:
         """The total and every band of either recording."""
         found = dict.fromkeys([TOTAL])
         for one in (self.a, self.b):
-            figures = figures_of(Frames.of(one.history), self.level, self.quantity, ALL)
+            figures = figures_of(Frames(one.history), self.level, self.quantity, ALL)
             found |= dict.fromkeys(row.path for row in figures.rows)
         return list(found)
 
     def times(self, path: str) -> tuple[Float64, Float64]:
         """Times of a band in both recordings [s]; 0 where it did not run."""
-        a, b = (values_of(Frames.of(one.history), self.level, path, self.quantity, ALL) for one in (self.a, self.b))
+        a, b = (values_of(Frames(one.history), self.level, path, self.quantity, ALL) for one in (self.a, self.b))
         return a, b
 
     def compared(self, path: str) -> Comparison:

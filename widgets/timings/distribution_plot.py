@@ -98,6 +98,7 @@ class DistributionPlot(QWidget):
     def _take_look(self) -> None:
         palette, font = self.palette(), tabular(self.font())
         self.plot.setBackground(palette.color(QPalette.ColorRole.Window))
+        self.plot.plotItem.layout.setContentsMargins(0, self.fontMetrics().height() // 2, SPACE, 0)
         for side in ("left", "bottom"):
             style_axis(self.plot.getAxis(side), palette, font)
         self.plot.getAxis("left").setWidth(self.fontMetrics().horizontalAdvance("00.00") + 3 * SPACE)

@@ -64,7 +64,7 @@ def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -
         if not _is_empty_rest(band, times):
             spent = float(np.nansum(times))
             rows.append(Figures(band.path, band.label, summary(times), spent / whole if whole > 0.0 else 0.0))
-    intervals = frames.intervals(where)
+    intervals = frames.intervals[where]
     known = intervals[~np.isnan(intervals)]
     spent = float(known.sum())
     begins = frames.begins[where]

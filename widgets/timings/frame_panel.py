@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from sim.profile.sample import FrameSample
 from widgets.theme import SPACE, icon, tabular
-from widgets.timings.texts import SEPARATOR_DOT, frame_facts, milliseconds
+from widgets.timings.texts import frame_facts, milliseconds
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _HEADINGS = ("Pass", "Runs", "GPU ms", "CPU ms")
@@ -63,7 +63,7 @@ class FramePanel(QWidget):
         self.next_button.setEnabled(sample is not None)
         if sample is None:
             return
-        self.facts.setText(SEPARATOR_DOT.join(f"{name} {value}" for name, value in frame_facts(sample)))
+        self.facts.setText(frame_facts(sample))
         self._show_passes(sample)
 
     def _show_passes(self, sample: FrameSample) -> None:

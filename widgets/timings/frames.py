@@ -1,8 +1,6 @@
 """The frames of a history at one moment, which later ones do not change: holding the view is keeping this."""
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,27 +15,43 @@ _LASTS_AT_LEAST = 0.25
 """A frame with no successor in sight is drawn no longer than this [s], or than it cost."""
 
 
-@dataclass(frozen=True)
 class Frames:
     """Columns of frames, oldest first.
+
+    Args:
+        history: Where they are; the frames that it has now.
 
     Attributes:
         paths: Every pass.
         begins: When each frame began [s], monotonic, shape (F,).
-        samples: The frames themselves.
+        intervals: Times since the frames before [s], NaN where nothing was drawn between, shape (F,).
     """
 
-    paths: tuple[str, ...]
-    begins: Float64
-    samples: Sequence[FrameSample]
-    _columns: dict[tuple[str, Quantity], Float64] = field(repr=False)
+    def __init__(self, history: History) -> None:
+        self.paths = tuple(history.paths)
+        self.begins, self.intervals = history.begins(), history.intervals()
+        self._columns = {
+            (path, quantity): history.inclusive(path, quantity) for quantity in Quantity for path in self.paths
+        }  # fmt: skip
+        self._history, self._version = history, history.version
+        self._kept: list[FrameSample] | None = None
 
-    @classmethod
-    def of(cls, history: History) -> "Frames":
-        """All frames of a history."""
-        paths = tuple(history.paths)
-        columns = {(path, quantity): history.inclusive(path, quantity) for quantity in Quantity for path in paths}
-        return cls(paths, history.begins(), history.samples, columns)
+    def kept(self) -> "Frames":
+        """Itself, with its frames for as long as they are wanted; call it before the history goes on."""
+        self._kept = self._history.samples
+        return self
+
+    def sample(self, index: int) -> FrameSample:
+        """A frame; where it has left the history meanwhile and was not kept, the oldest one there is.
+
+        Raises:
+            IndexError: If there is no frame.
+        """
+        if self._kept is not None:
+            return self._kept[index]
+        if self._version == self._history.version:
+            return self._history[index]
+        return self._history[int(np.searchsorted(self._history.begins(), self.begins[index], "left"))]
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -82,10 +96,6 @@ class Frames:
         """Index of the frame that is shown at a time [s]; None where there is none."""
         index = int(np.searchsorted(self.begins, moment, "right")) - 1
         return index if index >= 0 and moment < self.ends[index] else None
-
-    def intervals(self, where: slice) -> Float64:
-        """Times since the frames before [s], NaN where nothing was drawn between."""
-        return np.array([self.samples[index].interval for index in range(*where.indices(len(self)))])
 
     def _sum(self, paths: tuple[str, ...], quantity: Quantity, where: Index) -> Float64:
         if not paths:

@@ -46,21 +46,12 @@ class FramesPage(QWidget):
 
     # --- what is shown --------------------------------------------------------------------------------
 
-    def draw(self, frames: Frames, choice: Choice, *, figures: bool) -> None:
-        """Shows these frames.
-
-        Args:
-            frames: The frames.
-            choice: What of them.
-            figures: Whether percentiles and histogram are to be counted anew, too.
-        """
+    def draw(self, frames: Frames, choice: Choice) -> None:
+        """Shows these frames; the figures stay until `count`."""
         self.area.draw(frames, choice)
         if self.table.pass_model.choice != choice:
             self.table.pass_model.set_choice(choice, self._status)
             self.table.viewport().update()
-        if figures:
-            self.count()
-        self._show_here()
 
     def count(self) -> None:
         """Figures and histogram of the region, or of the window."""
@@ -72,6 +63,7 @@ class FramesPage(QWidget):
         self.table.pass_model.set_figures(self.figures)
         self.summary.setText(self._summary(self.figures))
         self._show_histogram(frames, choice, where)
+        self._show_here()
 
     def set_status(self, status: TimerStatus) -> None:
         """Says how the figures are measured."""
@@ -97,8 +89,9 @@ class FramesPage(QWidget):
         """The user chose a frame."""
         frames = self.area.frames
         if frames is not None and 0 <= index < len(frames):
-            self.choose(frames.samples[index])
-            self.frame_chosen.emit(frames.samples[index])
+            sample = frames.sample(index)
+            self.choose(sample)
+            self.frame_chosen.emit(sample)
 
     def choose_worst(self) -> None:
         """The costliest frame of the region, or of the window."""

@@ -2,12 +2,15 @@
 
 import enum
 import math
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont
 
 from sim.profile.history import Quantity
 from sim.profile.status import TimerStatus
+from widgets.theme import colours, tabular
 from widgets.timings.choice import Choice
 from widgets.timings.figures import TOTAL, Figures, RegionFigures
 from widgets.timings.texts import milliseconds, percent, source_of
@@ -44,6 +47,14 @@ class PassModel(QAbstractTableModel):
         self.choice = Choice()
         self._status = TimerStatus()
         self._quantity = Quantity.GPU
+        self._answers: dict[int, Callable[[Figures, Figure], Any]] = {
+            Qt.ItemDataRole.DisplayRole: self._text,
+            PATH_ROLE: lambda row, _: row.path,
+            Qt.ItemDataRole.TextAlignmentRole: lambda _, figure: _LEFT if figure is Figure.PASS else _RIGHT,
+            Qt.ItemDataRole.ForegroundRole: self._colour,
+            Qt.ItemDataRole.FontRole: self._font,
+            Qt.ItemDataRole.ToolTipRole: lambda row, _: self._tip(row),
+        }
         self._order: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.DescendingOrder)
 
     # --- contents -------------------------------------------------------------------------------------
@@ -120,16 +131,19 @@ class PassModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Texts, and the path of the band for `PATH_ROLE`."""
-        row, figure = self.rows[index.row()], COLUMNS[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, figure)
-        if role == PATH_ROLE:
-            return row.path
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if figure is Figure.PASS else _RIGHT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(row)
-        return None
+        answer = self._answers.get(role)
+        return None if answer is None else answer(self.rows[index.row()], COLUMNS[index.column()])
+
+    @staticmethod
+    def _font(row: Figures, figure: Figure) -> QFont | None:  # noqa: ARG004
+        if row.path != TOTAL:
+            return None
+        font = tabular(QFont())
+        font.setBold(True)
+        return font
+
+    def _colour(self, row: Figures, figure: Figure) -> QColor | None:  # noqa: ARG002
+        return None if row.path == TOTAL or self.choice.shows(row.path) else QColor(colours().disabled)
 
     def _text(self, row: Figures, figure: Figure) -> str:
         if figure is Figure.PASS:

@@ -1,13 +1,12 @@
 """The legend of the stack as a table: swatches that switch bands, and figures that can be sorted."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPalette, QPen
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
     QMenu,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
@@ -24,18 +23,7 @@ _NAME_CHARACTERS = 22
 
 
 class PassDelegate(QStyledItemDelegate):
-    """A swatch before the name, filled where the band is drawn; what is hidden is dim, the total stands out."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Weight and colour of the text."""
-        super().initStyleOption(option, index)
-        path = index.data(PATH_ROLE)
-        if path == TOTAL:
-            option.font.setBold(True)
-        elif not self._shows(index):
-            dim = option.palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text)
-            option.palette.setColor(QPalette.ColorRole.Text, dim)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
+    """A swatch before the name, filled where the band is drawn."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -87,7 +75,7 @@ class PassTable(QTreeView):
         super().__init__(parent)
         self.pass_model = PassModel(self)
         self.setModel(self.pass_model)
-        self.setItemDelegate(PassDelegate(self))
+        self.setItemDelegateForColumn(0, PassDelegate(self))
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -213,7 +213,7 @@ class PlotsArea(QWidget):
             return ""
         when = ago(float(self.frames.begins[index]) - self.frames.now)
         cost = "lost" if total is None else f"{milliseconds(total)} ms"
-        return SEPARATOR_DOT.join((when, f"frame {self.frames.samples[index].number:,}", cost))
+        return SEPARATOR_DOT.join((when, f"frame {self.frames.sample(index).number:,}", cost))
 
     def _show_titles(self) -> None:
         unit = "share of the frame [%]" if self.choice.unit is Unit.SHARE else "[ms]"

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sim.profile.history import Float64
-from widgets.timings.stack_picture import draw_line, rows_of, stack_pixels
+from widgets.timings.stack_picture import Colours, draw_line, rows_of, stack_pixels
 
 BELOW_LINES = -10.0
 
@@ -54,17 +54,19 @@ class StackItem(QGraphicsItem):
         super().__init__(box)
         self.setZValue(BELOW_LINES)
         self._box = box
-        self._image = QImage()
+        self._pixels = np.zeros((1, 1), dtype=np.uint32)
+        self._image = image_of(self._pixels, 1.0)
         box.sigResized.connect(lambda *_: self.prepareGeometryChange())
 
     def show_look(self, look: StackLook) -> None:
         """Draws something else."""
-        self._image = stack_image(look)
+        self._pixels = look_pixels(look)
+        self._image = image_of(self._pixels, look.ratio)
         self.update()
 
     def image(self) -> QImage:
-        """What is drawn."""
-        return self._image
+        """A copy of what is drawn."""
+        return self._image.copy()
 
     def boundingRect(self) -> QRectF:
         """All of the inside."""
@@ -81,8 +83,16 @@ class StackItem(QGraphicsItem):
         painter.drawImage(QPointF(0.0, 0.0), self._image)
 
 
-def stack_image(look: StackLook) -> QImage:
-    """The picture in device pixels."""
+def image_of(pixels: Colours, ratio: float) -> QImage:
+    """A picture that shares these pixels; they have to live as long as it."""
+    rows, columns = pixels.shape
+    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+def look_pixels(look: StackLook) -> Colours:
+    """Colours of all device pixels."""
     colours = np.array([colour.rgb() for colour in look.colours], dtype=np.uint32)
     pixels = stack_pixels(look.edges, colours, look.ground.rgb(), look.top, look.rows)
     for value in look.grid:
@@ -91,7 +101,4 @@ def stack_image(look: StackLook) -> QImage:
             ground = pixels[row] == look.ground.rgb()
             pixels[row, ground] = look.faint.rgb()
     draw_line(pixels, look.line, look.ink.rgb(), look.top, steps=look.steps)
-    rows, columns = pixels.shape
-    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
-    image.setDevicePixelRatio(look.ratio)
-    return image
+    return pixels

@@ -34,6 +34,8 @@ def frames_of_columns(frames: Frames, cost: Float64, left: float, right: float, 
     chosen[columns] = peaks(cost, into)
     # Frames wider than a column go on until the next one.
     empty = np.flatnonzero(chosen == NOTHING)
+    if not len(empty):
+        return chosen
     middles = left + (empty + 0.5) * length
     before = np.searchsorted(frames.begins, middles, "right") - 1
     shown = (before >= 0) & (middles < frames.ends[before])
@@ -50,7 +52,8 @@ def snapped(left: float, right: float, count: int) -> tuple[float, float]:
 
 def tops(values: Float64, chosen: Int64) -> Float64:
     """Upper edges of the bands in every column, shape (B, count), from values of shape (B, count)."""
-    known = np.where((chosen == NOTHING)[None, :], 0.0, np.nan_to_num(values))
+    known = np.where(np.isnan(values), 0.0, values)
+    known[:, chosen == NOTHING] = 0.0
     return np.cumsum(known, axis=0)
 
 
@@ -68,10 +71,10 @@ def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, heig
     pixels = np.zeros((height + 1, count), dtype=np.uint32)
     pixels[0] = ground
     # From the top down a band begins with the difference of its colour to the one above; sums wrap around.
-    columns = np.arange(count)
+    flat, places = pixels.ravel(), rows_of(edges, top, height) * count + np.arange(count)
     above = np.append(colours[1:], np.uint32(ground))
-    for row, step in zip(rows_of(edges, top, height), colours - above, strict=True):
-        pixels[row, columns] += step
+    for place, step in zip(places, colours - above, strict=True):
+        flat[place] += step
     for y in range(1, height):
         np.add(pixels[y], pixels[y - 1], out=pixels[y])
     return pixels[:height]

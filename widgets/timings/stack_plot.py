@@ -12,6 +12,7 @@ from sim.profile.history import Float64, Quantity
 from widgets.number_paint import mixed
 from widgets.theme import SPACE, colours, tabular
 from widgets.timings.axes import AgoAxis, CostAxis, style_axis
+from widgets.timings.bands import Band
 from widgets.timings.choice import Choice, Unit
 from widgets.timings.colours import pass_colour
 from widgets.timings.frames import Frames
@@ -31,17 +32,24 @@ class Columns:
 
     Attributes:
         chosen: Index of the frame of each column, or `NOTHING`, shape (C,).
-        times: Times of the shown bands [s], shape (B, C).
+        bands: What is drawn; rests of groups without anything left are not among them.
+        times: Times of the bands [s], shape (B, C).
         total: Times of all passes [s], shape (C,).
     """
 
     chosen: Int64
+    bands: tuple[Band, ...]
     times: Float64
     total: Float64
 
 
 class StackPlot(pg.PlotWidget):
     """Draws frames; the numbers of its vertical axis are milliseconds or percent.
+
+    Attributes:
+        columns: What is shown, or None before the first frame.
+        top: Upper end of the scale in milliseconds, as a time [s].
+        auto_top: Whether it follows the peaks.
 
     Signals:
         pointed: Time [s] under the mouse, relative to the newest frame, or None.
@@ -58,6 +66,8 @@ class StackPlot(pg.PlotWidget):
         self.columns: Columns | None = None
         self.top = TARGETS[0][0]
         self.auto_top = True
+        self._grid_of = (0.0, 0.0, 0.0)
+        self._grid_lines: tuple[float, ...] = ()
         self._drawn: tuple[Frames, Choice, Window] | None = None
         self.plotItem.hideButtons()
         self.plotItem.setMenuEnabled(False)
@@ -80,28 +90,27 @@ class StackPlot(pg.PlotWidget):
         count, rows = round(area.width() * ratio), round(area.height() * ratio)
         if count < 2 or rows < 2:
             return
-        bands = choice.visible(frames.bands(choice.level))
         self.columns = self._columns(frames, choice, window, count)
         values, line, peak = self._scaled(self.columns, choice)
-        if self.auto_top:
-            self.top = _PERCENT if choice.unit is Unit.SHARE else next_top(self.top, peak)
-        scale = 1.0 if choice.unit is Unit.SHARE else _MS
-        self._set_range(window, self.top * scale)
+        if self.auto_top and choice.unit is Unit.MILLISECONDS:
+            self.top = next_top(self.top, peak)
+        top, scale = (_PERCENT, 1.0) if choice.unit is Unit.SHARE else (self.top, _MS)
+        self._set_range(window, top * scale)
         palette = self.palette()
         ground, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
         self.stack.show_look(
             StackLook(
                 edges=tops(values, self.columns.chosen),
                 line=line,
-                colours=tuple(pass_colour(band.path) for band in bands),
+                colours=tuple(pass_colour(band.path) for band in self.columns.bands),
                 ground=ground,
                 ink=text,
                 faint=mixed(ground, text, 0.14),
-                top=self.top,
-                grid=self._grid(area.height(), scale),
+                top=top,
+                grid=self._grid(area.height(), top, scale),
                 rows=rows,
                 ratio=ratio,
-                steps=len(bands) < len(frames.bands(choice.level)),
+                steps=bool(choice.hidden or choice.solo),
             )
         )
 
@@ -113,8 +122,12 @@ class StackPlot(pg.PlotWidget):
             shown = np.sum([np.zeros(len(frames)), *(frames.values(band, self.quantity) for band in bands)], axis=0)
         left, right = snapped(frames.now + window.left, frames.now + window.right, count)
         chosen = frames_of_columns(frames, shown, left, right, count)
-        times = np.array([frames.values(band, self.quantity, chosen) for band in bands]).reshape(len(bands), count)
-        return Columns(chosen, times, np.where(chosen == NOTHING, np.nan, total[chosen]))
+        rows = [(band, frames.values(band, self.quantity, chosen)) for band in bands]
+        rows = [(band, times) for band, times in rows if not band.minus or times.any()]
+        times = np.array([times for _, times in rows]).reshape(len(rows), count)
+        return Columns(
+            chosen, tuple(band for band, _ in rows), times, np.where(chosen == NOTHING, np.nan, total[chosen])
+        )
 
     def _scaled(self, columns: Columns, choice: Choice) -> tuple[Float64, Float64, float]:
         """Heights of bands and line in the unit, and the largest of all."""
@@ -125,17 +138,20 @@ class StackPlot(pg.PlotWidget):
         heights = columns.times.sum(axis=0)[there]
         return columns.times, columns.total, float(np.fmax.reduce(heights, initial=0.0))
 
-    def _grid(self, height: float, scale: float) -> tuple[float, ...]:
-        levels = self.getAxis("left").tickValues(0.0, self.top * scale, max(height, 1.0))
-        return tuple(float(value) / scale for value in levels[0][1]) if levels else ()
+    def _grid(self, height: float, top: float, scale: float) -> tuple[float, ...]:
+        if self._grid_of != (height, top, scale):
+            self._grid_of = (height, top, scale)
+            levels = self.getAxis("left").tickValues(0.0, top * scale, max(height, 1.0))
+            self._grid_lines = tuple(float(value) / scale for value in levels[0][1]) if levels else ()
+        return self._grid_lines
 
     def _set_range(self, window: Window, top: float) -> None:
+        for line, (target, _) in zip(self.targets, TARGETS, strict=True):
+            line.setVisible(target * _MS < top and self._is_in_ms)
         (left, right), (bottom, upper) = self.box.viewRange()
         if (left, right, bottom, upper) == (window.left, window.right, 0.0, top):
             return
         self.box.setRange(xRange=(window.left, window.right), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
-        for line, (target, _) in zip(self.targets, TARGETS, strict=True):
-            line.setVisible(target * _MS < top and self._is_in_ms)
 
     @property
     def _is_in_ms(self) -> bool:
@@ -213,6 +229,8 @@ class StackPlot(pg.PlotWidget):
         font = tabular(self.font())
         self.setBackground(palette.color(QPalette.ColorRole.Window))
         metrics = self.fontMetrics()
+        # Half a line above, for the number at the upper end of the scale.
+        self.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
         for side, axis in (("left", self.getAxis("left")), ("bottom", self.getAxis("bottom"))):
             style_axis(axis, palette, font)
             if side == "left":

@@ -64,21 +64,21 @@ def honesty_tip(status: TimerStatus) -> str:
     )
 
 
-def frame_facts(sample: FrameSample) -> list[tuple[str, str]]:
-    """Label and value of everything that is known of a frame as a whole."""
+def frame_facts(sample: FrameSample) -> str:
+    """Everything that is known of a frame as a whole, in one line."""
     moment = sample.moment
     interval = DASH if math.isnan(sample.interval) else f"{milliseconds(sample.interval)} ms"
-    rate = "" if not sample.interval > 0.0 else f" ({1.0 / sample.interval:.1f} fps)"
-    clip = DASH if math.isnan(moment.clip_frame) else f"{moment.clip_frame:.2f}"
-    return [
-        ("frame", f"{sample.number:,}"),
-        ("step", f"{moment.step:,}"),
-        ("scene time", f"{moment.time:.3f} s"),
-        ("animation frame", f"{clip} of {moment.clip}" if moment.clip else clip),
-        ("interval", f"{interval}{rate}"),
-        ("GPU source:", sample.source.value),
-        ("known after", _counted(sample.latency, "frame")),
-    ]
+    rate = f" ({1.0 / sample.interval:.1f} fps)" if sample.interval > 0.0 else ""
+    clip = "" if math.isnan(moment.clip_frame) else f"animation frame {moment.clip_frame:.2f} of {moment.clip}"
+    parts = (
+        f"Frame {sample.number:,}",
+        f"step {moment.step:,}",
+        f"{moment.time:.3f} s",
+        clip,
+        f"interval {interval}{rate}",
+        f"{sample.source.value}, known after {_counted(sample.latency, 'frame')}",
+    )
+    return SEPARATOR_DOT.join(part for part in parts if part)
 
 
 def _counted(count: int, noun: str) -> str:

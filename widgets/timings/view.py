@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -24,8 +24,10 @@ from widgets.timings.window import Window
 
 INTERVAL = 100
 """Between two refreshes [ms]: ten pictures a second look live."""
-_FIGURES_EVERY = 5
-"""Refreshes between two counts of the figures, which could not be read faster."""
+_FIGURES_INTERVAL = 500
+"""Least time between two counts of the figures [ms], which could not be read faster."""
+_FIGURES_SHARE = 100
+"""Counting takes at most this part of the time."""
 
 
 class TimingsView(QWidget):
@@ -63,7 +65,8 @@ class TimingsView(QWidget):
         self._held: Frames | None = None
         self._choice = self._before_click = Choice()
         self._drawn_version = -1
-        self._until_figures = 0
+        self._since_figures = QElapsedTimer()
+        self._figures_pause = 0
         self.status = TimerStatus()
         self.toolbar, self.honesty = Toolbar(self), HonestyLabel(self)
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
@@ -123,9 +126,10 @@ class TimingsView(QWidget):
     def hold(self) -> None:
         """The view stands still; frames go on to be measured and kept."""
         if self._held is None:
-            self._held = Frames.of(self._history)
+            self._held = Frames(self._history).kept()
             self.frames_page.area.set_held(True)
-            self.frames_page.draw(self._held, self._choice, figures=True)
+            self.frames_page.draw(self._held, self._choice)
+            self._count()
             self._show_held()
 
     def go_live(self) -> None:
@@ -149,19 +153,22 @@ class TimingsView(QWidget):
             return
         self._drawn_version = self._history.version
         self._show_page()
-        self._until_figures -= 1
-        figures = self._until_figures < 0
-        if figures:
-            self._until_figures = _FIGURES_EVERY - 1
-        self.frames_page.draw(Frames.of(self._history), self._choice, figures=figures)
+        self.frames_page.draw(Frames(self._history), self._choice)
+        if self._since_figures.elapsed() >= self._figures_pause:
+            self._count()
 
     def redraw(self) -> None:
         """Draws everything once more."""
         self._show_page()
-        self._until_figures = 0
         self._drawn_version = self._history.version
-        frames = Frames.of(self._history) if self._held is None else self._held
-        self.frames_page.draw(frames, self._choice, figures=True)
+        self.frames_page.draw(Frames(self._history) if self._held is None else self._held, self._choice)
+        self._count()
+
+    def _count(self) -> None:
+        """Counts the figures; the longer that takes, the longer it waits until it does so again."""
+        self._since_figures.start()
+        self.frames_page.count()
+        self._figures_pause = max(_FIGURES_INTERVAL, _FIGURES_SHARE * self._since_figures.elapsed())
 
     def _refresh_if_seen(self) -> None:
         # Behind another tab the panel is not hidden, but nothing of it can be seen.
