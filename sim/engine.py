@@ -413,6 +413,7 @@ class Engine:
         for node in nodes:
             view = self._emitter_views.get(node.id)
             if view is not None:
+                view.name = node.name or node.id
                 view.bounds = emitter_bounds(self._scene, self._characters, node)
                 shown.append(view)
         return shown

@@ -76,6 +76,7 @@ def place(run: Run, parent: Run | None, known: dict[tuple[str, str, str], tuple[
     found = known.get(key)
     if found is None:
         above, name, detail = key
+        name = name.replace("/", SLASH)
         full = f"{above}/{name}" if above else name
         found = known[key] = (f"{full}/{detail.replace('/', SLASH)}", full) if detail else (full, "")
     run.path, run.group = found

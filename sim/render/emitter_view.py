@@ -27,6 +27,7 @@ class EmitterView:
 
     Attributes:
         node_id: The node that is drawn.
+        name: What its pass is called where passes are timed.
         system: Its particles.
         bounds: Where its particles are, as far as is known; None for anywhere.
         life: Colour, opacity and size over the life.
@@ -34,6 +35,7 @@ class EmitterView:
 
     def __init__(self, context: Context, node_id: NodeId, system: EmitterSystem) -> None:
         self.node_id, self.system = node_id, system
+        self.name = node_id
         self.bounds: Bounds | None = None
         self.life = GradientTexture(context)
         self._context = context

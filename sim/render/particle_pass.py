@@ -72,7 +72,8 @@ class ParticlePass:
             program = self._programs.prepared(batch)
             program["u_least"] = _LEAST_COVERED if target.samples else _HALF_COVERED
             program.set_if_active("u_shadow_map", shadow_map)
-            self._programs.draw(program, batch)
+            with self._context.timers.scope(view.name):
+                self._programs.draw(program, batch)
 
     def cast(self, views: Iterable[EmitterView], frame: Frame, draft: bool) -> None:
         """Draws opaque particles into the bound shadow map."""
@@ -94,7 +95,8 @@ class ParticlePass:
         cover = self._gather(self._target.cover(), layered, frame, depth, draft) if layered else None
         colours = picture.copy()
         scene.bind()
-        self._compose(colours, light, cover)
+        with self._context.timers.scope("compose"):
+            self._compose(colours, light, cover)
 
     def release(self) -> None:
         """Deletes targets and vertex arrays."""
@@ -130,7 +132,8 @@ class ParticlePass:
         if depth is not None:
             program["u_scene_depth"], program["u_depth_terms"] = depth, frame.depth_terms
             program["u_softness"] = view.settings.softness
-        self._programs.draw(program, batch)
+        with self._context.timers.scope(view.name):
+            self._programs.draw(program, batch)
 
     def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:
         program = self._composition(light is not None, cover is not None)

@@ -98,7 +98,8 @@ class SceneEmitters:
                     trail = self._trail_of(node)
                     system.step(self._followers[node.id].inputs(scene, node, figures, trail, solids))
         for trail in self._trails.values():
-            trail.keep()
+            with self._context.timers.scope("skin copy", trail.figure.primary.name):
+                trail.keep()
 
     def reset(self) -> None:
         """Back to the start."""
