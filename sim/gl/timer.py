@@ -54,7 +54,7 @@ class Timers:
 
     @property
     def own_time(self) -> float:
-        """Time that the instrument took of the frame that is not finished yet [s]."""
+        """Time that the instrument took of the frame that is not finished yet, without waiting for its work [s]."""
         return self._recorder.own_time if self._recorder is not None else 0.0
 
     @property

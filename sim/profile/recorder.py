@@ -75,8 +75,9 @@ class Recorder:
 
     @property
     def own_time(self) -> float:
-        """Time in the instrument's own calls since the last frame [s]."""
-        return self._waited + self._own
+        """Time in the instrument's own calls since the last frame, without waiting for work of the passes [s]."""
+        waiting = self._stamping if self.source is TimeSource.CLOCK else 0.0
+        return self._waited + self._own - waiting
 
     @property
     def cost(self) -> float:
