@@ -16,6 +16,9 @@ from sim.systems.particle_buffers import COUNT
 
 CHUNK = 64
 
+INTERVAL = 0.25
+"""Shortest time between two counts [s]."""
+
 
 @dataclass(frozen=True, slots=True)
 class Census:
@@ -51,19 +54,21 @@ class ParticleCount:
         self._next = Kernel(library, "particles/count.vert", COUNT, defines={"CHUNK": CHUNK})
         self._readback = Readback(context, label="particle count")
         self._is_stale = False
+        self._asked_at = -np.inf
 
-    def measure(self, state: BufferTexture, slot_count: int) -> None:
-        """Count in the first slots; nothing waits."""
-        kernel, source, count = self._first, state, slot_count
-        for buffer, texture in self._levels:
-            chunks = -(-count // CHUNK)
-            kernel.run(self._vertices, buffer, chunks, u_records=source, u_count=count)
-            kernel, source, count = self._next, texture, chunks
+    def request(self, state: BufferTexture, slot_count: int, now: float) -> None:
+        """Count the first slots, if the last time is a while ago; nothing waits.
 
-    def request(self) -> None:
-        """Ask for the newest count."""
-        if self._readback.request(self._levels[-1][0]):
-            self._is_stale = False
+        Args:
+            state: Records, two texels each.
+            slot_count: How many.
+            now: Monotonic time [s].
+        """
+        if now - self._asked_at < INTERVAL or self._readback.pending:
+            return
+        self._measure(state, slot_count)
+        self._readback.request(self._levels[-1][0])
+        self._asked_at, self._is_stale = now, False
 
     def poll(self) -> Census | None:
         """The count asked for, once it is there; never waits."""
@@ -74,8 +79,9 @@ class ParticleCount:
         """What was asked for so far is of no interest any more, since the particles were changed."""
         self._is_stale = True
 
-    def read(self) -> Census:
-        """The newest count; waits for the GPU."""
+    def read(self, state: BufferTexture, slot_count: int) -> Census:
+        """The count of the first slots now; waits for the GPU."""
+        self._measure(state, slot_count)
         return _census(self._levels[-1][0].read())
 
     def release(self) -> None:
@@ -85,6 +91,13 @@ class ParticleCount:
             buffer.release()
         self._vertices.release()
         self._readback.release()
+
+    def _measure(self, state: BufferTexture, slot_count: int) -> None:
+        kernel, source, count = self._first, state, slot_count
+        for buffer, texture in self._levels:
+            chunks = -(-count // CHUNK)
+            kernel.run(self._vertices, buffer, chunks, u_records=source, u_count=count)
+            kernel, source, count = self._next, texture, chunks
 
 
 def _census(records: npt.NDArray[np.void]) -> Census:

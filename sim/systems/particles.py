@@ -3,8 +3,6 @@
 It knows neither scene nor viewport; the caller makes the context current and hands over the source as it moves.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,17 +16,14 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.params import Effect, params_of
 from sim.particles.births import Schedule, slot_ranges
-from sim.particles.error import EmitterError
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
 from sim.systems.emitter_passes import EmitterPasses, substeps_of
+from sim.systems.emitter_room import check_room
 from sim.systems.particle_buffers import BROKEN_BELOW, DEAD, ScratchPool, dead_records, padded_slots
 from sim.systems.particle_count import Census, ParticleCount
 
 UInt32 = npt.NDArray[np.uint32]
-
-INTERVAL = 0.25
-"""Shortest time between two counts [s]."""
 
 
 class EmitterSystem:
@@ -67,7 +62,6 @@ class EmitterSystem:
         self._own_pool = ScratchPool(context) if pool is None else None
         self._pool = pool if pool is not None else self._own_pool
         self._built = False
-        self._asked_at = -np.inf
         self.rebuild(settings, faces)
 
     # --- the four verbs -------------------------------------------------------------------------------
@@ -79,8 +73,7 @@ class EmitterSystem:
             EmitterError: If no emitter can be made of the settings.
         """
         check_emitter(settings)
-        if settings.source in SURFACE_SOURCES and faces is None:
-            raise EmitterError(f"source {settings.source.value}: there is no surface to emit from")
+        check_room(self._context, settings, faces)
         self.release()
         self._side = self._pool.open(padded_slots(settings.capacity))
         used = faces if settings.source in SURFACE_SOURCES else None
@@ -159,37 +152,6 @@ class EmitterSystem:
         self._passes.set_births(self._schedule.segments(max(since, 0.0), step_count), step_count)
         if self.slot_count and self._passes.has_source(inputs):
             self._passes.show(self._side, inputs, self.slot_count)
-
-    def seek(
-        self,
-        step_count: int,
-        inputs_of: Callable[[int], EmitterInputs],
-        *,
-        progress: Callable[[float], None] = lambda _: None,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> bool:
-        """Go to a step by simulating from the start, or at once where there is no state.
-
-        Args:
-            step_count: Steps since the start.
-            inputs_of: Inputs of the step that begins after so many steps.
-            progress: Called with the share that is done, 0 to 1.
-            cancelled: Asked before every step.
-
-        Returns:
-            Whether it got there; when cancelled, or halted, the emitter stays at the step that it reached.
-        """
-        if self.settings.stateless:
-            self.show(step_count, inputs_of(max(step_count - 1, 0)))
-            return True
-        if step_count < self.step_count:
-            self.reset()
-        first = self.step_count
-        while self.step_count < step_count:
-            if cancelled() or not self.step(inputs_of(self.step_count)):
-                return False
-            progress((self.step_count - first) / (step_count - first))
-        return True
 
     @property
     def time(self) -> float:
@@ -282,18 +244,15 @@ class EmitterSystem:
         found = self._count.poll()
         if found is not None:
             self._note(found)
-        if self.slot_count and not self._is_clear and now - self._asked_at >= INTERVAL:
-            self._count.measure(self.state, self.slot_count)
-            self._count.request()
-            self._asked_at = now
+        if self.slot_count and not self._is_clear:
+            self._count.request(self.state, self.slot_count, now)
         return found is not None
 
     def count(self) -> int:
         """How many live now, and halt if particles left the world; waits for the GPU."""
         self.alive = 0
         if self.slot_count and not self._is_clear:
-            self._count.measure(self.state, self.slot_count)
-            self._note(self._count.read())
+            self._note(self._count.read(self.state, self.slot_count))
         return self.alive
 
     def read(self) -> npt.NDArray[np.void]:

@@ -1,5 +1,7 @@
 """An emitter as an object of the scene: counts, seeds, time, changes, collisions, and what it leaves behind."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from sim.params import Effect
 from sim.particles.error import EmitterError
 from sim.particles.presets import PRESETS, with_preset
 from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
+from sim.systems.emitter_seek import seek
 from sim.systems.particle_buffers import ScratchPool
 from sim.systems.particles import EmitterSystem
 from tests.gl.particles.particle_cases import changed, floor, placed, solids
@@ -148,15 +151,15 @@ def test_seeking_gives_the_very_state_of_playing(context: Context, library: Shad
         system.step(inputs_of(index))
         played[index + 1] = system.read().tobytes()
     shares: list[float] = []
-    assert system.seek(35, inputs_of, progress=shares.append)
+    assert seek(system, 35, inputs_of, progress=shares.append)
     assert system.read().tobytes() == played[35]
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
-    assert system.seek(60, inputs_of)
+    assert seek(system, 60, inputs_of)
     assert (system.step_count, system.read().tobytes()) == (60, played[60])
     assert system.time == pytest.approx(1.0)
     calls = iter([False] * 5)
-    assert not system.seek(20, inputs_of, cancelled=lambda: next(calls, True))
+    assert not seek(system, 20, inputs_of, cancelled=lambda: next(calls, True))
     assert (system.step_count, system.read().tobytes()) == (5, played[5])
 
 
@@ -164,8 +167,8 @@ def test_the_formula_knows_no_history(context: Context, library: ShaderLibrary) 
     settings = changed(BASE, stateless=True)
     played = run(EmitterSystem(context, library, settings), 100)
     jumped = EmitterSystem(context, library, settings)
-    jumped.seek(300, lambda _: NO_INPUTS)
-    jumped.seek(100, lambda _: NO_INPUTS)
+    seek(jumped, 300, lambda _: NO_INPUTS)
+    seek(jumped, 100, lambda _: NO_INPUTS)
     assert played.read().tobytes() == jumped.read().tobytes()
     assert jumped.count() == pytest.approx(600, abs=1)
 
@@ -211,6 +214,16 @@ def test_what_is_refused_leaves_the_emitter_as_it_was(
     run(system, 1)
     with pytest.raises(EmitterError):
         EmitterSystem(context, library, settings)
+
+
+def test_more_particles_than_the_driver_holds_are_refused(
+    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "capabilities", replace(context.capabilities, max_texture_buffer_size=6000))
+    system = run(EmitterSystem(context, library, BASE), 3)
+    with pytest.raises(EmitterError, match="capacity = 3001: this driver holds 3000 particles at most"):
+        system.apply(changed(BASE, capacity=3001))
+    assert system.count() == 30
 
 
 def test_a_surface_that_is_missing_is_refused_and_one_that_comes_later_waited_for(

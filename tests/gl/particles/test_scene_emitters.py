@@ -495,6 +495,7 @@ def test_two_thousand_steps_leave_no_objects(engine: Engine) -> None:
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(3600)
 def test_an_hour_leaves_no_objects_and_takes_no_memory(engine: Engine) -> None:
     import psutil
 
