@@ -61,7 +61,7 @@ def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -
     rows = [Figures(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
     for band in frames.bands(level):
         times = frames.values(band, quantity, where)
-        if not _is_empty_rest(band, times):
+        if not is_empty_rest(band, times):
             spent = float(np.nansum(times))
             rows.append(Figures(band.path, band.label, summary(times), spent / whole if whole > 0.0 else 0.0))
     intervals = frames.intervals[where]
@@ -80,6 +80,6 @@ def values_of(frames: Frames, level: Level, path: str, quantity: Quantity, where
     return np.zeros(len(frames.begins[where])) if band is None else frames.values(band, quantity, where)
 
 
-def _is_empty_rest(band: Band, times: Float64) -> bool:
+def is_empty_rest(band: Band, times: Float64) -> bool:
     """Whether the parts of a group leave nothing of it."""
     return bool(band.minus) and not bool((times > 1e-9).any())

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -20,6 +21,12 @@ _HOW = (
     "Wheel: zoom time, over the left axis the scale (double click there: fit). Drag: scroll back.\n"
     "Shift + drag: a region for the figures; double click: none. Click: choose a frame."
 )
+
+
+_REACH = 3
+"""How far from the mouse a spike may be [px]."""
+_EASY_TO_HIT = 6
+"""Columns of a frame that needs no help."""
 
 
 class PlotsArea(QWidget):
@@ -151,6 +158,22 @@ class PlotsArea(QWidget):
         index = int(columns.chosen[min(max(place, 0), count - 1)])
         return index if index >= 0 else None
 
+    def _spike_at(self, time: float) -> int | None:
+        """The frame at a time, or where frames are thin the costliest within a few pixels: spikes are hard to hit."""
+        plot, index = self.plots[self.choice.quantity], self._index_at(time)
+        columns = plot.columns
+        assert self.frames is not None
+        if columns is None or np.count_nonzero(columns.chosen == index) > _EASY_TO_HIT:
+            return index
+        count = len(columns.chosen)
+        place = int((time - self.window_shown.left) / self.window_shown.span * count)
+        reach = round(_REACH * plot.devicePixelRatioF())
+        near = slice(max(place - reach, 0), max(place + reach + 1, 0))
+        heights = np.where(columns.chosen[near] < 0, -1.0, np.nan_to_num(columns.times[:, near].sum(axis=0)))
+        if not len(heights) or heights.max() < 0.0:
+            return index
+        return int(columns.chosen[near][int(heights.argmax())])
+
     # --- the mouse ------------------------------------------------------------------------------------
 
     def _zoom(self, factor: float, at: float) -> None:
@@ -172,7 +195,7 @@ class PlotsArea(QWidget):
     def _click(self, time: float) -> None:
         if self.frames is None or not len(self.frames):
             return
-        index = self._index_at(time)
+        index = self._spike_at(time)
         if index is not None:
             begin = self.frames.begins[index]
             self.hold_requested.emit()

@@ -15,6 +15,7 @@ from widgets.timings.axes import AgoAxis, CostAxis, style_axis
 from widgets.timings.bands import Band
 from widgets.timings.choice import Choice, Unit
 from widgets.timings.colours import pass_colour
+from widgets.timings.figures import is_empty_rest
 from widgets.timings.frames import Frames
 from widgets.timings.scale import TARGETS, next_top
 from widgets.timings.stack_item import StackItem, StackLook
@@ -123,7 +124,7 @@ class StackPlot(pg.PlotWidget):
         left, right = snapped(frames.now + window.left, frames.now + window.right, count)
         chosen = frames_of_columns(frames, shown, left, right, count)
         rows = [(band, frames.values(band, self.quantity, chosen)) for band in bands]
-        rows = [(band, times) for band, times in rows if not band.minus or times.any()]
+        rows = [(band, times) for band, times in rows if not is_empty_rest(band, times)]
         times = np.array([times for _, times in rows]).reshape(len(rows), count)
         return Columns(
             chosen, tuple(band for band, _ in rows), times, np.where(chosen == NOTHING, np.nan, total[chosen])

@@ -33,6 +33,7 @@ class TimeBox(pg.ViewBox):
     def __init__(self) -> None:
         super().__init__(enableMenu=False)
         self.disableAutoRange()
+        self._draws_region = False
         self.setDefaultPadding(0.0)
 
     def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
@@ -53,7 +54,9 @@ class TimeBox(pg.ViewBox):
             return
         ev.accept()
         here = float(self.mapToView(ev.pos()).x())
-        if axis is None and ev.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if ev.isStart():
+            self._draws_region = axis is None and bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if self._draws_region:
             start = float(self.mapToView(ev.buttonDownPos()).x())
             self.region_dragged.emit(min(start, here), max(start, here), ev.isFinish())
         elif axis != 1:

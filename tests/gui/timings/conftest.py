@@ -1,0 +1,35 @@
+import pytest
+
+from tests.gui.timings.fake_frames import STATUS, history_of, walk
+from widgets.timings.view import TimingsView
+
+
+@pytest.fixture
+def show(qtbot):
+    """Shows a widget in an active window of its own."""
+
+    def show_widget(widget, width=1200, height=320):
+        qtbot.addWidget(widget)
+        widget.resize(width, height)
+        widget.show()
+        qtbot.waitExposed(widget)
+        widget.activateWindow()
+        return widget
+
+    return show_widget
+
+
+@pytest.fixture
+def history():
+    """Ten seconds of a walk, with spikes in frames 200 and 440."""
+    return history_of(walk(600))
+
+
+@pytest.fixture
+def view(show, history):
+    """The panel with these frames; it draws when told to."""
+    view = show(TimingsView())
+    view._timer.stop()
+    view.set_status(STATUS)
+    view.set_history(history)
+    return view

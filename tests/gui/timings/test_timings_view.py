@@ -1,0 +1,472 @@
+"""The panel as a whole: live and held, regions, the chosen frame, switches, signals."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton
+
+from sim.profile.history import History, Quantity
+from sim.profile.sample import TimeSource
+from sim.profile.status import TimerStatus, Vsync
+from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
+from widgets.theme import tabular
+from widgets.timings.bands import Level
+from widgets.timings.choice import Choice, Shown, Unit
+from widgets.timings.figures import TOTAL
+from widgets.timings.view import TimingsView
+from widgets.timings.window import Window
+
+
+def area(view):
+    return view.frames_page.area
+
+
+def plot(view, quantity=Quantity.GPU):
+    return area(view).plots[quantity]
+
+
+def place_of(view, time, quantity=Quantity.GPU):
+    """Point in the plot over a time [s] relative to the newest frame, half way up."""
+    shown = plot(view, quantity)
+    (left, right), (bottom, top) = shown.box.viewRange()
+    assert left <= time <= right
+    scene = shown.box.mapViewToScene(QPointF(time, 0.5 * (bottom + top)))
+    return shown.mapFromScene(scene)
+
+
+def click(view, time, modifier=Qt.KeyboardModifier.NoModifier):
+    QTest.mouseClick(plot(view).viewport(), Qt.MouseButton.LeftButton, modifier, place_of(view, time))
+
+
+def drag(view, begin, end, modifier=Qt.KeyboardModifier.NoModifier):
+    port, first, last = plot(view).viewport(), place_of(view, begin), place_of(view, end)
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, modifier, first)
+    for share in (0.25, 0.5, 0.75, 1.0):
+        place = QPointF(first + QPoint(round(share * (last.x() - first.x())), 0))
+        left = Qt.MouseButton.LeftButton
+        move = QMouseEvent(
+            QEvent.Type.MouseMove, place, port.mapToGlobal(place), Qt.MouseButton.NoButton, left, modifier
+        )
+        QApplication.sendEvent(port, move)
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, modifier, last)
+
+
+def row(view, path):
+    return next(one for one in view.frames_page.table.pass_model.rows if one.path == path)
+
+
+def append(history, count, **options):
+    begin = float(history.begins()[-1]) + 1 / 60
+    for one in walk(count, start=begin, **options):
+        history.append(replace(one, number=one.number + len(history)))
+
+
+# --- live and held ------------------------------------------------------------------------------------
+
+
+def test_an_empty_panel_says_how_to_fill_it(show):
+    view = show(TimingsView())
+    assert view.empty.isVisible()
+    assert "Measure" in view.empty.hint.text()
+    view.set_status(TimerStatus(enabled=True))
+    assert view.empty.text.text() == "Waiting for the first frames"
+    assert view.toolbar.measure_button.isChecked()
+
+
+def test_live_shows_the_newest_frames_and_only_draws_what_is_new(view, history):
+    before = plot(view).stack.image()
+    view.refresh()
+    assert plot(view).stack.image() == before
+    append(history, 30, scale=2.0)
+    view.refresh()
+    assert plot(view).stack.image() != before
+    assert area(view).frames.now == history.begins()[-1]
+
+
+def test_the_panel_refreshes_itself_while_it_is_seen(show, history, qtbot):
+    view = show(TimingsView())
+    view.set_history(history)
+    append(history, 5)
+    qtbot.waitUntil(lambda: area(view).frames.now == history.begins()[-1])
+
+
+def test_pause_freezes_the_view_and_not_the_frames(view, history, qtbot):
+    with qtbot.waitSignal(view.held_changed) as held:
+        view.toolbar.pause_button.click()
+    assert held.args == [True]
+    now, before = area(view).frames.now, plot(view).stack.image()
+    # More than a minute comes meanwhile: everything that is shown has left the history.
+    append(history, 3700)
+    assert history.begins()[0] > now
+    view.refresh()
+    assert area(view).frames.now == now
+    assert plot(view).stack.image() == before
+    view.frames_page.choose_worst()
+    assert view.frames_page.chosen.number in (200, 440)
+    view.toolbar.live_button.click()
+    assert not view.is_held
+    assert not view.toolbar.pause_button.isChecked()
+    assert area(view).frames.now == history.begins()[-1]
+
+
+def test_the_pause_key_works_inside_the_panel(view, qtbot):
+    plot(view).setFocus()
+    qtbot.waitUntil(plot(view).hasFocus)
+    QTest.keyClick(plot(view), Qt.Key.Key_P, Qt.KeyboardModifier.ShiftModifier)
+    assert view.is_held
+    assert view.toolbar.pause_button.isChecked()
+    QTest.keyClick(plot(view), Qt.Key.Key_P, Qt.KeyboardModifier.ShiftModifier)
+    assert not view.is_held
+
+
+def test_dragging_holds_and_scrolls_back_as_far_as_the_minute_goes(view):
+    drag(view, -5.0, -2.0)
+    assert view.is_held
+    assert area(view).window_shown.right == pytest.approx(-3.0, abs=0.6)
+    for _ in range(40):
+        area(view)._pan(-10.0)
+    assert area(view).window_shown.left >= -61.0
+    view.go_live()
+    assert area(view).window_shown.right == 0.0
+
+
+def wheel(view, time, notches):
+    port = plot(view).viewport()
+    place = QPointF(place_of(view, time))
+    event = QWheelEvent(
+        place, port.mapToGlobal(place), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(port, event)
+
+
+def test_the_wheel_zooms_at_the_mouse_while_held_and_at_the_newest_frame_while_live(view):
+    wheel(view, -5.0, 4)
+    assert area(view).window_shown.right == 0.0
+    assert area(view).window_shown.span < 6.0
+    view.hold()
+    area(view).set_window(Window(-10.0, 0.0))
+    wheel(view, -5.0, 4)
+    window = area(view).window_shown
+    assert window.span < 6.0
+    assert (-5.0 - window.left) / window.span == pytest.approx(0.5, abs=0.02)
+
+
+# --- figures ------------------------------------------------------------------------------------------
+
+
+def test_figures_of_the_window_are_those_of_its_frames(view, history):
+    area(view).set_window(Window(-4.0, 0.0))
+    begins, total = history.begins(), history.total(Quantity.GPU)
+    inside = total[begins >= begins[-1] - 4.0]
+    times = row(view, TOTAL).times
+    assert times.count == len(inside)
+    expected = np.percentile(inside, (50, 95, 99))
+    np.testing.assert_allclose((times.p50, times.p95, times.p99), expected)
+    assert times.maximum == inside.max()
+    assert view.frames_page.figures.rate == pytest.approx(60.0)
+    assert view.frames_page.summary.text().startswith(f"{len(inside):,} frames shown · 60.0 fps")
+
+
+def test_a_dragged_region_has_its_own_figures(view, history):
+    drag(view, -6.0, -3.0, Qt.KeyboardModifier.ShiftModifier)
+    assert view.is_held
+    begin, end = area(view).region
+    assert (end - begin) == pytest.approx(3.0, abs=0.2)
+    begins = history.begins()
+    cape = history.exclusive("simulate/cloth/Cape", Quantity.GPU) + history.exclusive(
+        "simulate/cloth/Flag", Quantity.GPU
+    )
+    inside = cape[(begins >= begin) & (begins <= end)]
+    figures = row(view, "simulate/cloth")
+    assert figures.times.count == len(inside)
+    assert figures.times.p95 == pytest.approx(np.percentile(inside, 95))
+    assert figures.times.maximum == pytest.approx(inside.max())
+    assert sum(view.frames_page.histogram.heights[0]) == pytest.approx(100.0)
+    assert len(view.frames_page.histogram.series[0].times) == len(inside)
+    assert "in the region" in view.frames_page.summary.text()
+    QTest.mouseDClick(plot(view).viewport(), Qt.MouseButton.LeftButton, pos=place_of(view, -1.0))
+    area(view).set_region(None)
+    assert row(view, TOTAL).times.count == 600
+    view.go_live()
+    assert not plot(view).region.isVisible()
+
+
+def test_shares_add_up_and_lost_times_are_left_out(view, history):
+    rows = view.frames_page.figures.rows
+    assert sum(one.share for one in rows[1:]) == pytest.approx(1.0)
+    append(history, 1, leaves=LEAVES | {"apply": math.nan})
+    view.redraw()
+    times = row(view, TOTAL).times
+    assert times.lost == 1
+    assert not math.isnan(times.p99)
+
+
+def test_columns_sort_and_the_total_stays_on_top(view):
+    table = view.frames_page.table
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    rows = table.pass_model.rows
+    assert rows[0].path == TOTAL
+    medians = [one.times.p50 for one in rows[1:]]
+    assert medians == sorted(medians, reverse=True)
+    table.sortByColumn(-1, Qt.SortOrder.DescendingOrder)
+    assert table.pass_model.rows[1].path == "apply"
+
+
+def test_the_table_shows_the_values_under_the_mouse(view, history):
+    view.hold()
+    QTest.mouseMove(plot(view).viewport(), place_of(view, -3.0))
+    index = area(view).pointed_index()
+    assert history.begins()[index] - history.begins()[-1] == pytest.approx(-3.0, abs=0.05)
+    table = view.frames_page.table.pass_model
+    shown = table.index(0, 1).data()
+    assert shown == f"{history.total(Quantity.GPU)[index] * 1e3:.2f}"
+    assert plot(view).cross[0].isVisible()
+    assert f"frame {index:,}" in area(view).headers[Quantity.GPU].reading
+    area(view)._point(None)
+    assert not plot(view).cross[0].isVisible()
+
+
+# --- the chosen frame ---------------------------------------------------------------------------------
+
+
+def test_clicking_a_spike_chooses_its_frame(view, history, qtbot):
+    spike = history.begins()[440] - history.begins()[-1]
+    with qtbot.waitSignal(view.frame_chosen) as chosen:
+        click(view, spike)
+    assert chosen.args[0] is history[440]
+    assert view.is_held
+    assert plot(view).chosen_line.isVisible()
+    assert plot(view).chosen_line.value() == pytest.approx(spike)
+    panel = view.frames_page.frame_panel
+    assert panel.isVisible()
+    assert "Frame 440" in panel.facts.text()
+    assert "step 880" in panel.facts.text()
+    assert "animation frame 20.25 of walk" in panel.facts.text()
+    assert "16.67 ms (60.0 fps)" in panel.facts.text()
+    assert TimeSource.TIMER.value in panel.facts.text()
+
+
+def test_passes_of_the_chosen_frame_are_sorted_by_cost(view, history):
+    view.frames_page.choose_index(440)
+    tree = view.frames_page.frame_panel.passes
+    costs = [float(tree.topLevelItem(number).text(2)) for number in range(tree.topLevelItemCount())]
+    assert costs == sorted(costs, reverse=True)
+    assert tree.topLevelItem(0).text(0) == "simulate"
+    assert tree.topLevelItem(0).text(2) == f"{history.inclusive('simulate', Quantity.GPU)[440] * 1e3:.2f}"
+    assert tree.topLevelItemCount() == len(history.paths)
+
+
+def test_worst_and_neighbours_are_one_click_away(view, history, qtbot):
+    area(view).set_window(Window(-5.0, 0.0))
+    view.frames_page.frame_panel.worst_button.click()
+    begins, total = history.begins(), history.total(Quantity.GPU)
+    worst = int(np.argmax(np.where(begins >= begins[-1] - 5.0, total, 0.0)))
+    assert view.frames_page.chosen is history[worst]
+    with qtbot.waitSignal(view.frame_chosen) as chosen:
+        view.frames_page.frame_panel.next_button.click()
+    assert chosen.args[0] is history[worst + 1]
+    view.frames_page.frame_panel.previous_button.click()
+    assert view.frames_page.chosen is history[worst]
+
+
+def test_a_frame_that_others_choose_is_marked_without_a_signal(view, history, qtbot):
+    view.hold()
+    area(view).set_window(Window(-2.0, 0.0))
+    with qtbot.assertNotEmitted(view.frame_chosen):
+        view.choose_frame(history[100])
+    window, time = area(view).window_shown, history.begins()[100] - history.begins()[-1]
+    assert window.left < time < window.right
+    view.choose_frame(None)
+    assert not plot(view).chosen_line.isVisible()
+
+
+# --- switches -----------------------------------------------------------------------------------------
+
+
+def legend_place(view, path):
+    table = view.frames_page.table
+    number = [one.path for one in table.pass_model.rows].index(path)
+    table.scrollTo(table.pass_model.index(number, 0))
+    return table.viewport(), table.visualRect(table.pass_model.index(number, 0)).center()
+
+
+def test_a_click_hides_a_pass_and_another_one_shows_it(view):
+    port, place = legend_place(view, "simulate/cloth")
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
+    assert view.choice.hidden == {"simulate/cloth"}
+    drawn = plot(view).columns
+    assert "simulate/cloth" not in [band.path for band in drawn.bands]
+    assert drawn.times.sum() < 0.8 * np.nansum(drawn.total)
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
+    assert view.choice.hidden == frozenset()
+
+
+@pytest.mark.parametrize("how", ["alt", "double"])
+def test_solo_shows_one_pass_alone(view, how):
+    port, place = legend_place(view, "draw/particles")
+    if how == "alt":
+        QTest.mouseClick(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, place)
+    else:
+        QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
+        QTest.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
+    assert view.choice.solo == "draw/particles"
+    assert view.choice.hidden == frozenset()
+    assert [band.path for band in plot(view).columns.bands] == ["draw/particles"]
+    assert view.frames_page.histogram.series[0].name == "draw/particles"
+    QTest.mouseClick(port, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, place)
+    assert view.choice.solo == ""
+
+
+def test_levels_take_groups_apart_and_the_sum_stays_the_total(view):
+    for level, count in ((Level.GROUPS, 3), (Level.KINDS, 16), (Level.PASSES, 20)):
+        view.set_choice(replace(view.choice, level=level))
+        columns = plot(view).columns
+        assert len(columns.bands) == count
+        np.testing.assert_allclose(columns.times.sum(axis=0), columns.total)
+
+
+def test_both_puts_the_processor_beside_the_card(view):
+    bar = view.toolbar
+    bar.shown_box.setCurrentText("Both")
+    assert view.choice.shown is Shown.BOTH
+    gpu, cpu = plot(view), plot(view, Quantity.CPU)
+    assert gpu.isVisible()
+    assert cpu.isVisible()
+    assert np.nanmax(cpu.columns.total) == pytest.approx(0.4 * np.nanmax(gpu.columns.total))
+    bar.shown_box.setCurrentText("CPU")
+    assert not gpu.isVisible()
+    assert area(view).headers[Quantity.CPU].title.startswith("CPU [ms] · processor clock")
+
+
+def test_shares_fill_the_plot(view):
+    bar = view.toolbar
+    bar.unit_box.setCurrentIndex(bar.unit_box.findData(Unit.SHARE))
+    assert plot(view).box.viewRange()[1] == [0.0, 100.0]
+    assert "share of the frame [%]" in area(view).headers[Quantity.GPU].title
+    assert not any(line.isVisible() for line in plot(view).targets)
+
+
+def test_target_lines_stand_at_60_and_30_frames_a_second(view, history):
+    append(history, 5, scale=4.0)
+    view.redraw()
+    assert [line.value() for line in plot(view).targets] == pytest.approx([1000 / 60, 1000 / 30])
+    assert all(line.isVisible() for line in plot(view).targets)
+
+
+def test_the_choice_is_kept_between_sessions(view, show):
+    view.set_choice(Choice(Shown.BOTH, Unit.SHARE, Level.PASSES))
+    area(view).set_window(Window(-30.0, 0.0))
+    other = TimingsView()
+    show(other)
+    other.restore(view.state())
+    assert other.choice == view.choice
+    assert area(other).window_shown.span == pytest.approx(30.0)
+    other.restore({"shown": "nonsense", "seconds": "soon"})
+    assert other.choice == view.choice
+
+
+# --- honesty ------------------------------------------------------------------------------------------
+
+
+def test_the_label_tells_everything_about_the_instrument(view):
+    text = view.honesty.text()
+    for part in ("GPU timer", "latency 3 frames", "12 dropped", "8 warm-up", "vsync on", "34 µs"):
+        assert part in text
+    assert STATUS.reason in view.honesty.toolTip()
+    view.set_status(TimerStatus(False, TimeSource.CLOCK, "llvmpipe lies", "llvmpipe", 1, 0, 3, Vsync.OFF, 9.0))
+    assert view.honesty.text().startswith("Not measuring · GPU: wall clock around finished work · latency 1 frame ·")
+    assert "llvmpipe lies" in view.honesty.toolTip()
+
+
+def test_every_axis_and_tooltip_names_the_source(view):
+    view.set_choice(replace(view.choice, shown=Shown.BOTH))
+    for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "processor clock")):
+        assert source in area(view).headers[quantity].title
+        assert source in plot(view, quantity).toolTip()
+    assert "GPU timer" in view.frames_page.histogram.header.title
+    assert "GPU timer" in view.frames_page.histogram.toolTip()
+    model = view.frames_page.table.pass_model
+    for column in range(model.columnCount()):
+        assert "GPU timer" in model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        assert "GPU timer" in model.index(1, column).data(Qt.ItemDataRole.ToolTipRole)
+
+
+# --- signals ------------------------------------------------------------------------------------------
+
+
+def test_measuring_is_asked_for(view, qtbot):
+    with qtbot.waitSignal(view.timing_toggled) as toggled:
+        view.toolbar.measure_button.click()
+    assert toggled.args == [False]
+
+
+def test_recording_has_a_name_and_starts_measuring(view, qtbot):
+    bar = view.toolbar
+    with qtbot.waitSignal(view.record_requested) as requested:
+        bar.record_button.click()
+    assert requested.args == ["Recording 1"]
+    bar.name_edit.setText("  with shadows ")
+    view.set_status(replace(STATUS, enabled=False))
+    with qtbot.waitSignals([view.timing_toggled, view.record_requested]):
+        QTest.keyClick(bar.name_edit, Qt.Key.Key_Return)
+    assert not bar.record_button.isChecked()
+    view.set_recording(True, 312)
+    assert bar.record_button.isChecked()
+    assert "312" in bar.record_button.text()
+    with qtbot.waitSignal(view.record_stopped):
+        bar.record_button.click()
+
+
+def test_the_menu_asks_for_files(view, qtbot):
+    signals = (
+        view.import_requested, view.export_csv_requested, view.export_trace_requested, view.clear_requested
+    )  # fmt: skip
+    for action, signal in zip(view.toolbar.menu.actions(), signals, strict=True):
+        with qtbot.waitSignal(signal):
+            action.trigger()
+
+
+def test_another_history_is_shown_from_its_start(view):
+    view.hold()
+    view.set_history(history_of(walk(50, scale=2.0)))
+    assert not view.is_held
+    assert row(view, TOTAL).times.count == 50
+    view.set_history(History())
+    assert view.empty.isVisible()
+
+
+def test_a_single_frame_is_drawn(view):
+    view.set_history(history_of([sample(0, 5.0, {"draw": 1e-3}, interval=math.nan)]))
+    assert "– fps" in view.frames_page.summary.text()
+    assert [band.path for band in plot(view).columns.bands] == ["draw"]
+
+
+# --- size ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "scale"), [(1270, 1.0), (1270, 1.5), (640, 1.0), (900, 2.0)])
+def test_no_control_is_cut_off(show, qtbot, width, scale):
+    view = TimingsView()
+    font = tabular(view.font())
+    font.setPointSizeF(font.pointSizeF() * scale)
+    view.setFont(font)
+    show(view, width, 400)
+    view.set_status(STATUS)
+    view.set_history(history_of(walk(20)))
+    for button in view.toolbar.findChildren(QToolButton):
+        assert button.width() >= button.sizeHint().width()
+        assert view.toolbar.rect().contains(button.geometry())
+    for label in (view.honesty, *view.frames_page.findChildren(QLabel)):
+        if label.isVisible() and label.text():
+            qtbot.waitUntil(lambda label=label: label.height() >= label.heightForWidth(label.width()))
+
+
+def test_it_fits_into_a_low_dock(view):
+    assert view.minimumSizeHint().height() <= 180
+    assert view.minimumSizeHint().width() <= 640
