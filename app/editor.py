@@ -337,15 +337,17 @@ class Editor:
         self.viewport.update()
 
     def _on_model_changed(self, node_id: str) -> None:
-        loading = self.store.loading
-        if loading:
-            status = self.store.status(loading[0])
-            self.window.show_progress(status.text if status else "", (status and status.progress) or 0.0)
+        waiting = (*self.store.loading, *self.store.uploading)
+        first = self.store.status(waiting[0]) if waiting else None
+        if first is not None:
+            done = 1.0 if first.state is ModelState.UPLOADING else first.progress or 0.0
+            self.window.show_progress(first.text, done)
         else:
             self.window.show_progress("", 1.0)
         status = self.store.status(node_id)
-        # The picture shows what is there, not how far the rest has been read.
-        if status is None or status.state is not ModelState.LOADING or not status.progress:
+        # The picture shows what is there, not how far the rest is.
+        on_its_way = status is not None and status.state in (ModelState.LOADING, ModelState.UPLOADING)
+        if not on_its_way or (status and status.progress == 0.0):
             self.viewport.update()
 
     def _on_playing_changed(self, playing: bool, _direction: int) -> None:

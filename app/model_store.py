@@ -47,7 +47,7 @@ class ModelStore(QObject):
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
-        """Model and images of a node that is ready."""
+        """Model and images of a node, once they are read."""
         return self._cache.get(self._paths.get(node_id, ""))
 
     def model_at(self, path: str) -> CharacterModel | None:
@@ -59,6 +59,22 @@ class ModelStore(QObject):
     def loading(self) -> tuple[NodeId, ...]:
         """Nodes whose model is being read."""
         return tuple(self._requests.values())
+
+    @property
+    def uploading(self) -> tuple[NodeId, ...]:
+        """Nodes whose model is read and not drawn yet."""
+        return tuple(node_id for node_id, status in self._statuses.items() if status.state is ModelState.UPLOADING)
+
+    def mark_ready(self, node_id: NodeId) -> None:
+        """Notes that the model that was read is drawn."""
+        status, loaded = self._statuses.get(node_id), self.loaded(node_id)
+        if status is not None and status.state is not ModelState.READY and loaded is not None:
+            self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
+
+    def mark_failed(self, node_id: NodeId, text: str) -> None:
+        """Notes that a model cannot be drawn; one line says why."""
+        if node_id in self._statuses:
+            self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
 
     def adopt(self, path: Path, loaded: LoadedModel) -> None:
         """Keeps a model that was loaded before its node exists, as an import is."""
@@ -91,7 +107,7 @@ class ModelStore(QObject):
         assert node.model is not None
         path = self._paths[node.id] = node.model.path
         if path in self._cache:
-            self._set(node.id, ModelStatus(ModelState.READY, self._cache[path].model))
+            self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
         elif not os.path.isfile(path):
             self._set(node.id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
             self.failed.emit(path, "the model file is missing; locate it from the outliner")
@@ -132,7 +148,7 @@ class ModelStore(QObject):
         path = self._paths[node_id]
         self._cache[path] = loaded
         self._report(path, loaded)
-        self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
+        self._set(node_id, ModelStatus(ModelState.UPLOADING, loaded.model, path))
 
     def _on_failed(self, request: int, text: str) -> None:
         node_id = self._requests.pop(request, None)

@@ -16,8 +16,8 @@ from sim.systems.steps import Steps
 from widgets.protocols import ModelState
 from widgets.viewport import Viewport
 
-# A turn ends with the first step that passes this time [s].
-TURN = 0.02
+# A turn ends with the first step that passes this time [s]; a software renderer may take nine times as long for one.
+TURN = 0.01
 
 
 class ModelUploads(QObject):
@@ -45,6 +45,7 @@ class ModelUploads(QObject):
         self._clock = clock
         self._engine: Engine | None = None
         self._failed: dict[NodeId, LoadedModel] = {}
+        self._outcomes: dict[NodeId, str] = {}  # "" for a model that is shown, else why it is not
         self._current: tuple[NodeId, LoadedModel, Steps[None]] | None = None
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
@@ -73,9 +74,20 @@ class ModelUploads(QObject):
         if shown:
             self._client.hurry()
             self._viewport.update()
+        self._tell()
         if self._current is None:
             self._timer.stop()
             self.finished.emit()
+
+    def _tell(self) -> None:
+        """Passes on what became of models, outside the context."""
+        outcomes, self._outcomes = self._outcomes, {}
+        for node_id, text in outcomes.items():
+            if text:
+                self._store.mark_failed(node_id, text)
+                self.failed.emit(self._path(node_id), text)
+            else:
+                self._store.mark_ready(node_id)
 
     def _advance(self, engine: Engine) -> bool:
         """Uploads for the time of a turn; whether the picture changes."""
@@ -92,7 +104,7 @@ class ModelUploads(QObject):
                 self._current, changed = None, True
             except GLError as error:
                 self._current, self._failed[node_id] = None, loaded
-                self.failed.emit(self._path(node_id), str(error))
+                self._outcomes[node_id] = str(error)
             self._choose(engine)
             if self._clock() >= end:
                 break
@@ -115,7 +127,9 @@ class ModelUploads(QObject):
                 loaded = self._wanted(node.id)
                 if loaded is None or loaded is self._failed.get(node.id):
                     continue
-                if engine.model_of(node.id) is not loaded.model:
+                if engine.model_of(node.id) is loaded.model:
+                    self._outcomes[node.id] = ""
+                else:
                     steps = engine.model_upload(node.id, loaded.prepared, loaded.images, rehearsed=True)
                     self._current = (node.id, loaded, steps)
                     return

@@ -42,6 +42,7 @@ class Entry:
         children: Rows below.
         parent: Row above, or None.
         row: Place among the children of the parent.
+        listed: The model whose parts are the rows below.
     """
 
     kind: EntryKind
@@ -57,6 +58,7 @@ class Entry:
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0
+    listed: CharacterModel | None = field(default=None, repr=False)
 
     def add(self, child: "Entry") -> "Entry":
         """Appends a row below this one."""
@@ -93,11 +95,13 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
         entry.icon = "loading"
         entry.note = "reading" if progress is None else f"{progress:.0%}"
         entry.tip = (status.text if status is not None else "") or "The file is being read"
-    elif status.state is ModelState.READY:
+    elif status.state in (ModelState.UPLOADING, ModelState.READY):
         assert status.model is not None
         entry.icon = "model" if status.model.skeleton is not None else "model-static"
         entry.note = f"{status.model.mesh.vertex_count:,}"
         entry.tip = f"{node.name}\n{node.model.path}\n{entry.note} vertices"
+        if status.state is ModelState.UPLOADING:
+            entry.icon, entry.note = "loading", "preparing"
     else:
         missing = status.state is ModelState.MISSING
         entry.icon, entry.mark = "missing", "warning" if missing else "error"
@@ -107,6 +111,7 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
 
 def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
     """Appends skeleton and materials of a model below its node."""
+    entry.listed = model
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
     if model.materials:

@@ -68,15 +68,19 @@ class OutlinerModel(QAbstractItemModel):
             self._describe(node.id)
 
     def refresh_node(self, node_id: NodeId) -> None:
-        """Shows the rows below a node anew: its model was loaded, lost or replaced."""
+        """Shows the rows below a node anew, where its model was loaded, lost or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
         self._describe(node_id)
         status = self._model_of(node_id)
+        model = status.model if status is not None else None
+        if model is entry.listed:
+            return
+        entry.listed = model
         fresh = Entry(entry.kind, entry.key, "", "", entry.selection)
-        if status is not None and status.model is not None:
-            add_model_entries(fresh, node_id, status.model)
+        if model is not None:
+            add_model_entries(fresh, node_id, model)
         if entry.children:
             # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
             self.beginResetModel()

@@ -67,6 +67,7 @@ class ModelState(enum.Enum):
     """How far a model node is with its file."""
 
     LOADING = "loading"
+    UPLOADING = "uploading"
     READY = "ready"
     MISSING = "missing"
     FAILED = "failed"
@@ -78,7 +79,7 @@ class ModelStatus:
 
     Attributes:
         state: How far it is.
-        model: The loaded character; None unless `READY`.
+        model: The loaded character; None unless `UPLOADING`, on its way to where it is drawn, or `READY`.
         text: One line about the state: the reason of a failure, or the file that is being read.
         progress: Share that is loaded, 0 to 1, or None where it is not known.
     """

@@ -6,6 +6,7 @@ import pytest
 from sim.gl.errors import GLLimitError
 from sim.systems import buffer_upload
 from tests.gui.editor_harness import picture
+from widgets.protocols import ModelState, ModelStatus
 
 
 @pytest.fixture
@@ -67,3 +68,39 @@ def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
         editor.uploads._turn()
     assert told == [(editor.store._paths["model-1"], "texture 'a': too large")]
     assert not editor.uploads.busy
+
+
+def test_a_model_is_ready_when_it_is_drawn_and_not_before(slow):
+    editor = slow
+    upload_again(editor)
+    editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
+    while editor.uploads.busy:
+        assert editor.store.uploading == ("model-1",)
+        assert editor.window._loading.text() == "Loading arm.ezm"
+        editor.uploads._turn()
+    assert editor.store.status("model-1").state is ModelState.READY
+    assert editor.window._loading.text() == ""
+
+
+def test_a_model_that_the_driver_refuses_is_not_ready(slow, monkeypatch):
+    editor = slow
+
+    def refused(*_, **__):
+        raise GLLimitError("texture 'a': too large")
+        yield
+
+    monkeypatch.setattr(editor.client.engine, "model_upload", refused)
+    upload_again(editor)
+    editor.uploads._turn()
+    status = editor.store.status("model-1")
+    assert (status.state, status.text) == (ModelState.FAILED, "texture 'a': too large")
+
+
+def test_an_arriving_model_stays_on_its_way_until_its_last_step(session, arm):
+    editor = session.start()
+    states = []
+    editor.store.changed.connect(lambda node_id: states.append(editor.store.status(node_id).state))
+    editor.uploads.finished.connect(lambda: states.append("finished"))
+    session.load(editor, arm)
+    arrived = states[states.index(ModelState.UPLOADING) :]
+    assert arrived == [ModelState.UPLOADING, ModelState.READY, "finished"]

@@ -76,7 +76,7 @@ class Inspector(QWidget):
         self.tree.json_path_requested.connect(self._copy_json_path)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._pose_timer.timeout.connect(self.refresh_pose)
-        # A selection usually follows a new scene at once; making the rows twice would take twice as long.
+        # A new model, a new scene and a selection usually come together; making the rows takes long.
         self._replaced = QTimer(self, interval=0, singleShot=True)
         self._replaced.timeout.connect(self.rebuild)
         layout = QVBoxLayout(self)
@@ -137,7 +137,7 @@ class Inspector(QWidget):
             return
         status = self._model_of(node_id)
         if self._selection.node == node_id and gist(status) != self._shown_gist:
-            self.rebuild()
+            self._replaced.start()
         else:
             self.tree.refresh_names()
 

@@ -6,6 +6,7 @@ from widgets.protocols import ModelState, ModelStatus
 
 _STATES = {
     ModelState.LOADING: "Model, being read",
+    ModelState.UPLOADING: "Model",
     ModelState.READY: "Model",
     ModelState.MISSING: "Model, file missing",
     ModelState.FAILED: "Model, not readable",
@@ -13,8 +14,10 @@ _STATES = {
 
 
 def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
-    """What of a status decides which rows there are."""
-    return (None, 0) if status is None else (status.state, id(status.model))
+    """What of a status decides which rows there are; a model has them before it is drawn."""
+    if status is None:
+        return None, 0
+    return ModelState.READY if status.state is ModelState.UPLOADING else status.state, id(status.model)
 
 
 def icon_of(node: Node, status: ModelStatus | None) -> str:

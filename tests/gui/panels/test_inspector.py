@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -267,7 +269,7 @@ def test_a_missing_model_says_so_and_keeps_its_settings(inspector):
     assert "File" in titles(inspector)
 
 
-def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(inspector, statuses):
+def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(qtbot, inspector, statuses):
     statuses["b"] = ModelStatus(ModelState.LOADING, progress=0.1)
     select(inspector, node="b")
     item = row(inspector, ref("b", "node", "name"))
@@ -276,6 +278,25 @@ def test_a_model_that_arrives_is_shown_but_progress_disturbs_nothing(inspector, 
     assert row(inspector, ref("b", "node", "name")) is item
     statuses["b"] = ModelStatus(ModelState.READY, character())
     inspector.model_changed("b")
+    qtbot.waitUntil(lambda: facts(inspector).get("Bones") == "7")
+
+
+def test_rows_are_made_once_where_a_scene_its_model_and_a_selection_come_together(
+    qtbot, inspector, statuses, target, monkeypatch
+):
+    select(inspector, node="a")
+    made, show = [], inspector.tree.show_sections
+    monkeypatch.setattr(inspector.tree, "show_sections", lambda *rows: (made.append(rows), show(*rows)))
+    for state in (ModelState.UPLOADING, ModelState.READY):
+        statuses["a"] = statuses["b"] = ModelStatus(state, character())
+        for node_id in ("a", "b"):
+            inspector.model_changed(node_id)
+    target.replace(target.scene)
+    select(inspector, node="b")
+    statuses["b"] = replace(statuses["b"], state=ModelState.READY)
+    inspector.model_changed("b")
+    qtbot.wait(1)
+    assert len(made) == 1
     assert facts(inspector)["Bones"] == "7"
 
 

@@ -308,3 +308,16 @@ def test_every_kind_of_node_has_an_icon_and_a_row(kind, target, statuses, show):
     outliner = show(Outliner(target, statuses.get))
     assert kind_icon(kind) in GLYPHS
     assert not outliner.model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()
+
+
+def test_a_model_on_its_way_is_listed_and_marked_and_its_rows_stay_when_it_is_there(outliner, statuses):
+    statuses["b"] = ModelStatus(ModelState.UPLOADING, character())
+    outliner.model_changed("b")
+    entry = outliner.model.entry_of(("b",))
+    rows = list(entry.children)
+    assert (entry.icon, entry.note) == ("loading", "preparing")
+    assert rows
+    statuses["b"] = ModelStatus(ModelState.READY, statuses["b"].model)
+    outliner.model_changed("b")
+    assert entry.icon == "model"
+    assert all(one is other for one, other in zip(entry.children, rows, strict=True))
