@@ -19,10 +19,16 @@ def show(qtbot):
     return show_widget
 
 
-@pytest.fixture
-def history():
+@pytest.fixture(scope="session")
+def samples():
     """Ten seconds of a walk, with spikes in frames 200 and 440."""
-    return history_of(walk(600))
+    return walk(600)
+
+
+@pytest.fixture
+def history(samples):
+    """These frames as columns."""
+    return history_of(samples)
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def test_pause_freezes_the_view_and_not_the_frames(view, history, qtbot):
     assert held.args == [True]
     now, before = area(view).frames.now, plot(view).stack.image()
     # More than a minute comes meanwhile: everything that is shown has left the history.
-    append(history, 3700)
+    append(history, 130, rate=2.0)
     assert history.begins()[0] > now
     view.refresh()
     assert area(view).frames.now == now

@@ -1,0 +1,149 @@
+"""Two recordings against each other."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.profile.comparison import compare, verdict
+from sim.profile.history import Quantity
+from sim.profile.recording import Recording
+from sim.profile.sample import TimeSource
+from tests.gui.timings.fake_frames import STATUS, recording, sample
+from widgets.timings.bands import Level
+from widgets.timings.figures import TOTAL
+from widgets.timings.view import TimingsView
+
+
+def noisy(name, milliseconds, count=200, seed=1, **options):
+    """Frames whose draw pass takes about this long, each without memory of the one before."""
+    random = np.random.default_rng(seed)
+    times = 1e-3 * milliseconds * random.normal(1.0, 0.05, count)
+    samples = [
+        sample(number, number / 60, {"draw/models": float(time), "draw/ground": 1e-4}, **options)
+        for number, time in enumerate(times)
+    ]
+    return Recording(name, tuple(samples), STATUS)
+
+
+@pytest.fixture
+def page(show):
+    view = show(TimingsView())
+    view.set_recordings([noisy("LBS", 2.0), noisy("DQS", 2.5, seed=2), noisy("again", 2.0, seed=3)])
+    view.compare("LBS", "DQS")
+    return view.compare_page
+
+
+def rows(page):
+    return {page.table.topLevelItem(row).text(0): page.table.topLevelItem(row) for row in range(
+        page.table.topLevelItemCount())}  # fmt: skip
+
+
+def test_without_recordings_it_says_how_to_make_them(show):
+    view = show(TimingsView())
+    view.toolbar.compare_button.click()
+    assert view.compare_page.empty.isVisible()
+    assert "Record twice" in view.compare_page.empty.hint.text()
+    view.toolbar.compare_button.click()
+    assert view.empty.isVisible()
+
+
+def test_a_slower_recording_is_told_with_its_interval(page):
+    text = page.sentence.text()
+    a, b = (one.history.total(Quantity.GPU) for one in page.recordings[:2])
+    found = compare(a, b)
+    assert found.is_told
+    assert 0.4e-3 < found.lo < found.hi < 0.6e-3
+    assert text == f"Total: {verdict(found, 'LBS', 'DQS')}."
+    assert "DQS is" in text
+    assert "slower than LBS" in text
+    assert "95 % CI" in text
+
+
+def test_no_difference_is_told_where_there_is_none(page):
+    page.choose("LBS", "again")
+    assert "No difference that can be told between LBS and again" in page.sentence.text()
+    page.choose("LBS", "LBS")
+    assert "the same recording" in page.sentence.text()
+
+
+def test_the_table_has_medians_and_differences_of_every_pass(page, qtbot):
+    qtbot.waitUntil(lambda: len(page.comparisons) == len(rows(page)))
+    assert list(rows(page)) == ["Total", "draw/models", "draw/ground"]
+    a, b = (one.history.inclusive("draw/models", Quantity.GPU) for one in page.recordings[:2])
+    item = rows(page)["draw/models"]
+    assert item.text(1) == f"{np.median(a) * 1e3:.2f}"
+    assert item.text(2) == f"{np.median(b) * 1e3:.2f}"
+    assert item.text(3) == f"+{(np.median(b) - np.median(a)) * 1e3:.3f}"
+    assert " to " in item.text(4)
+    assert item.font(3).bold()
+    assert not rows(page)["draw/ground"].font(3).bold()
+
+
+def test_choosing_a_pass_shows_its_distributions(page):
+    page.table.setCurrentItem(rows(page)["draw/models"])
+    assert page.pass_box.currentData() == "draw/models"
+    assert page.sentence.text().startswith("draw/models: DQS is")
+    a, b = page.plot.series
+    assert (a.name, b.name) == ("LBS", "DQS")
+    np.testing.assert_array_equal(b.times, page.recordings[1].history.inclusive("draw/models", Quantity.GPU))
+    assert [sum(heights) for heights in page.plot.heights] == pytest.approx([100.0, 100.0])
+
+
+def test_levels_and_processor_times_can_be_compared(page):
+    page.level_box.setCurrentIndex(page.level_box.findData(Level.GROUPS))
+    assert list(rows(page)) == ["Total", "draw"]
+    page.quantity_box.setCurrentIndex(page.quantity_box.findData(Quantity.CPU))
+    assert "CPU" in page.plot.header.title
+    assert page.pair.times(TOTAL)[0].max() == pytest.approx(0.4 * page.recordings[0].history.total(Quantity.GPU).max())
+
+
+def test_a_pass_that_one_of_them_lacks_took_no_time_there(show):
+    view = show(TimingsView())
+    view.set_recordings([noisy("small", 1.0), recording("walk", 60)])
+    assert view.compare_page.pair.times("simulate/cloth")[0].max() == 0.0
+
+
+def test_what_cannot_be_compared_is_warned_of(page):
+    clock = replace(noisy("clock", 2.0), samples=noisy("clock", 2.0, source=TimeSource.CLOCK).samples)
+    page.set_recordings([*page.recordings, clock])
+    page.choose("LBS", "clock")
+    assert page.caution.isVisible()
+    assert "GPU timer against wall clock" in page.caution.text()
+    page.choose("LBS", "DQS")
+    assert not page.caution.isVisible()
+
+
+def test_too_few_frames_say_so(page):
+    page.set_recordings([noisy("short", 2.0, 5), noisy("shorter", 3.0, 3)])
+    assert "Too few frames" in page.sentence.text()
+
+
+def test_the_choice_stays_when_recordings_come_and_go(page, qtbot):
+    page.set_recordings([*page.recordings, noisy("new", 3.0)])
+    assert (page.a_box.currentText(), page.b_box.currentText()) == ("LBS", "DQS")
+    page.set_recordings(page.recordings[2:])
+    assert {page.a_box.currentText(), page.b_box.currentText()} == {"again", "new"}
+    page.list.setCurrentItem(page.list.topLevelItem(0))
+    actions = {action.text(): action for action in page.menu().actions()}
+    with qtbot.waitSignal(page.remove_requested) as removed:
+        actions["Forget"].trigger()
+    assert removed.args == ["again"]
+    page.set_recordings([])
+    assert page.empty.isVisible()
+
+
+def test_recordings_are_listed_with_length_and_source(page):
+    texts = [page.list.topLevelItem(row).text(1) for row in range(3)]
+    assert texts[0] == "200 frames · 3.3 s · GPU timer"
+    page.set_recordings([replace(page.recordings[0], origin="old.csv")])
+    assert "old.csv" in page.list.topLevelItem(0).toolTip(0)
+
+
+def test_lost_times_are_left_out(show):
+    view = show(TimingsView())
+    a = noisy("a", 2.0)
+    lost = replace(a.samples[0], slices=tuple(replace(one, gpu=math.nan) for one in a.samples[0].slices))
+    view.set_recordings([replace(a, samples=(lost, *a.samples[1:])), noisy("b", 2.0, seed=5)])
+    assert view.compare_page.pair.compared(TOTAL).frames_a == 199
