@@ -1,5 +1,5 @@
-"""Steps of an emitter: interleaved and separate, plain and with everything, against the plain kernel of the cookbooks,
-numpy, and what it takes to copy the same bytes, in the same process.
+"""Steps and pictures of an emitter: steps interleaved and separate, plain and with everything, against the plain kernel
+of the cookbooks, numpy, and what it takes to copy the same bytes, in the same process.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sim.bench.particle_pictures import BenchPicture
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
 from sim.clock import STEP_TIME
@@ -16,7 +17,7 @@ from sim.collider_settings import ColliderShape
 from sim.colliders.pack import pack_colliders
 from sim.colliders.state import ColliderState
 from sim.emission_settings import EmissionMode, EmitterSource
-from sim.emitter_settings import EmitterSettings
+from sim.emitter_settings import EmitterSettings, ParticleLook
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -33,6 +34,9 @@ SIZES = (10_000, 100_000, 1_000_000)
 
 PARTICLES_PER_MEASUREMENT = 500_000
 """Small emitters take several steps between two readings of the clock."""
+
+DRAWN = "drawn"
+"""How variants begin that draw, and do not step."""
 
 LIFE = 68
 """Steps that a particle of the fountain lives; after them as many live as ever will."""
@@ -58,6 +62,8 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     together = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False)
     always_full = BenchEmitter(context, library, fountain_settings(size), [floor()])
     everything = BenchEmitter(context, library, full_settings(size), solids())
+    spots = BenchPicture(context, fountain_settings(size), ParticleLook.ROUND)
+    streaks = BenchPicture(context, fountain_settings(size), ParticleLook.STREAK)
     source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
     steps: dict[str, Callable[[], object]] = {
         "plain kernel": plain.step,
@@ -66,6 +72,9 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
         "separate": separate.step,
         "always full": always_full.step,
         "all features": everything.step,
+        f"{DRAWN} as spots": spots.draw,
+        f"{DRAWN} as streaks": streaks.draw,
+        f"{DRAWN} as a draft": spots.draw_draft,
         "numpy": NumpyParticles(size).step,
         "copy of the bytes": lambda: np.copyto(target, source),
     }
@@ -75,7 +84,7 @@ def emitter_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
         stream.step()
         everything.step()
     rows = measure([_case(name, size, step, context) for name, step in steps.items()], repeat=repeat)
-    for owned in (plain, stream, separate, together, always_full, everything):
+    for owned in (plain, stream, separate, together, always_full, everything, spots, streaks):
         owned.release()
     return rows
 
@@ -200,7 +209,8 @@ def in_flight(count: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float
 
 
 def _case(variant: str, size: int, step: Callable[[], object], context: Context) -> Case:
-    steps = max(1, PARTICLES_PER_MEASUREMENT // size)
+    # A picture has much that does not depend on the number of particles; it takes long enough by itself.
+    steps = 1 if variant.startswith(DRAWN) else max(1, PARTICLES_PER_MEASUREMENT // size)
     return Case(
         system="particles", variant=variant, size=size, unit="particles", steps=steps, step=step, finish=context.finish
     )

@@ -3,13 +3,24 @@
 import numpy as np
 import pytest
 
-from sim.bench.particles import LIFE, BenchEmitter, CaptureEmitter, floor, particles_rows, stream_settings
+from sim.bench.particle_pictures import BenchPicture
+from sim.bench.particles import (
+    LIFE,
+    BenchEmitter,
+    CaptureEmitter,
+    floor,
+    fountain_settings,
+    particles_rows,
+    stream_settings,
+)
 from sim.bench.plain_particles import NumpyParticles, PlainParticles
+from sim.emitter_settings import ParticleLook
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 
 VARIANTS = [
-    "plain kernel", "emitter", "interleaved", "separate", "always full", "all features", "numpy", "copy of the bytes",
+    "plain kernel", "emitter", "interleaved", "separate", "always full", "all features",
+    "drawn as spots", "drawn as streaks", "drawn as a draft", "numpy", "copy of the bytes",
 ]  # fmt: skip
 
 
@@ -29,6 +40,13 @@ def test_the_stream_that_is_measured_fills_its_slots(context: Context, library: 
     assert emitter.system.count() == pytest.approx(3000, abs=1)
     assert emitter.system.warning == "" or emitter.system.needed_capacity == 3001
     emitter.release()
+
+
+def test_the_emitter_that_is_drawn_is_full(context: Context) -> None:
+    picture = BenchPicture(context, fountain_settings(800), ParticleLook.STREAK)
+    picture.draw()
+    assert picture.count == pytest.approx(800, abs=80)
+    picture.release()
 
 
 def test_one_buffer_and_two_hold_the_same(context: Context, library: ShaderLibrary) -> None:
