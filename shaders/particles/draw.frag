@@ -35,6 +35,8 @@ in vec3 v_light;
 #if OPAQUE
 flat in vec3 v_centre;
 flat in float v_radius;
+flat in float v_pixels;
+uniform float u_least;            // opacity below which nothing is drawn; edges have all of them where samples are averaged
 #endif
 #ifdef SOFT
 uniform sampler2D u_scene_depth;  // window depth of everything opaque
@@ -90,14 +92,18 @@ vec4 surface(vec2 offset) {
     return v_colour * picture(offset);
 #else
     vec2 away = from_core(offset);
+#if OPAQUE
+    return vec4(v_colour.rgb, clamp((1.0 - length(away)) * v_pixels + 0.5, 0.0, 1.0));
+#else
     float bulge = max(1.0 - dot(away, away), 0.0);
-    float cover = OPAQUE ? step(1e-6, bulge) : bulge * bulge;
-#if STREAK && !OPAQUE
+    float cover = bulge * bulge;
+#if STREAK
     // Brightest at the head; a streak without length is a spot.
     float tail = 0.5 - 0.5 * offset.y / v_length;
     cover *= mix(1.0, 1.0 - tail * tail, clamp(v_length - 1.0, 0.0, 1.0));
 #endif
     return vec4(v_colour.rgb, v_colour.a * cover);
+#endif
 #endif
 }
 
@@ -123,14 +129,18 @@ void draw_solid(vec4 shown, vec2 offset) {
     gl_FragDepth = clamp(0.5 * clip.z / clip.w + 0.5, 0.0, 1.0);
 #endif
     vec3 light = shaded(v_centre + v_radius * normal, normal, shown.rgb, vec3(0.04), 0.5);
-    o_colour = vec4(srgb_from_linear(tone_mapped(light)), 1.0);
+    o_colour = vec4(srgb_from_linear(tone_mapped(light)), shown.a);
 }
 #endif
 
 void main() {
     vec2 offset = place_in_particle();
     vec4 shown = surface(offset);
-    if (shown.a <= (OPAQUE && PICTURE ? 0.5 : 0.0)) discard;
+#if OPAQUE
+    if (shown.a < u_least) discard;
+#else
+    if (shown.a <= 0.0) discard;
+#endif
 #ifdef SOFT
     float gap = scene_depth() - v_depth;
     if (gap <= 0.0) discard;

@@ -53,6 +53,7 @@ out vec3 v_light;                  // that falls on an alpha-blended particle
 #if OPAQUE
 flat out vec3 v_centre;            // [m]
 flat out float v_radius;           // [m]
+flat out float v_pixels;           // radius [px]
 #endif
 
 const float STEP_TIME = 1.0 / 60.0;
@@ -151,6 +152,7 @@ void main() {
 #if OPAQUE
     v_centre = first.xyz;
     v_radius = 0.5 * size;
+    v_pixels = 0.5 * max(pixels, NARROWEST);
 #endif
 #if PICTURE
     choose_picture(shown);
