@@ -32,6 +32,7 @@ def action_slots(editor: Editor) -> Slots:
         **_file_slots(editor),
         **_edit_slots(editor),
         **_playback_slots(editor),
+        **_timing_slots(editor),
         **_view_slots(editor),
         **_help_slots(editor),
     }
@@ -95,6 +96,19 @@ def _playback_slots(editor: Editor) -> Slots:
         "emitter.solo": _of_emitter(editor, lambda: editor.emitters.toggle("solo")),
         "emitter.reseed": _of_emitter(editor, editor.emitters.reseed),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
+    }
+
+
+def _timing_slots(editor: Editor) -> Slots:
+    # The panel is made after the window, which has its view.
+    return {
+        "timing.measure": lambda on: editor.measure(on),
+        "timing.pause": lambda on: editor.timings.pause(on),
+        "timing.record": lambda _on: editor.timings.toggle_recording(),
+        "timing.export_csv": lambda: editor.timings.export_csv(),
+        "timing.export_trace": lambda: editor.timings.export_trace(),
+        "timing.import": lambda: editor.timings.import_csv(),
+        "timing.clear": lambda: editor.timings.clear(),
     }
 
 

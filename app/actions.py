@@ -125,6 +125,13 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("emitter.mute", "&Mute / Unmute Emitter", "Silence the selected emitter, or let it run again.", "M"),
     _spec("emitter.solo", "S&olo Emitter", "Let only the selected emitter run, or all again.", "S"),
     _spec("emitter.reseed", "Re&seed Emitter", "Give the selected emitter other random numbers.", "Alt+R"),
+    _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),
+    _spec("timing.pause", "&Pause Timings", "Hold the view of the timings; measuring goes on.", "Shift+P", check=True),
+    _spec("timing.record", "&Record", "Begin or end a recording to compare with others.", "Ctrl+Shift+T", check=True),
+    _spec("timing.export_csv", "Export &CSV…", "Write the timings that are shown: a row for each frame and pass."),
+    _spec("timing.export_trace", "Export Chrome &Trace…", "Write the timings that are shown for Perfetto."),
+    _spec("timing.import", "&Import CSV…", "Read timings to compare with."),
+    _spec("timing.clear", "C&lear", "Forget the timings of the last minute; recordings stay."),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
@@ -274,7 +281,7 @@ def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]
     """Rows of the cheat sheet: every action with a key, and what the mouse does."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "emitter": "Emitters", "view": "View", "display": "Display",
+        "simulate": "Simulation", "timing": "Timing", "emitter": "Emitters", "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
     }  # fmt: skip

@@ -46,6 +46,10 @@ class Dialogs:
         """A model to import or to put in the place of a missing one."""
         return self._existing(title, f"{_MODELS};;All files (*)")
 
+    def timings_path(self) -> Path | None:
+        """Timings to compare with."""
+        return self._existing("Import timings", "Timings (*.csv);;All files (*)")
+
     def project_save_path(self, suggestion: Path) -> Path | None:
         """Where to save the project."""
         return self.save_path("Save project", suggestion, _PROJECTS)

@@ -1,11 +1,12 @@
 """The docks of the main window: default places, persistence, reset."""
 
+import itertools
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
@@ -29,9 +30,10 @@ class DockSpec:
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
 TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 150)
+TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 PLOTS = DockSpec("plots", "Plots", Qt.DockWidgetArea.BottomDockWidgetArea, 130)
-MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 130)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, PLOTS, MESSAGES)
+MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, PLOTS, MESSAGES)
 
 
 class Docks:
@@ -69,14 +71,15 @@ class Docks:
             dock.setFloating(False)
             # Side by side for a moment, those at the bottom would make the window wider.
             window.removeDockWidget(dock)
-        timeline, plots, messages = (self._docks[spec.id] for spec in (TIMELINE, PLOTS, MESSAGES))
+        timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, MESSAGES, PLOTS, TIMINGS))
         for spec in (OUTLINER, INSPECTOR, TIMELINE):
             window.addDockWidget(spec.area, self._docks[spec.id])
-        window.splitDockWidget(timeline, messages, Qt.Orientation.Vertical)
-        window.tabifyDockWidget(messages, plots)
+        window.splitDockWidget(timeline, tabs[0], Qt.Orientation.Vertical)
+        for before, after in itertools.pairwise(tabs):
+            window.tabifyDockWidget(before, after)
         for dock in docks:
             dock.show()
-        messages.raise_()
+        tabs[0].raise_()
         for orientation, ids in (
             (Qt.Orientation.Horizontal, ("outliner", "inspector")),
             (Qt.Orientation.Vertical, ("timeline", "messages")),

@@ -19,12 +19,14 @@ from app.emitter_edits import EmitterEdits
 from app.emitter_menu import EmitterMenu
 from app.emitter_panel import EmitterPanel
 from app.emitter_tool import EmitterTool
+from app.full_picture import FullPicture
 from app.handle_tool import HandleTool
 from app.main_window import MainWindow
 from app.model_loader import ModelLoader
 from app.model_store import ModelStore
 from app.model_uploads import ModelUploads
 from app.panels import Panels
+from app.past_values import PastValues
 from app.places import config_folder, data_folder
 from app.playback import Playback
 from app.presets import PARTICLES, PresetStore
@@ -40,6 +42,7 @@ from app.settings_store import app_settings
 from app.shader_watch import ShaderWatch
 from app.simulation_stepper import SimulationStepper
 from app.timeline_binding import TimelineBinding
+from app.timings_panel import TimingsPanel
 from app.viewport_client import Drawn, ViewportClient
 from app.viewport_menu import ViewportMenu
 from app.viewport_overlays import ViewportOverlays
@@ -114,6 +117,7 @@ class Editor:
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
+        self.full_picture = FullPicture(self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
         self.emitter_tool = EmitterTool(self.document, self.client, self.viewport, self.emitters)
@@ -133,10 +137,15 @@ class Editor:
             self.document, self.client, self.panels.inspector, PresetStore(config_folder() / "particles", PARTICLES),
             self.emitters,
         )  # fmt: skip
+        self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
+        self.timings = TimingsPanel(
+            self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
+        )
         panels = {
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
             "timeline": self.timeline,
+            "timings": self.timings.view,
             "plots": self.plots,
             "messages": self.panels.messages,
         }
@@ -164,7 +173,6 @@ class Editor:
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         self.client.drawn.connect(self._on_drawn)
-        self.client.settled.connect(self.viewport.update)
         self.client.troubled.connect(self._on_troubled)
         self.playback.simulated.connect(self.window.show_simulation)
         self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
@@ -191,8 +199,20 @@ class Editor:
         self.window.docks["messages"].visibilityChanged.connect(
             lambda seen: self.panels.messages.mark_read() if seen else None
         )
+        self._connect_timings()
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
+
+    def _connect_timings(self) -> None:
+        timings, actions = self.timings, self.window.actions_table
+        timings.toggled.connect(lambda on: actions.check("timing.measure", on))
+        timings.paused.connect(lambda on: actions.check("timing.pause", on))
+        timings.recording.connect(lambda on: actions.check("timing.record", on))
+        timings.hint.connect(self.window.show_hint)
+        timings.informed.connect(self.panels.inform)
+        timings.failed.connect(self.panels.fail)
+        timings.files.progressed.connect(self.window.show_transfer)
+        timings.restore()
 
     # --- what happens ---------------------------------------------------------------------------------
 
@@ -219,9 +239,11 @@ class Editor:
         return True
 
     def cancel(self) -> None:
-        """Gives up what takes long: a seek, else what is being read."""
+        """Gives up what takes long: a seek, files of timings, else what is being read."""
         if self.seek.busy:
             self.seek.cancel()
+        elif self.timings.files.busy:
+            self.timings.files.cancel()
         else:
             self.files.cancel()
 
@@ -293,6 +315,12 @@ class Editor:
                 system.resume()
             self.viewport.update()
 
+    def measure(self, on: bool) -> None:
+        """Begins or ends measuring; whoever begins wants to see it."""
+        self.timings.measure(on)
+        if on:
+            self.window.docks.reveal("timings")
+
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
         self.theme.set_mode(mode)
@@ -319,6 +347,7 @@ class Editor:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
         self.window.save_layout(self.settings)
+        self.timings.files.cancel()
         self.autosave.shutdown()
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()

@@ -54,6 +54,11 @@ class MainWindow(QMainWindow):
         self._cancel.setToolTip("Stop simulating; the playhead goes to where it got.")
         self._show_work(text, fraction)
 
+    def show_transfer(self, text: str, fraction: float) -> None:
+        """Shows how far a file of timings is, with a way to cancel; "" hides it."""
+        self._cancel.setToolTip("Give up; what is half written does not appear.")
+        self._show_work(text, fraction)
+
     def _show_work(self, text: str, fraction: float) -> None:
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))

@@ -28,6 +28,8 @@ ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, EM
        "add.sphere", "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
 SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.pin", SEPARATOR,
               "emitter.mute", "emitter.solo", "emitter.reseed")  # fmt: skip
+TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", SEPARATOR, "timing.export_csv",
+          "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
@@ -60,7 +62,7 @@ class Menus:
         self.emitters = EmitterMenu(actions, window)
         submenus = {RECENT: self.recent, SECTIONS: self.sections, EMITTERS: self.emitters, "export": export}
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
-                           ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION)):  # fmt: skip
+                           ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION), ("&Timing", TIMING)):  # fmt: skip
             menu = window.menuBar().addMenu(title)
             self._fill(menu, ids, submenus)
             if ids is ADD:

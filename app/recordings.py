@@ -46,6 +46,11 @@ class Recordings(QObject):
         """Name of the one that runs."""
         return self._name
 
+    @property
+    def length(self) -> int:
+        """Frames of the one that runs."""
+        return len(self._samples)
+
     def start(self, name: str, status: TimerStatus) -> None:
         """Begins a recording; one that runs ends."""
         self.stop()

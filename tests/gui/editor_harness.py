@@ -45,6 +45,9 @@ class Answers(Dialogs):
     def model_path(self, title=""):
         return self._given("model")
 
+    def timings_path(self):
+        return self._given("timings")
+
     def save_path(self, title, suggestion, kind):
         self.suggestion = suggestion
         return self._given("save")

@@ -59,7 +59,7 @@ def test_panels_are_where_they_were_left_and_reset_brings_them_back(qtbot, sessi
     first = session.start()
     settle(qtbot)
     default = places(first)
-    assert {dock_id for dock_id, (_, width) in default.items() if not width} == {"plots"}
+    assert {dock_id for dock_id, (_, width) in default.items() if not width} == {"plots", "timings"}
     assert not any(floating for floating, _ in default.values())
     first.window.docks["timeline"].setFloating(True)
     first.window.docks["messages"].close()

@@ -1,0 +1,227 @@
+"""What pictures cost, in the whole editor: measuring, going back to a frame, recordings, files, the strip."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from sim.model_settings import SkinningMethod
+from sim.profile.csv_columns import COLUMNS
+from sim.profile.history import Quantity
+from sim.scene import ParamRef
+from tests.gui.editor_harness import Clock
+from widgets.inspector.form_items import SettingItem, items_of
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def editor(session, arm, clock):
+    """An editor with the arm open, whose clock the test moves."""
+    return session.open(arm, clock=clock)
+
+
+@pytest.fixture
+def play(editor, clock, qtbot):
+    """Draws pictures while the clip plays, until there are that many more measured frames."""
+
+    def run(frames):
+        editor.playback.set_playhead(editor.playback.playhead)
+        if not editor.playback.playhead.playing:
+            editor.playback.toggle()
+        wanted = newest(editor) + frames
+        for _ in range(20 * frames):
+            clock.now += 1 / 60
+            editor.playback.tick()
+            editor.viewport.repaint()
+            QApplication.processEvents()
+            if newest(editor) >= wanted:
+                return
+        raise AssertionError(f"only {newest(editor)} of {wanted} frames were measured")
+
+    return run
+
+
+def newest(editor):
+    history = editor.timings.history
+    return history[len(history) - 1].number if len(history) else -1
+
+
+def method(editor):
+    return editor.active.node.model.skinning
+
+
+def test_off_by_default_nothing_is_measured_and_no_strip_is_there(editor, play):
+    assert not editor.timings.is_measuring
+    height = editor.timeline.minimumSizeHint().height()
+    editor.playback.toggle()
+    for _ in range(10):
+        editor.viewport.repaint()
+    assert len(editor.timings.history) == 0
+    assert editor.timeline.minimumSizeHint().height() == height
+
+
+def test_measuring_fills_history_strip_and_status(editor, play):
+    editor.window.actions_table["timing.measure"].trigger()
+    assert editor.window.docks["timings"].isVisible()
+    play(12)
+    history = editor.timings.history
+    assert {"draw", "draw/skinning"} <= set(history.paths)
+    assert np.nanmin(history.total(Quantity.GPU)) > 0.0
+    assert history[0].moment.clip == "twist"
+    assert editor.timings.view.status.enabled
+    assert editor.timings.view.status.renderer
+    editor.timings.strip.refresh()
+    costs = editor.timings.strip.by_frame.costs()
+    assert 3 <= len(costs.frames) <= 12
+    assert editor.timeline.minimumSizeHint().height() > 100
+    editor.window.actions_table["timing.measure"].trigger()
+    assert not editor.timings.is_measuring
+
+
+def test_another_clip_or_model_clears_the_strip(editor, play):
+    editor.timings.measure(True)
+    play(6)
+    assert len(editor.timings.strip.by_frame.costs().frames) > 0
+    editor.timeline.clip_chosen.emit("bend")
+    assert editor.active.clip.name == "bend"
+    editor.timings.strip.refresh()
+    assert len(editor.timings.strip.by_frame.costs().frames) == 0
+    play(6)
+    frames = editor.timings.strip.by_frame.costs().frames
+    assert 0 < len(frames) <= 7
+    assert frames.max() < editor.active.duration / editor.active.frame_step
+
+
+def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play):
+    editor.timings.measure(True)
+    play(8)
+    then = editor.timings.history[len(editor.timings.history) - 1]
+    ref = ParamRef(editor.active.node.id, "model", "skinning")
+    before = method(editor)
+    editor.document.set_value(ref, SkinningMethod.DQS if before is SkinningMethod.LBS else SkinningMethod.LBS)
+    now = method(editor)
+    play(8)
+    editor.timings.view.frame_chosen.emit(then)
+    assert not editor.playback.playhead.playing
+    step = editor.active.frame_step
+    assert editor.playback.playhead.time / step == pytest.approx(then.moment.clip_frame, abs=1e-6)
+    inspector = editor.panels.inspector
+    assert inspector.past.label.text() == f"As it was at frame {then.number:,}; 1 value differs from now."
+    row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == ref)
+    assert row.param.value() is before
+    assert row.text(0).startswith("≠ ")
+    inspector.past.back_button.click()
+    assert editor.past.shown is None
+    assert not inspector.past.isVisible()
+    assert method(editor) is now
+    editor.timings.view.frame_chosen.emit(then)
+    inspector.past.restore_button.click()
+    assert method(editor) is before
+    assert editor.document.undo_stack.undoText() == f"Restore the values of frame {then.number:,}"
+    editor.document.undo_stack.undo()
+    assert method(editor) is now
+
+
+def test_playing_on_shows_the_present(editor, play):
+    editor.timings.measure(True)
+    play(4)
+    editor.timings.view.frame_chosen.emit(editor.timings.history[0])
+    assert editor.past.shown is not None
+    editor.playback.toggle()
+    assert editor.past.shown is None
+    assert editor.panels.inspector.past.isHidden()
+
+
+def test_pausing_the_view_does_not_pause_the_program(editor, play):
+    editor.timings.measure(True)
+    editor.window.docks.reveal("timings")
+    play(5)
+    editor.window.actions_table["timing.pause"].trigger()
+    assert editor.timings.view.is_held
+    held = len(editor.timings.view.frames_page.area.frames)
+    play(5)
+    assert editor.playback.playhead.playing
+    assert len(editor.timings.view.frames_page.area.frames) == held
+    assert len(editor.timings.history) >= held + 5
+    editor.window.actions_table["timing.pause"].trigger()
+    assert not editor.timings.view.is_held
+    assert not editor.window.actions_table["timing.pause"].isChecked()
+
+
+def test_two_methods_are_compared(editor, play):
+    editor.window.docks.reveal("timings")
+    for name, skinning in (("LBS", SkinningMethod.LBS), ("DQS", SkinningMethod.DQS)):
+        editor.edits.skin_by(skinning)
+        editor.timings.record(name)
+        assert editor.window.actions_table["timing.record"].isChecked()
+        play(24)
+        editor.timings.recordings.stop()
+    assert [one.name for one in editor.timings.recordings.kept] == ["LBS", "DQS"]
+    assert all(len(one.samples) >= 20 for one in editor.timings.recordings.kept)
+    page = editor.timings.view.compare_page
+    editor.timings.view.compare("LBS", "DQS")
+    assert page.pair.a.name == "LBS"
+    assert "DQS" in page.sentence.text()
+    assert "95 % CI" in page.sentence.text()
+
+
+def test_both_files_are_written_and_csv_comes_back(editor, play, qtbot, tmp_path):
+    editor.timings.measure(True)
+    play(6)
+    editor.dialogs.path = tmp_path / "walk.csv"
+    with qtbot.waitSignal(editor.timings.files.written):
+        editor.window.actions_table["timing.export_csv"].trigger()
+    with (tmp_path / "walk.csv").open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    assert list(rows[0]) == list(COLUMNS)
+    assert {row["pass"] for row in rows} == set(editor.timings.history.paths)
+    editor.dialogs.path = tmp_path / "walk.json"
+    with qtbot.waitSignal(editor.timings.files.written):
+        editor.window.actions_table["timing.export_trace"].trigger()
+    trace = json.loads((tmp_path / "walk.json").read_text())
+    assert sum(event["ph"] == "i" for event in trace["traceEvents"]) == len({row["frame"] for row in rows})
+    editor.dialogs.path = tmp_path / "walk.csv"
+    with qtbot.waitSignal(editor.timings.files.imported):
+        editor.window.actions_table["timing.import"].trigger()
+    (imported,) = editor.timings.recordings.kept
+    assert len(imported.samples) == len({row["frame"] for row in rows})
+
+
+def test_a_foreign_file_is_one_message(editor, qtbot, tmp_path):
+    (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
+    editor.dialogs.path = tmp_path / "foreign.csv"
+    with qtbot.waitSignal(editor.timings.failed) as caught:
+        editor.window.actions_table["timing.import"].trigger()
+    assert "is no file of timings" in caught.args[1]
+
+
+def test_nothing_to_export_is_said(editor, qtbot):
+    with qtbot.waitSignal(editor.timings.hint) as caught:
+        editor.window.actions_table["timing.export_csv"].trigger()
+    assert caught.args[0].startswith("There are no timings to export")
+    assert editor.dialogs.asked == []
+
+
+def test_clearing_forgets_frames_but_no_recordings(editor, play):
+    editor.timings.record("kept")
+    play(4)
+    editor.timings.recordings.stop()
+    editor.window.actions_table["timing.clear"].trigger()
+    assert len(editor.timings.history) == 0
+    assert [one.name for one in editor.timings.recordings.kept] == ["kept"]
+
+
+def test_measuring_is_remembered(session, arm, clock):
+    first = session.open(arm, clock=clock)
+    first.timings.measure(True)
+    session.close(first)
+    second = session.start(clock=clock)
+    assert second.timings.is_measuring
+    assert second.window.actions_table["timing.measure"].isChecked()
+    second.timings.measure(False)
