@@ -1,7 +1,9 @@
 """Axes of the plots of frames: seconds before the newest one, milliseconds or percent."""
 
+import math
+
 import pyqtgraph as pg
-from PySide6.QtGui import QFont, QPalette
+from PySide6.QtGui import QFont, QFontMetricsF, QPalette
 
 from widgets.timings.texts import ago
 
@@ -14,6 +16,15 @@ class AgoAxis(pg.AxisItem):
     def __init__(self) -> None:
         super().__init__("bottom")
         self.enableAutoSIPrefix(False)
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        """Round steps that leave room for their texts."""
+        font = self.style["tickFont"] or QFont()
+        room = 1.25 * QFontMetricsF(font).horizontalAdvance(f"{_MINUS}00.0 s")
+        least = (maxVal - minVal) * room / max(size, 1.0)
+        power = 10.0 ** math.floor(math.log10(max(least, 1e-6)))
+        step = next((factor * power for factor in (1.0, 2.0, 5.0) if factor * power >= least), 10.0 * power)
+        return [(step, 0.0)]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
         """Numbers with their unit, so that no title is needed."""

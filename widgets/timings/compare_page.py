@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QSplitter,
     QStackedLayout,
     QTreeWidget,
     QTreeWidgetItem,
@@ -31,6 +30,7 @@ from widgets.timings.comparing import Pair
 from widgets.timings.distribution_plot import DistributionPlot, Series
 from widgets.timings.figures import TOTAL
 from widgets.timings.flow_row import FlowRow
+from widgets.timings.share_splitter import ShareSplitter
 from widgets.timings.texts import DASH, SEPARATOR_DOT, milliseconds
 
 # Blue and orange are told apart by every eye (Okabe and Ito 2008); for dark and for light ground.
@@ -276,11 +276,7 @@ class ComparePage(QWidget):
         for widget in (self.sentence, self.caution):
             column.addWidget(widget)
         column.addWidget(self.plot, 1)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        for widget in (self.list, middle, self.table):
-            self.splitter.addWidget(widget)
-        self.splitter.setSizes([200, 520, 380])
-        self.splitter.setStretchFactor(1, 1)
+        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
         page = QWidget(self)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)

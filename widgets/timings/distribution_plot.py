@@ -54,7 +54,7 @@ class DistributionPlot(QWidget):
         self.edges: Float64 = np.array([0.0, 1e-3])
         self.heights: list[Float64] = []
         self._items: list[pg.GraphicsObject] = []
-        self._targets = [pg.InfiniteLine(target * _MS, angle=90) for target, _ in TARGETS]
+        self._targets = [pg.InfiniteLine(target * _MS, angle=90) for target, *_ in TARGETS]
         for line in self._targets:
             self.plot.addItem(line, ignoreBounds=True)
         layout = QGridLayout(self)

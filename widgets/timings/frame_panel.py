@@ -23,7 +23,7 @@ from widgets.theme import SPACE, icon, tabular
 from widgets.timings.texts import frame_facts, milliseconds
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_HEADINGS = ("Pass", "Runs", "GPU ms", "CPU ms")
+_HEADINGS = ("Pass", "GPU ms", "CPU ms")
 
 
 class FramePanel(QWidget):
@@ -66,17 +66,22 @@ class FramePanel(QWidget):
         self.facts.setText(frame_facts(sample))
         self._show_passes(sample)
 
+    def set_compact(self, compact: bool) -> None:
+        """Leaves out the text of buttons that have an icon."""
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.worst_button.setToolButtonStyle(alone if compact else beside)
+
     def _show_passes(self, sample: FrameSample) -> None:
         self.passes.clear()
         merged = merged_slices(sample)
         source = sample.source.value
         for path, (gpu, cpu, runs) in sorted(merged.items(), key=lambda item: -_rank(item[1])):
-            texts = [path, str(runs), milliseconds(gpu), milliseconds(cpu)]
+            texts = [path if runs == 1 else f"{path} ×{runs}", milliseconds(gpu), milliseconds(cpu)]
             item = QTreeWidgetItem(texts)
-            for column in (1, 2, 3):
+            for column in (1, 2):
                 item.setTextAlignment(column, _RIGHT)
                 item.setToolTip(column, f"{path}, with all its parts\nGPU source: {source}")
-            item.setToolTip(0, path)
+            item.setToolTip(0, path if runs == 1 else f"{path}: ran {runs} times, their sum is shown")
             self.passes.addTopLevelItem(item)
 
     def _make_passes(self) -> QTreeWidget:
@@ -86,13 +91,13 @@ class FramePanel(QWidget):
         tree.setUniformRowHeights(True)
         tree.setFrameShape(QFrame.Shape.NoFrame)
         tree.setFont(tabular(tree.font()))
-        tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        tree.setTextElideMode(Qt.TextElideMode.ElideLeft)
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         tree.setAccessibleName("Passes of the frame")
         header = tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in (1, 2, 3):
+        for column in (1, 2):
             tree.headerItem().setTextAlignment(column, _RIGHT)
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         return tree

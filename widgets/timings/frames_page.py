@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QLabel, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QColor, QPalette, QResizeEvent
+from PySide6.QtWidgets import QLabel, QTabWidget, QVBoxLayout, QWidget
 
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
@@ -18,10 +18,12 @@ from widgets.timings.frame_panel import FramePanel
 from widgets.timings.frames import Frames
 from widgets.timings.pass_table import PassTable
 from widgets.timings.plots_area import PlotsArea
+from widgets.timings.share_splitter import ShareSplitter
 from widgets.timings.texts import SEPARATOR_DOT, honesty_tip, source_of
 
-_SIZES = [400, 550, 320]
 _HISTOGRAM, _FRAME = range(2)
+_WIDE = 150
+"""Characters that have to fit into a wide page."""
 
 
 class FramesPage(QWidget):
@@ -161,14 +163,17 @@ class FramesPage(QWidget):
         self.side.addTab(self.histogram, "Histogram")
         self.side.addTab(self.frame_panel, "Frame")
         self.side.setCornerWidget(self.frame_panel.buttons)
-        self.splitter = QSplitter(Qt.Orientation.Horizontal, self)
-        for widget in (legend, self.area, self.side):
-            self.splitter.addWidget(widget)
-        self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes(_SIZES)
+        self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], 1, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow, the buttons beside the tabs leave these their room."""
+        super().resizeEvent(event)
+        self.frame_panel.set_compact(self.width() < _WIDE * self.fontMetrics().averageCharWidth())
+        bar = self.side.tabBar().sizeHint().width() + self.frame_panel.buttons.sizeHint().width()
+        self.side.setMinimumWidth(bar + SPACE)
 
     def _connect(self) -> None:
         area = self.area

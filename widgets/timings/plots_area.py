@@ -243,7 +243,6 @@ class PlotsArea(QWidget):
         for quantity, header in self.headers.items():
             source = source_of(quantity, self.status.source)
             header.set_title(f"{quantity.name} {unit}{SEPARATOR_DOT}{source}")
-            tip = f"{quantity.name} times of each pass, source: {source}.\n{_HOW}\n\n{honesty_tip(self.status)}"
-            for widget in (header, self.plots[quantity]):
-                if widget.toolTip() != tip:
-                    widget.setToolTip(tip)
+            tip = f"{quantity.name} times of each pass, source: {source}.\n"
+            header.setToolTip(tip + honesty_tip(self.status))
+            self.plots[quantity].setToolTip(tip + _HOW)

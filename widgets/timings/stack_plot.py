@@ -147,7 +147,7 @@ class StackPlot(pg.PlotWidget):
         return self._grid_lines
 
     def _set_range(self, window: Window, top: float) -> None:
-        for line, (target, _) in zip(self.targets, TARGETS, strict=True):
+        for line, (target, *_) in zip(self.targets, TARGETS, strict=True):
             line.setVisible(target * _MS < top and self._is_in_ms)
         (left, right), (bottom, upper) = self.box.viewRange()
         if (left, right, bottom, upper) == (window.left, window.right, 0.0, top):
@@ -207,7 +207,7 @@ class StackPlot(pg.PlotWidget):
             pg.InfiniteLine(
                 target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
             )
-            for target, name in TARGETS
+            for target, name, _ in TARGETS
         ]
         self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
         self.chosen_line = pg.InfiniteLine(angle=90)
@@ -268,7 +268,14 @@ class StackPlot(pg.PlotWidget):
         """Fills the new size."""
         super().resizeEvent(event)
         if hasattr(self, "stack"):
+            self._name_targets()
             self.redraw()
+
+    def _name_targets(self) -> None:
+        """With their times where there is room."""
+        for line, (_, short, long) in zip(self.targets, TARGETS, strict=True):
+            fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
+            line.label.setFormat(long if fits else short)
 
     # --- the mouse ------------------------------------------------------------------------------------
 

@@ -255,10 +255,10 @@ def test_clicking_a_spike_chooses_its_frame(view, history, qtbot):
 def test_passes_of_the_chosen_frame_are_sorted_by_cost(view, history):
     view.frames_page.choose_index(440)
     tree = view.frames_page.frame_panel.passes
-    costs = [float(tree.topLevelItem(number).text(2)) for number in range(tree.topLevelItemCount())]
+    costs = [float(tree.topLevelItem(number).text(1)) for number in range(tree.topLevelItemCount())]
     assert costs == sorted(costs, reverse=True)
     assert tree.topLevelItem(0).text(0) == "simulate"
-    assert tree.topLevelItem(0).text(2) == f"{history.inclusive('simulate', Quantity.GPU)[440] * 1e3:.2f}"
+    assert tree.topLevelItem(0).text(1) == f"{history.inclusive('simulate', Quantity.GPU)[440] * 1e3:.2f}"
     assert tree.topLevelItemCount() == len(history.paths)
 
 
@@ -470,3 +470,10 @@ def test_no_control_is_cut_off(show, qtbot, width, scale):
 def test_it_fits_into_a_low_dock(view):
     assert view.minimumSizeHint().height() <= 180
     assert view.minimumSizeHint().width() <= 640
+
+
+def test_a_pass_that_ran_several_times_says_so(view):
+    one = sample(7, 50.0, {"draw": 1e-3})
+    view.choose_frame(replace(one, slices=one.slices * 3))
+    item = view.frames_page.frame_panel.passes.topLevelItem(0)
+    assert [item.text(column) for column in range(2)] == ["draw ×3", "3.00"]
