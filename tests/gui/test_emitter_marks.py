@@ -1,0 +1,44 @@
+"""Emitters in the viewport: their stars are clicked, their particles counted."""
+
+import numpy as np
+
+from sim.scene import ParamRef
+from sim.view_state import Selection
+from tests.gui.editor_harness import Mouse, picture, place_of
+
+
+def test_a_click_on_the_star_selects_the_emitter(session):
+    editor = session.start()
+    editor.window.actions_table["add.emitter"].trigger()
+    (node,) = editor.document.scene.of_kind("emitter")
+    editor.document.set_value(ParamRef(node.id, "transform", "position"), (0.0, 1.0, 0.0))
+    editor.document.select(Selection())
+    picture(editor)
+    star, mouse = place_of(editor, (0.0, 1.0, 0.0)), Mouse(editor.viewport)
+    hints = []
+    editor.tools.hint.connect(hints.append)
+    mouse.hover(star)
+    assert hints[-1] == f"{node.name}: click to select"
+    mouse.click(star)
+    assert editor.document.selection == Selection(node=node.id)
+    mouse.click(place_of(editor, (0.0, 1.6, 0.0)))
+    assert editor.document.selection.node is None
+    editor.document.set_value(ParamRef(node.id, "node", "visible"), False)
+    picture(editor)
+    mouse.click(star)
+    assert editor.document.selection.node is None
+
+
+def test_the_statistics_count_particles_where_there_are_emitters(session):
+    editor = session.start()
+    picture(editor)
+    assert "Particles" not in dict(editor.overlays.statistics.rows())
+    editor.window.actions_table["add.emitter"].trigger()
+    with editor.viewport.gl_current():
+        editor.client.prepare()
+        for index in range(30):
+            editor.client.engine.step((index + 1) / 60.0)
+        living = next(iter(editor.client.engine.simulation.emitters.values())).count()
+    assert living > 100
+    assert np.asarray(picture(editor)).any()
+    assert dict(editor.overlays.statistics.rows())["Particles"] == f"{living:,}"
