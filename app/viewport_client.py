@@ -20,6 +20,7 @@ from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
 from sim.profile.status import TimerStatus
+from sim.render.pending_picture import PendingPicture
 from sim.render.shot import JointRef, Overlay, ParticleRef
 from sim.scene import NodeId
 from sim.systems.comparison import ComparisonStatistics
@@ -61,6 +62,7 @@ class ViewportClient(QObject):
 
     Attributes:
         engine: None before the context exists and after it is gone.
+        pending: A picture that was begun and not shown.
     """
 
     drawn = Signal(object)
@@ -84,12 +86,14 @@ class ViewportClient(QObject):
         self._document, self._playback, self._debug = document, playback, debug
         self._files = files
         self.engine: Engine | None = None
+        self.pending: PendingPicture | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
-        self._last, self._cost = 0.0, 0.0
+        self._comparison: ComparisonStatistics | None = None
+        self._last, self._cost, self._begun = 0.0, 0.0, 0.0
         self._settled = QTimer(self, singleShot=True, interval=round(SETTLE * 1000.0))
-        self._settled.timeout.connect(self.settled)
+        self._settled.timeout.connect(self._settle)
 
     # --- what the viewport calls ----------------------------------------------------------------------
 
@@ -111,12 +115,16 @@ class ViewportClient(QObject):
             return
         self._timing.begin(engine)
         begun = time.monotonic()
-        self._show_moment(engine)
-        comparison = self._compare(engine)
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
-        engine.refresh(begun)
-        draft = self._takes_draft()
-        engine.draw(output, self._document.view_state.camera, self._current_overlay(), draft=draft)
+        pending, self.pending = self.pending, None
+        draft = False
+        if pending is not None and pending.size == output.size:
+            begun = self._begun
+            pending.show(output)
+        else:
+            self._set_up(engine, begun)
+            draft = self._takes_draft()
+            engine.draw(output, self._document.view_state.camera, self._current_overlay(), draft=draft)
         engine.collect()
         self._report_errors()
         for problem in engine.simulation.take_problems():
@@ -126,14 +134,28 @@ class ViewportClient(QObject):
         self._cost, self._last = now - begun - self._timing.cost(engine), now
         rate = self._playback.meter.drawn(now)
         frame, samples = self._timing.finish(engine)
-        self.drawn.emit(Drawn(rate, comparison, self._scale, frame))
+        self.drawn.emit(Drawn(rate, self._comparison, self._scale, frame))
         if samples:
             self.measured.emit(samples)
         if draft:
             self._settled.start()
 
+    def gl_begin(self, width: int, height: int) -> None:
+        """Begins the picture in full; `gl_draw` shows it, unless what is to be shown changes before."""
+        engine = self.engine
+        if engine is not None:
+            self._begun = time.monotonic()
+            self._set_up(engine, self._begun)
+            camera = self._document.view_state.camera
+            self.pending = engine.begin((width, height), camera, self._current_overlay())
+
+    def gl_outdated(self) -> None:
+        """Gives up the picture that was begun."""
+        self.pending = None
+
     def gl_release(self) -> None:
         """Deletes everything; may be called twice."""
+        self.pending = None
         if self._log is not None:
             self._log.release()
             self._log = None
@@ -216,6 +238,11 @@ class ViewportClient(QObject):
         if self.engine is not None and self.engine.context.capabilities.is_software:
             self._cost, self._last = math.inf, time.monotonic()
 
+    def _settle(self) -> None:
+        """Ends a sequence of drafts."""
+        self._cost = 0.0
+        self.settled.emit()
+
     def _takes_draft(self) -> bool:
         """Whether this picture is one of a slow sequence."""
         return self._cost > SLOW_PICTURE and time.monotonic() - self._last < SETTLE
@@ -226,6 +253,12 @@ class ViewportClient(QObject):
         """Brings the engine to the document and the playhead."""
         self.prepare()
         engine.advance(self._playback.playhead.time)
+
+    def _set_up(self, engine: Engine, now: float) -> None:
+        """Makes everything that a picture shows, at monotonic time `now` [s]."""
+        self._show_moment(engine)
+        self._comparison = self._compare(engine)
+        engine.refresh(now)
 
     def _compare(self, engine: Engine) -> ComparisonStatistics | None:
         models = [node.id for node in self._document.scene.of_kind("model") if node.visible]

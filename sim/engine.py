@@ -28,6 +28,7 @@ from sim.render.emitter_mark import EmitterMark
 from sim.render.emitter_view import EmitterView
 from sim.render.emitter_views import EmitterViews
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
+from sim.render.pending_picture import PendingPicture
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.picture import Picture
 from sim.render.shot import Drawable, Overlay, Shot
@@ -364,6 +365,18 @@ class Engine:
         overlay = overlay or Overlay()
         with self.context.timers.scope("draw"):
             self._picture.draw(output, self._shot(camera, overlay.selected_node), overlay, draft)
+
+    def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingPicture:
+        """Has the same drawn as `draw` and does not wait for it; to be shown once it is done, before the next picture.
+
+        Args:
+            size: Width and height of the picture [px].
+            camera: Where it is seen from.
+            overlay: What the editor marks; nothing for None.
+        """
+        self.context.invalidate()
+        overlay = overlay or Overlay()
+        return self._picture.begin(size, self._shot(camera, overlay.selected_node), overlay)
 
     def _shot(self, camera: Camera, selected: NodeId | None = None) -> Shot:
         return Shot(

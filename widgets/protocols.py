@@ -59,6 +59,9 @@ class ViewportClient(Protocol):
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws one picture into a framebuffer, in device pixels; advances no time."""
 
+    def gl_outdated(self) -> None:
+        """What is to be shown has changed since the last picture; no context need be current."""
+
     def gl_release(self) -> None:
         """Deletes all GL objects; may be called twice."""
 

@@ -59,11 +59,23 @@ class Viewport(QOpenGLWidget):
         """Lets the client create its resources in the widget's context."""
         self._client.gl_init()
 
+    def update(self) -> None:  # type: ignore[override]
+        """Asks for another picture, as what is to be shown has changed."""
+        self._client.gl_outdated()
+        super().update()
+
+    def show_pending(self) -> None:
+        """Asks for the picture that the client has begun, which shows what it did when it was begun."""
+        super().update()
+
+    def pixel_size(self) -> tuple[int, int]:
+        """Width and height of the picture [px of the device]."""
+        ratio = self.devicePixelRatioF()
+        return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
+
     def paintGL(self) -> None:
         """Draws the same picture however often it is called; time advances elsewhere."""
-        ratio = self.devicePixelRatioF()
-        width, height = round(self.width() * ratio), round(self.height() * ratio)
-        self._client.gl_draw(self.defaultFramebufferObject(), max(width, 1), max(height, 1))
+        self._client.gl_draw(self.defaultFramebufferObject(), *self.pixel_size())
 
     def resizeEvent(self, event: object) -> None:
         """Keeps overlays in place."""

@@ -74,7 +74,9 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
         rows = max(1, BAND_TEXELS // (4 * width))
         for first in range(0, height, rows):
             band = slice(first, min(first + rows, height))
-            smaller[band] = _halved(levels[0] if light is None else light, band, opaque)
+            covered = _covered(band, len(levels[-1]))
+            source = _linear(levels[0][covered]) if light is None else light[covered]
+            smaller[band] = _halved(source, first, len(levels[-1]), opaque)
             encoded[band] = _encoded(smaller[band])
             if pause is not None:
                 pause()
@@ -83,17 +85,18 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
     return MipImage(tuple(levels))
 
 
-def _halved(level: UInt8 | Float32, band: slice, opaque: bool) -> Float32:
-    """Some rows of the next level, in linear light."""
-    height = len(level)
-    taps = _taps(height)
-    source = level[2 * band.start : 2 * (band.stop - 1) + taps] if height > 1 else level
-    light = _linear(source) if source.dtype == np.uint8 else source
+def _covered(band: slice, height: int) -> slice:
+    """Rows that some rows of the next level cover."""
+    return slice(2 * band.start, 2 * (band.stop - 1) + _taps(height))
+
+
+def _halved(light: Float32, first: int, height: int, opaque: bool) -> Float32:
+    """Rows of the next level, from row `first` on, of those that they cover; `height` is that of the whole level."""
     if opaque:
-        return _averaged(_averaged(light, 0, band.start, height), 1, 0, light.shape[1])
+        return _averaged(_averaged(light, 0, first, height), 1, 0, light.shape[1])
     alpha = light[..., 3:]
     weighted = np.concatenate([light[..., :3] * alpha, alpha, light[..., :3]], axis=2)
-    mean = _averaged(_averaged(weighted, 0, band.start, height), 1, 0, light.shape[1])
+    mean = _averaged(_averaged(weighted, 0, first, height), 1, 0, light.shape[1])
     cover = mean[..., 3:4]
     colour = np.divide(mean[..., :3], cover, out=mean[..., 4:].copy(), where=cover > 0.0)
     return np.concatenate([colour, cover], axis=2)
@@ -139,4 +142,5 @@ def _linear(image: UInt8) -> Float32:
 def _encoded(light: Float32) -> UInt8:
     code = light.copy()
     code[..., :3] = srgb_from_linear(light[..., :3])
-    return np.rint(np.clip(code, 0.0, 1.0) * 255.0).astype(np.uint8)
+    texels: UInt8 = np.rint(np.clip(code, 0.0, 1.0) * 255.0).astype(np.uint8)
+    return texels

@@ -3,6 +3,7 @@
 `ObjectRegistry` knows nothing of what the names mean; it knows what is alive and what waits to be deleted.
 """
 
+import ctypes
 import itertools
 import weakref
 from collections import deque
@@ -30,6 +31,7 @@ DELETERS: dict[str, Callable[[int], None]] = {
     "Renderbuffer": _plural(lambda count, names: GL.glDeleteRenderbuffers(count, names)),
     "Query": _plural(lambda count, names: GL.glDeleteQueries(count, names)),
     "Program": lambda name: GL.glDeleteProgram(name),
+    "Sync": lambda name: GL.glDeleteSync(ctypes.cast(ctypes.c_void_p(name), GL.GLsync)),
 }
 
 

@@ -17,6 +17,7 @@ from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
 from sim.render.particle_pass import ParticlePass
+from sim.render.pending_picture import PendingPicture
 from sim.render.rehearsal import Rehearsal
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
@@ -56,15 +57,25 @@ class Picture:
 
     def draw(self, output: Framebuffer, shot: Shot, overlay: Overlay, draft: bool = False) -> None:
         """Draws everything and copies it to `output`; a draft leaves out the antialiasing."""
-        frame = shot.frame(*output.size)
+        self._draw(output.size, shot, overlay, draft)
+        with self._timers.scope("resolve"):
+            self._target.finish(output)
+
+    def begin(self, size: tuple[int, int], shot: Shot, overlay: Overlay) -> PendingPicture:
+        """Has everything drawn at a size [px] without waiting for it; the next picture replaces it."""
+        self._draw(size, shot, overlay, False)
+        return PendingPicture(self._context, self._target)
+
+    def _draw(self, size: tuple[int, int], shot: Shot, overlay: Overlay, draft: bool) -> None:
+        frame = shot.frame(*size)
         for member, value in frame.members().items():
             self._block[member] = value
         self._block.bind()
         scope = self._timers.scope
         with scope("background"):
-            target = self._target.begin(*output.size, DRAFT_SAMPLES if draft else shot.view.samples)
+            target = self._target.begin(*size, DRAFT_SAMPLES if draft else shot.view.samples)
             self._background.draw()
-        for region in _regions(shot.view, output.size):
+        for region in _regions(shot.view, size):
             self._draw_region(target, frame, shot, region, overlay, draft)
         with scope("bodies"):
             self._colliders.draw(shot.bodies)
@@ -73,8 +84,6 @@ class Picture:
                 self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
         with scope("overlay"):
             self._draw_overlay(shot, overlay)
-        with scope("resolve"):
-            self._target.finish(output)
 
     def rehearse(self, shot: Shot) -> Steps[None]:
         """Draws a shot where nobody sees it, in steps, so that the driver has compiled what its pictures need."""
