@@ -1,6 +1,7 @@
 """What of the frames is shown, as one value."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sim.profile.history import Quantity
@@ -69,3 +70,14 @@ class Choice:
     def quantity(self) -> Quantity:
         """What tables and histograms are about."""
         return self.shown.quantities[0]
+
+    def state(self) -> dict[str, str]:
+        """What is kept between sessions; what is hidden belongs to one scene and is not."""
+        return {"shown": self.shown.name, "unit": self.unit.name, "level": self.level.name}
+
+    def restored(self, state: Mapping[str, str]) -> "Choice":
+        """With what `state` gave; what is missing or unknown stays as it is."""
+        shown = Shown.__members__.get(state.get("shown", ""), self.shown)
+        unit = Unit.__members__.get(state.get("unit", ""), self.unit)
+        level = Level.__members__.get(state.get("level", ""), self.level)
+        return replace(self, shown=shown, unit=unit, level=level)

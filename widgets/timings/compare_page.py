@@ -1,21 +1,14 @@
 """Two recordings against each other: distributions, medians, and whether their difference is more than chance."""
 
-import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
-    QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
-    QMenu,
     QStackedLayout,
-    QTreeWidget,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -24,27 +17,19 @@ from sim.profile.comparison import Comparison
 from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from widgets.empty_state import EmptyState
-from widgets.theme import SPACE, colours, is_dark, tabular
+from widgets.theme import SPACE, colours, is_dark
 from widgets.timings.bands import Level
+from widgets.timings.compare_table import CompareTable
 from widgets.timings.comparing import Pair
 from widgets.timings.distribution_plot import DistributionPlot, Series
 from widgets.timings.figures import TOTAL
 from widgets.timings.flow_row import FlowRow
+from widgets.timings.recording_list import RecordingList
 from widgets.timings.share_splitter import ShareSplitter
-from widgets.timings.texts import DASH, SEPARATOR_DOT, milliseconds
+from widgets.timings.texts import SEPARATOR_DOT
 
 # Blue and orange are told apart by every eye (Okabe and Ito 2008); for dark and for light ground.
 _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
-_PATH_ROLE = Qt.ItemDataRole.UserRole
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_HEADINGS = ("Pass", "A ms", "B ms", "B − A", "95 % CI")
-_TIPS = (
-    "Click a row to see the distributions of its times.",
-    "Median of A [ms].",
-    "Median of B [ms].",
-    "Difference of the medians [ms]; bold where it is more than chance.",
-    "Interval that holds the true difference with 95 % confidence [ms], by block bootstrap.",
-)
 
 
 class ComparePage(QWidget):
@@ -74,12 +59,10 @@ class ComparePage(QWidget):
             "Record twice with a change between, or import a CSV file: then choose A and B here.",
             self,
         )
-        self.list = self._tree(("Recording", "Frames"), "Recordings")
-        self.table = self._tree(_HEADINGS, "Medians of every pass")
+        self.list, self.table = RecordingList(self), CompareTable(self)
         self.sentence = _words()
         self.caution = _words()
         self.plot = DistributionPlot(self)
-        self._prepare_trees()
         self._arrange()
         self._connect()
 
@@ -98,9 +81,7 @@ class ComparePage(QWidget):
         if len(names) > 1 and self.a_box.currentIndex() == self.b_box.currentIndex():
             with QSignalBlocker(self.b_box):
                 self.b_box.setCurrentIndex(len(names) - 1 if self.a_box.currentIndex() < len(names) - 1 else 0)
-        self.list.clear()
-        for one in recordings:
-            self.list.addTopLevelItem(_row_of(one))
+        self.list.set_recordings(recordings)
         self._stack.setCurrentIndex(0 if not recordings else 1)
         self._compare()
 
@@ -111,6 +92,12 @@ class ComparePage(QWidget):
         with QSignalBlocker(self.b_box):
             self.b_box.setCurrentText(b)
         self._compare()
+
+    @property
+    def chosen(self) -> Recording | None:
+        """The current one of the list, else B."""
+        name = self.list.current() or self.b_box.currentText()
+        return next((one for one in self.recordings if one.name == name), None)
 
     # --- comparing ------------------------------------------------------------------------------------
 
@@ -129,7 +116,7 @@ class ComparePage(QWidget):
             for path in paths:
                 self.pass_box.addItem(path or "Total", path)
             self.pass_box.setCurrentIndex(paths.index(before) if before in paths else 0)
-        self._fill_table(paths)
+        self.table.set_paths(paths)
         self._show_pass()
         self._pending = [path for path in paths if path not in self.comparisons]
         self._timer.start()
@@ -148,7 +135,7 @@ class ComparePage(QWidget):
         assert self.pair is not None
         if path not in self.comparisons:
             self.comparisons[path] = self.pair.compared(path)
-            self._fill_row(path, self.comparisons[path])
+            self.table.fill(path, self.comparisons[path], self.pair)
         return self.comparisons[path]
 
     def _show_pass(self) -> None:
@@ -173,44 +160,7 @@ class ComparePage(QWidget):
         title = f"Frames [%] over {pair.quantity.name} [ms]"
         self.plot.header.set_title(SEPARATOR_DOT.join((title, pair.source())))
         self.plot.setToolTip(f"{title}, source: {pair.source()}.\nDashed: the medians, and 16.7 and 33.3 ms.")
-        row = next((item for item in self._rows() if item.data(0, _PATH_ROLE) == path), None)
-        with QSignalBlocker(self.table):
-            self.table.setCurrentItem(row)
-
-    # --- table ----------------------------------------------------------------------------------------
-
-    def _fill_table(self, paths: Sequence[str]) -> None:
-        with QSignalBlocker(self.table):
-            self.table.clear()
-        for path in paths:
-            item = QTreeWidgetItem([path or "Total", *["…"] * (len(_HEADINGS) - 1)])
-            item.setData(0, _PATH_ROLE, path)
-            for column in range(1, len(_HEADINGS)):
-                item.setTextAlignment(column, _RIGHT)
-            self.table.addTopLevelItem(item)
-
-    def _fill_row(self, path: str, found: Comparison) -> None:
-        assert self.pair is not None
-        item = next(item for item in self._rows() if item.data(0, _PATH_ROLE) == path)
-        texts = (
-            milliseconds(found.median_a),
-            milliseconds(found.median_b),
-            _signed(found.difference),
-            DASH if math.isnan(found.lo) else f"{_signed(found.lo)} to {_signed(found.hi)}",
-        )
-        font = item.font(3)
-        font.setBold(found.is_told)
-        for column, text in enumerate(texts, 1):
-            item.setText(column, text)
-            item.setToolTip(column, f"{self.pair.sentence(found)}\nSource: {self.pair.source()}.")
-        item.setFont(3, font)
-
-    def _rows(self) -> list[QTreeWidgetItem]:
-        return [self.table.topLevelItem(row) for row in range(self.table.topLevelItemCount())]
-
-    def _choose_row(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None:
-            self.pass_box.setCurrentIndex(self.pass_box.findData(item.data(0, _PATH_ROLE)))
+        self.table.choose(path)
 
     # --- parts ----------------------------------------------------------------------------------------
 
@@ -223,45 +173,6 @@ class ComparePage(QWidget):
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
         return box
-
-    def _tree(self, headings: Sequence[str], name: str) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setHeaderLabels(list(headings))
-        tree.setRootIsDecorated(False)
-        tree.setUniformRowHeights(True)
-        tree.setFrameShape(QFrame.Shape.NoFrame)
-        tree.setFont(tabular(tree.font()))
-        tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        tree.setAccessibleName(name)
-        tree.header().setStretchLastSection(False)
-        tree.setMinimumWidth(120)
-        return tree
-
-    def _prepare_trees(self) -> None:
-        for column, tip in enumerate(_TIPS):
-            self.table.headerItem().setToolTip(column, tip)
-            if column:
-                self.table.headerItem().setTextAlignment(column, _RIGHT)
-            self.table.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        for column in (0, 1):
-            self.list.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.list.customContextMenuRequested.connect(
-            lambda place: self.menu().popup(self.list.viewport().mapToGlobal(place))
-        )
-
-    def menu(self) -> QMenu:
-        """What can be done with the current recording."""
-        menu = QMenu(self)
-        menu.aboutToHide.connect(menu.deleteLater)
-        item = self.list.currentItem()
-        if item is not None:
-            name = item.text(0)
-            menu.addAction("Use as A").triggered.connect(lambda: self.a_box.setCurrentText(name))
-            menu.addAction("Use as B").triggered.connect(lambda: self.b_box.setCurrentText(name))
-            menu.addSeparator()
-            menu.addAction("Forget").triggered.connect(lambda: self.remove_requested.emit(name))
-        return menu
 
     def _arrange(self) -> None:
         row = FlowRow(self)
@@ -292,18 +203,13 @@ class ComparePage(QWidget):
             box.currentIndexChanged.connect(lambda _: self._compare())
         self.level_box.setCurrentIndex(self.level_box.findData(Level.KINDS))
         self.pass_box.currentIndexChanged.connect(lambda _: self._show_pass())
-        self.table.currentItemChanged.connect(lambda item, _: self._choose_row(item))
+        self.table.path_chosen.connect(lambda path: self.pass_box.setCurrentIndex(self.pass_box.findData(path)))
+        self.list.a_chosen.connect(self.a_box.setCurrentText)
+        self.list.b_chosen.connect(self.b_box.setCurrentText)
+        self.list.remove_requested.connect(self.remove_requested)
         palette = self.caution.palette()
         palette.setColor(QPalette.ColorRole.WindowText, QColor(colours().warning))
         self.caution.setPalette(palette)
-
-
-def _row_of(recording: Recording) -> QTreeWidgetItem:
-    item = QTreeWidgetItem([recording.name, recording.summary])
-    origin = f"\nImported from {recording.origin}" if recording.origin else ""
-    for column in (0, 1):
-        item.setToolTip(column, f"{recording.name}\n{recording.summary}{origin}\nRight click for more.")
-    return item
 
 
 def _tag(text: str, box: QComboBox) -> QWidget:
@@ -324,10 +230,3 @@ def _words() -> QLabel:
     label.setContentsMargins(SPACE, 0, SPACE, 0)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
-
-
-def _signed(seconds: float) -> str:
-    """A difference in milliseconds with its sign."""
-    if math.isnan(seconds):
-        return DASH
-    return ("+" if seconds >= 0.0 else "−") + milliseconds(abs(seconds))

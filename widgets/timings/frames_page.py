@@ -107,13 +107,13 @@ class FramesPage(QWidget):
 
     def step(self, frames: int) -> None:
         """Chooses a neighbour of the chosen frame."""
-        shown = self.area.frames
-        if shown is None or self.chosen is None:
+        if self.chosen is None:
             return
         begin = self.chosen.begin
         self.area.hold_requested.emit()
         shown = self.area.frames
-        self.choose_index(int(np.searchsorted(shown.begins, begin, "left")) + frames)
+        if shown is not None:
+            self.choose_index(int(np.searchsorted(shown.begins, begin, "left")) + frames)
 
     # --- parts ----------------------------------------------------------------------------------------
 

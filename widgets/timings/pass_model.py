@@ -75,8 +75,9 @@ class PassModel(QAbstractTableModel):
 
     def set_choice(self, choice: Choice, status: TimerStatus) -> None:
         """Marks what is hidden, and says where times come from."""
+        is_other = choice != self.choice or status.source != self._status.source
         self.choice, self._status, self._quantity = choice, status, choice.quantity
-        if self.rows:
+        if self.rows and is_other:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(COLUMNS) - 1))
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

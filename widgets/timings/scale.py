@@ -2,8 +2,8 @@
 
 import math
 
-TARGETS = ((1.0 / 60.0, "60 fps", "16.7 ms (60 fps)"), (1.0 / 30.0, "30 fps", "33.3 ms (30 fps)"))
-"""Times of a frame that are aimed at [s], and what they are called, short and long."""
+TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
+"""Times of a frame that are aimed at [s], and what they are called, long and short."""
 
 _ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _HEADROOM = 1.08

@@ -207,7 +207,7 @@ class StackPlot(pg.PlotWidget):
             pg.InfiniteLine(
                 target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
             )
-            for target, name, _ in TARGETS
+            for target, _, name in TARGETS
         ]
         self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
         self.chosen_line = pg.InfiniteLine(angle=90)
@@ -273,7 +273,7 @@ class StackPlot(pg.PlotWidget):
 
     def _name_targets(self) -> None:
         """With their times where there is room."""
-        for line, (_, short, long) in zip(self.targets, TARGETS, strict=True):
+        for line, (_, long, short) in zip(self.targets, TARGETS, strict=True):
             fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
             line.label.setFormat(long if fits else short)
 

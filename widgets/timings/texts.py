@@ -9,6 +9,7 @@ from sim.profile.status import TimerStatus
 DASH = "–"
 CPU_SOURCE = "processor clock, Python and driver"
 SEPARATOR_DOT = " · "
+_WAITING = "Waiting is for the work of the passes to finish, which a timer does not need."
 
 
 def milliseconds(seconds: float) -> str:
@@ -43,7 +44,7 @@ def honesty_text(status: TimerStatus) -> str:
         f"{status.dropped:,} dropped",
         f"{status.warmup_discarded:,} warm-up discarded",
         f"vsync {status.vsync.value}",
-        f"own cost {status.own_cost_us_per_frame:.0f} µs a frame",
+        _own_cost(status),
     ]
     return SEPARATOR_DOT.join(part for part in parts if part)
 
@@ -59,9 +60,16 @@ def honesty_tip(status: TimerStatus) -> str:
             f"Dropped: {status.dropped:,} GPU times that came late or made no sense; they are gaps, not zeros.",
             f"Warm-up: {status.warmup_discarded:,} frames after switching on or building shaders are left out.",
             f"Vsync {status.vsync.value}: where it is on, frames wait for the screen and their rate says less.",
-            f"Own cost: the instrument's own calls, median {status.own_cost_us_per_frame:.1f} µs a frame.",
+            f"Own cost: the instrument's own calls, median of the last frames. {_WAITING}",
         )
     )
+
+
+def empty_texts(measuring: bool) -> tuple[str, str]:
+    """What a panel without frames says, and how to get some."""
+    if measuring:
+        return "Waiting for the first frames", "Press play, or move the view: only frames that are drawn are measured."
+    return "Timing is off", "Press Measure to see what every frame costs, pass by pass."
 
 
 def frame_facts(sample: FrameSample) -> str:
@@ -79,6 +87,16 @@ def frame_facts(sample: FrameSample) -> str:
         f"{sample.source.value}, known after {_counted(sample.latency, 'frame')}",
     )
     return SEPARATOR_DOT.join(part for part in parts if part)
+
+
+def _own_cost(status: TimerStatus) -> str:
+    waiting = status.waiting_us_per_frame
+    own = _microseconds(max(status.own_cost_us_per_frame - waiting, 0.0))
+    return f"own cost {own} a frame" + (f", {_microseconds(waiting)} waiting" if waiting > 0.0 else "")
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:.0f} µs" if value < 1e3 else f"{value * 1e-3:.1f} ms"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -13,12 +13,12 @@ from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.empty_state import EmptyState
 from widgets.theme import icon
-from widgets.timings.bands import Level
-from widgets.timings.choice import Choice, Shown, Unit
+from widgets.timings.choice import Choice
 from widgets.timings.compare_page import ComparePage
 from widgets.timings.frames import Frames
 from widgets.timings.frames_page import FramesPage
 from widgets.timings.honesty_label import HonestyLabel
+from widgets.timings.texts import empty_texts
 from widgets.timings.toolbar import Toolbar
 from widgets.timings.window import Window
 
@@ -65,7 +65,8 @@ class TimingsView(QWidget):
         self._held: Frames | None = None
         self._choice = self._before_click = Choice()
         self._drawn_version = -1
-        self._since_figures = QElapsedTimer()
+        self._since_figures, self._since_status = QElapsedTimer(), QElapsedTimer()
+        self._since_status.start()
         self._figures_pause = 0
         self.status = TimerStatus()
         self.toolbar, self.honesty = Toolbar(self), HonestyLabel(self)
@@ -90,9 +91,15 @@ class TimingsView(QWidget):
 
     def set_status(self, status: TimerStatus) -> None:
         """How frames are measured, and whether."""
-        if status == self.status:
-            return
+        is_urgent = (status.enabled, status.source) != (self.status.enabled, self.status.source)
         self.status = status
+        # Its counts change with every frame, faster than they could be read.
+        if is_urgent or self._since_status.elapsed() > _FIGURES_INTERVAL:
+            self._show_status()
+
+    def _show_status(self) -> None:
+        status = self.status
+        self._since_status.start()
         self.honesty.set_status(status)
         self.frames_page.set_status(status)
         self.toolbar.set_measuring(status.enabled)
@@ -172,20 +179,18 @@ class TimingsView(QWidget):
 
     def _refresh_if_seen(self) -> None:
         # Behind another tab the panel is not hidden, but nothing of it can be seen.
-        if not self.visibleRegion().isEmpty():
-            self.refresh()
+        if self.visibleRegion().isEmpty():
+            return
+        self.refresh()
+        if self._since_status.elapsed() > _FIGURES_INTERVAL:
+            self._show_status()
 
     def _show_page(self) -> None:
         if self.toolbar.compare_button.isChecked():
             page: QWidget = self.compare_page
         else:
             page = self.frames_page if len(self._history) or self.is_held else self.empty
-        if self.status.enabled:
-            self.empty.set_text(
-                "Waiting for the first frames", "Press play, or move the view: only frames that are drawn are measured."
-            )
-        else:
-            self.empty.set_text("Timing is off", "Press Measure to see what every frame costs, pass by pass.")
+        self.empty.set_text(*empty_texts(self.status.enabled))
         if self.pages.currentWidget() is not page:
             self.pages.setCurrentWidget(page)
 
@@ -210,20 +215,11 @@ class TimingsView(QWidget):
 
     def state(self) -> dict[str, str]:
         """View settings, to be kept between sessions."""
-        choice = self._choice
-        return {
-            "shown": choice.shown.name,
-            "unit": choice.unit.name,
-            "level": choice.level.name,
-            "seconds": f"{self.frames_page.area.window_shown.span:g}",
-        }
+        return self._choice.state() | {"seconds": f"{self.frames_page.area.window_shown.span:g}"}
 
     def restore(self, state: dict[str, str]) -> None:
         """Takes what `state` gave; what is missing or unknown stays as it is."""
-        shown = Shown.__members__.get(state.get("shown", ""), self._choice.shown)
-        unit = Unit.__members__.get(state.get("unit", ""), self._choice.unit)
-        level = Level.__members__.get(state.get("level", ""), self._choice.level)
-        self.set_choice(replace(self._choice, shown=shown, unit=unit, level=level))
+        self.set_choice(self._choice.restored(state))
         try:
             seconds = float(state.get("seconds", ""))
         except ValueError:
@@ -289,6 +285,8 @@ class TimingsView(QWidget):
         page.table.double_clicked.connect(lambda path: self.set_choice(self._before_click.soloed(path)))
         page.table.all_requested.connect(lambda: self.set_choice(replace(self._choice, hidden=frozenset(), solo="")))
         self.compare_page.remove_requested.connect(self.recording_removed)
+        self.compare_page.list.export_csv_requested.connect(self.export_csv_requested)
+        self.compare_page.list.export_trace_requested.connect(self.export_trace_requested)
 
     def _record(self, name: str) -> None:
         """A recording needs frames that are measured."""

@@ -126,7 +126,7 @@ def test_the_choice_stays_when_recordings_come_and_go(page, qtbot):
     page.set_recordings(page.recordings[2:])
     assert {page.a_box.currentText(), page.b_box.currentText()} == {"again", "new"}
     page.list.setCurrentItem(page.list.topLevelItem(0))
-    actions = {action.text(): action for action in page.menu().actions()}
+    actions = {action.text(): action for action in page.list.menu().actions()}
     with qtbot.waitSignal(page.remove_requested) as removed:
         actions["Forget"].trigger()
     assert removed.args == ["again"]
@@ -147,3 +147,21 @@ def test_lost_times_are_left_out(show):
     lost = replace(a.samples[0], slices=tuple(replace(one, gpu=math.nan) for one in a.samples[0].slices))
     view.set_recordings([replace(a, samples=(lost, *a.samples[1:])), noisy("b", 2.0, seed=5)])
     assert view.compare_page.pair.compared(TOTAL).frames_a == 199
+
+
+def test_the_menu_of_a_recording_chooses_and_exports_it(page, show, qtbot):
+    view = page.window()
+    assert page.chosen is page.recordings[1]
+    page.list.setCurrentItem(page.list.topLevelItem(2))
+    assert page.chosen is page.recordings[2]
+    actions = {action.text(): action for action in page.list.menu().actions()}
+    for text, signal in (
+        ("Export CSV…", view.export_csv_requested),
+        ("Export Chrome Trace…", view.export_trace_requested),
+    ):
+        with qtbot.waitSignal(signal):
+            actions[text].trigger()
+    actions["Use as A"].trigger()
+    assert page.a_box.currentText() == "again"
+    page.list.menu().actions()[1].trigger()
+    assert page.b_box.currentText() == "again"

@@ -384,6 +384,19 @@ def test_the_label_tells_everything_about_the_instrument(view):
     assert "llvmpipe lies" in view.honesty.toolTip()
 
 
+def test_waiting_is_told_apart_from_the_cost_of_the_instrument(view):
+    status = replace(STATUS, source=TimeSource.CLOCK, own_cost_us_per_frame=95_200.0, waiting_us_per_frame=95_000.0)
+    view.set_status(status)
+    assert view.honesty.text().endswith("own cost 200 µs a frame, 95.0 ms waiting")
+
+
+def test_counts_of_the_instrument_are_shown_in_the_end(view, qtbot):
+    for dropped in range(20):
+        view.set_status(replace(STATUS, dropped=dropped))
+    view._timer.start()
+    qtbot.waitUntil(lambda: "19 dropped" in view.honesty.text())
+
+
 def test_every_axis_and_tooltip_names_the_source(view):
     view.set_choice(replace(view.choice, shown=Shown.BOTH))
     for quantity, source in ((Quantity.GPU, "GPU timer"), (Quantity.CPU, "processor clock")):
