@@ -5,13 +5,14 @@ import importlib
 import json
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.cli_failure import CommandError
+from app.cli_failure import CommandError, print_warnings
 from app.cli_options import file_with_suffix, positive, require_folder
 from app.cli_progress import Progress
 from sim.atomic_file import atomic_file
+from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row
 from sim.gl.context import Context
@@ -24,11 +25,10 @@ SYSTEMS = {
     "cloth": "sim.bench.cloth",
     "particles": "sim.bench.particles",
     "frame": "sim.bench.frame",
+    "timing": "sim.bench.timing",
     "launch": "app.bench_launch",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
-
-TIMER_SOURCE = "monotonic clock around glFinish"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
+    parser.add_argument("--compare", type=Path, metavar="OLD", help="a report of --json to compare with")
     parser.add_argument("--json", type=file_with_suffix(".json"), metavar="FILE", help="write the figures here too")
 
 
@@ -49,12 +50,15 @@ def run(options: argparse.Namespace) -> None:
     """Measures one system after another, then prints."""
     if options.json is not None:
         require_folder(options.json)
+    old = old_report(options.compare) if options.compare is not None else None
     machine = machine_facts()
     names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
     rows = measured(names, options.sizes, options.repeat)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
+    if old is not None:
+        print_comparison(machine, rows, old, options.compare)
     if options.json is not None:
         write_json(options.json, machine, rows)
 
@@ -71,21 +75,41 @@ def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int) -> 
     return rows
 
 
+def old_report(path: Path) -> OldReport:
+    """A report to compare with.
+
+    Raises:
+        CommandError: If the file is no report.
+        OSError: If it cannot be read.
+    """
+    try:
+        return read_report(path)
+    except ReportError as error:
+        raise CommandError(path, "", str(error)) from error
+
+
+def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: OldReport, path: Path) -> None:
+    """Prints how the figures of now compare with the old ones, and what makes that hard to tell."""
+    print(f"\ncompared with {path}, less than 1 is faster:")
+    print(comparison(rows, old))
+    print_warnings(path, differences(machine, old))
+
+
 def machine_facts() -> dict[str, str]:
-    """Renderer, version, clock and processor.
+    """Renderer, version, what measures, and processor.
 
     Raises:
         CommandError: If this machine offers no OpenGL.
     """
     try:
         with Context.headless() as context:
-            known = context.capabilities
+            known, timer = context.capabilities, context.timers.calibrate()
     except GLError as error:
         raise CommandError("OpenGL", "", str(error)) from error
     return {
         "renderer": known.renderer,
         "gl_version": known.version,
-        "timer_source": TIMER_SOURCE,
+        "timer_source": f"{timer.source.value} ({timer.reason})",
         "cpu": processor(),
     }
 

@@ -163,6 +163,7 @@ def _case(name: str, variant: str, side: int, steps: int, step: Callable[[], obj
         steps=max(steps, 1),
         step=step,
         finish=context.finish,
+        timers=context.timers,
     )
 
 
@@ -175,6 +176,7 @@ def _of_a_substep(row: Row) -> Row:
         ms_per_step_median=row.ms_per_step_median / SUBSTEPS,
         ms_per_step_max=row.ms_per_step_max / SUBSTEPS,
         elements_per_second=row.elements_per_second * SUBSTEPS,
+        gpu_ms_median=None if row.gpu_ms_median is None else row.gpu_ms_median / SUBSTEPS,
     )
 
 

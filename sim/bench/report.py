@@ -22,9 +22,12 @@ def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
 
 def table(rows: Sequence[Row]) -> str:
     """Aligned text; the ratio says how many times faster than the first variant of the same system and size."""
+    asked = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(HEADINGS))]
-    return "\n".join(_aligned(line, widths) for line in cells)
+    if asked:
+        told = ("gpu ms", *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows))
+        cells = [(*line, text) for line, text in zip(cells, told, strict=True)]
+    return aligned(cells, LEFT)
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
@@ -45,10 +48,26 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
         row.variant,
         f"{row.size:,}".replace(",", " "),
         row.unit,
-        *(f"{value:.4g}" if value < 1000.0 else f"{value:.0f}" for value in times),
+        *(quantity_of_time(value) for value in times),
         _quantity(row.elements_per_second),
         f"{ratio:.2f}" if ratio is not None else "",
     )
+
+
+def quantity_of_time(value: float) -> str:
+    """Four digits of a time [ms]."""
+    return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
+
+
+def aligned(lines: Sequence[Sequence[str]], left: Sequence[str]) -> str:
+    """Text in columns as wide as they need be.
+
+    Args:
+        lines: Cells; the first line holds the headings.
+        left: Headings of columns whose cells begin at the left; others end at the right.
+    """
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return "\n".join(_aligned(line, widths, [heading in left for heading in lines[0]]) for line in lines)
 
 
 def _quantity(value: float) -> str:
@@ -58,9 +77,9 @@ def _quantity(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> str:
+def _aligned(line: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
     cells = (
-        cell.ljust(width) if heading in LEFT else cell.rjust(width)
-        for cell, width, heading in zip(line, widths, HEADINGS, strict=True)
+        cell.ljust(width) if is_left else cell.rjust(width)
+        for cell, width, is_left in zip(line, widths, left, strict=True)
     )
     return GAP.join(cells).rstrip()

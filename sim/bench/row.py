@@ -1,12 +1,16 @@
 """One line of a benchmark, and how it is measured: wall-clock around work that has really finished.
 
-Queries of the graphics card mislead on software drivers, so a case that uses it hands over a `finish` that waits.
+A case that uses the graphics card hands over a `finish` that waits.  Where the card's timer tells the truth, what it
+says stands beside the clock.
 """
 
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from sim.bench.gpu_time import gpu_seconds
+from sim.gl.timer import Timers
 
 MILLISECONDS = 1e3
 
@@ -46,6 +50,7 @@ class Case:
         system, variant, size, unit, steps: As in `Row`.
         step: Does the work of one step once.
         finish: Returns when all work handed out by `step` is done.
+        timers: Those of the context whose work it is, for the card's own timer.
     """
 
     system: str
@@ -55,6 +60,7 @@ class Case:
     step: Callable[[], object]
     steps: int = 1
     finish: Callable[[], object] = lambda: None
+    timers: Timers | None = None
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
@@ -74,15 +80,22 @@ def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
             if round_index > 0:
                 taken.append(duration)
     return [
-        row_of(case.system, case.variant, case.size, case.unit, taken, steps=case.steps)
+        row_of(case.system, case.variant, case.size, case.unit, taken, steps=case.steps, gpu=_gpu(case, repeat))
         for case, taken in zip(cases, durations, strict=True)
     ]
 
 
 def row_of(
-    system: str, variant: str, size: int, unit: str, seconds_per_step: Sequence[float], *, steps: int = 1
+    system: str,
+    variant: str,
+    size: int,
+    unit: str,
+    seconds_per_step: Sequence[float],
+    *,
+    steps: int = 1,
+    gpu: float | None = None,
 ) -> Row:
-    """A row from the durations [s] of one step in each repetition."""
+    """A row from the durations [s] of one step in each repetition, and what the card's timer says of one [s]."""
     fastest = min(seconds_per_step)
     return Row(
         system=system,
@@ -94,7 +107,14 @@ def row_of(
         ms_per_step_median=statistics.median(seconds_per_step) * MILLISECONDS,
         ms_per_step_max=max(seconds_per_step) * MILLISECONDS,
         elements_per_second=size / fastest if fastest > 0.0 else 0.0,
+        gpu_ms_median=None if gpu is None else gpu * MILLISECONDS,
     )
+
+
+def _gpu(case: Case, repeat: int) -> float | None:
+    if case.timers is None:
+        return None
+    return gpu_seconds(case.timers, case.step, case.finish, steps=case.steps, repeat=repeat)
 
 
 def _duration(case: Case) -> float:

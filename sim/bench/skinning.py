@@ -88,6 +88,7 @@ def _gpu_case(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose], met
         step=lambda: skinned.skin(next(turns), method),
         steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count),
         finish=context.finish,
+        timers=context.timers,
     )
 
 
