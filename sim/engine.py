@@ -376,7 +376,8 @@ class Engine:
         """
         self.context.invalidate()
         overlay = overlay or Overlay()
-        return self._picture.begin(size, self._shot(camera, overlay.selected_node), overlay)
+        with self.context.timers.scope("draw"):
+            return self._picture.begin(size, self._shot(camera, overlay.selected_node), overlay)
 
     def _shot(self, camera: Camera, selected: NodeId | None = None) -> Shot:
         return Shot(

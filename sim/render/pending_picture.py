@@ -32,5 +32,7 @@ class PendingPicture:
     def show(self, output: Framebuffer) -> None:
         """Copies it to a framebuffer of its size."""
         self._context.invalidate()
-        self._target.finish(output)
+        scope = self._context.timers.scope
+        with scope("draw"), scope("resolve"):
+            self._target.finish(output)
         self._fence.release()
