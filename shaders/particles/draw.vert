@@ -59,7 +59,7 @@ flat out float v_pixels;           // radius [px]
 const float STEP_TIME = 1.0 / 60.0;
 const float LAST_TEXEL = 255.0;
 // Anything narrower [px] is drawn this wide and as much fainter, so that it does not flicker.
-const float NARROWEST = OPAQUE ? 1.0 : 2.0;
+const float NARROWEST = OPAQUE ? 1.0 : 1.5;
 const float FARTHEST = 1e12;       // also what is not a number is not drawn [m]
 
 void hide() {
@@ -142,7 +142,8 @@ void main() {
     bool sound = dot(first.xyz, first.xyz) < FARTHEST * FARTHEST;
     v_depth = dot(first.xyz - frame.eye.xyz, frame.view_direction.xyz);
 #if !OPAQUE
-    colour.a *= thinning * thinning;
+    // A streak becomes wider, but no longer.
+    colour.a *= STREAK ? thinning : thinning * thinning;
 #ifndef CAST
     // What flies into the eye fades before it fills the picture.
     if (frame.eye.w > 0.5) colour.a *= clamp(2.0 * v_depth / size - 1.0, 0.0, 1.0);
