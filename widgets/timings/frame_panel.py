@@ -94,6 +94,8 @@ class FramePanel(QWidget):
         tree.setTextElideMode(Qt.TextElideMode.ElideLeft)
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         tree.setAccessibleName("Passes of the frame")
+        # In a low dock the facts above keep their lines.
+        tree.setMinimumHeight(2 * tree.fontMetrics().height())
         header = tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)

@@ -82,10 +82,12 @@ class Frames:
         """Up to when each frame is shown [s], shape (F,): to the next one, unless nothing was drawn between."""
         cost = np.fmax(self.total(Quantity.GPU), self.total(Quantity.CPU))
         longest = self.begins + np.fmax(1.5 * np.nan_to_num(cost), _LASTS_AT_LEAST)
-        ends = np.append(self.begins[1:], np.inf)
+        # Where something was drawn between, however slowly, there is no gap.
+        followed = np.append(~np.isnan(self.intervals[1:]), False)
+        following = np.append(self.begins[1:], np.inf)
         if len(self) > 1:
-            ends[-1] = self.begins[-1] + np.median(np.diff(self.begins[-64:]))
-        return np.minimum(ends, longest)
+            longest[-1] = min(longest[-1], self.begins[-1] + np.median(np.diff(self.begins[-64:])))
+        return np.where(followed, following, np.minimum(following, longest))
 
     def region(self, begin: float, end: float) -> slice:
         """Frames that began at `begin` or later and not after `end` (monotonic times [s])."""

@@ -149,10 +149,19 @@ class StackPlot(pg.PlotWidget):
     def _set_range(self, window: Window, top: float) -> None:
         for line, (target, *_) in zip(self.targets, TARGETS, strict=True):
             line.setVisible(target * _MS < top and self._is_in_ms)
+        self._separate_labels(top)
         (left, right), (bottom, upper) = self.box.viewRange()
         if (left, right, bottom, upper) == (window.left, window.right, 0.0, top):
             return
         self.box.setRange(xRange=(window.left, window.right), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
+
+    def _separate_labels(self, top: float) -> None:
+        """Names the lines as far as there is room between them and below."""
+        line = self.fontMetrics().height() * top / max(self.box.height(), 1.0) / _MS
+        below = 0.0
+        for target, (seconds, *_) in zip(self.targets, TARGETS, strict=True):
+            target.label.setVisible(seconds - below >= line)
+            below = seconds if seconds - below >= line else below
 
     @property
     def _is_in_ms(self) -> bool:

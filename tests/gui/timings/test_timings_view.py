@@ -359,6 +359,13 @@ def test_target_lines_stand_at_60_and_30_frames_a_second(view, history):
     assert all(line.isVisible() for line in plot(view).targets)
 
 
+def test_names_of_target_lines_do_not_overlap(view, history):
+    append(history, 3, scale=40.0)
+    view.redraw()
+    assert all(line.isVisible() for line in plot(view).targets)
+    assert [line.label.isVisible() for line in plot(view).targets].count(True) <= 1
+
+
 def test_the_choice_is_kept_between_sessions(view, show):
     view.set_choice(Choice(Shown.BOTH, Unit.SHARE, Level.PASSES))
     area(view).set_window(Window(-30.0, 0.0))

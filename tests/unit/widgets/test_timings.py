@@ -27,10 +27,11 @@ def frame(number, begin, times, interval=1 / 60):
     return FrameSample(number, begin, interval, Moment(), slices, TimeSource.CLOCK)
 
 
-def frames(begins, costs):
+def frames(begins, costs, pauses=()):
     history = History()
     for number, (begin, cost) in enumerate(zip(begins, costs, strict=True)):
-        history.append(frame(number, begin, {"draw": cost}))
+        interval = math.nan if number in pauses else 1 / 60
+        history.append(frame(number, begin, {"draw": cost}, interval))
     return Frames(history)
 
 
@@ -135,14 +136,15 @@ def test_every_spike_has_its_column():
 
 
 def test_frames_wider_than_a_column_go_on_and_pauses_are_empty():
-    shown = frames([0.0, 1.0, 1.1, 5.0], [0.01, 0.9, 0.01, 0.01])
+    shown = frames([0.0, 1.0, 1.1, 5.0, 5.85], [0.01, 0.9, 0.01, 0.01, 0.01], pauses=(1, 3))
     chosen = frames_of_columns(shown, shown.total(Quantity.GPU), 0.0, 6.0, 60)
     assert chosen[0] == chosen[1] == 0
     assert chosen[3] == NOTHING
     assert chosen[10] == 1
     assert chosen[11] == 2
     assert chosen[40] == NOTHING
-    assert chosen[50] == 3
+    assert chosen[50] == chosen[57] == 3
+    assert chosen[58] == 4
 
 
 def test_columns_scroll_without_shimmering():
