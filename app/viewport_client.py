@@ -31,6 +31,9 @@ from sim.view_state import Selection
 SLOW_PICTURE = 0.04
 SETTLE = 0.2
 
+# A picture that takes longer [s] is left unsmoothed at first even where it comes alone.
+LONG_PICTURE = 0.08
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -108,7 +111,7 @@ class ViewportClient(QObject):
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead.
 
-        While pictures follow one another and take long, they are drafts; the last one is drawn in full.
+        While pictures follow one another and take long, they are drafts; in the end one is drawn in full.
         """
         engine = self.engine
         if engine is None:
@@ -244,8 +247,9 @@ class ViewportClient(QObject):
         self.settled.emit()
 
     def _takes_draft(self) -> bool:
-        """Whether this picture is one of a slow sequence."""
-        return self._cost > SLOW_PICTURE and time.monotonic() - self._last < SETTLE
+        """Whether this picture is one of a slow sequence, or takes too long to be waited for."""
+        follows = time.monotonic() - self._last < SETTLE
+        return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE)
 
     # --- steps of a picture ---------------------------------------------------------------------------
 

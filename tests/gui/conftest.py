@@ -16,6 +16,7 @@ def session(qtbot, tmp_path, monkeypatch):
     """Editors with settings and recovery files of their own; slow pictures are never drafts."""
     monkeypatch.setenv("SINEW_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", math.inf)
     session = Session(qtbot)
     yield session
     session.close_all()

@@ -1,0 +1,129 @@
+"""Slow pictures: drafts while they follow one another, then one in full that nobody waits for."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sim.engine import Engine
+from sim.gl.bootstrap import GL
+from sim.gl.framebuffer import Framebuffer
+from sim.render.pending_picture import PendingPicture
+from tests.gui.editor_harness import picture
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """What the engine was asked for, in order: "draft", "full", "begin" and "show", with a model or without."""
+    made = []
+    draw, begin, show = Engine.draw, Engine.begin, PendingPicture.show
+
+    def note(engine, what):
+        made.append(what if engine.statistics().vertices else f"{what} of nothing")
+
+    def drawn(self, *place, draft=False):
+        note(self, "draft" if draft else "full")
+        draw(self, *place, draft=draft)
+
+    def begun(self, *place):
+        note(self, "begin")
+        return begin(self, *place)
+
+    def shown(self, output):
+        made.append("show")
+        show(self, output)
+
+    monkeypatch.setattr(Engine, "draw", drawn)
+    monkeypatch.setattr(Engine, "begin", begun)
+    monkeypatch.setattr(PendingPicture, "show", shown)
+    return made
+
+
+def on_screen(editor):
+    """The pixels of the last picture, without drawing another, shape (H, W, 4)."""
+    viewport = editor.viewport
+    with viewport.gl_current():
+        context = editor.client.engine.context
+        output = Framebuffer.wrap(context, viewport.defaultFramebufferObject(), viewport.pixel_size())
+        return output.read_pixels(flip=True)
+
+
+@pytest.fixture
+def drafted(editor, calls, monkeypatch, qtbot):
+    """An editor that has shown a draft."""
+    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", 0.0)
+    editor.client._cost, editor.client._last = 1.0, math.inf
+    editor.viewport.update()
+    qtbot.waitUntil(lambda: "draft" in calls)
+    return editor
+
+
+@pytest.fixture
+def begun(drafted, monkeypatch, qtbot):
+    """An editor whose full picture is on its way and never done."""
+    monkeypatch.setattr(PendingPicture, "done", False)
+    qtbot.waitUntil(lambda: drafted.client.pending is not None)
+    return drafted
+
+
+def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch, qtbot):
+    qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
+    qtbot.waitUntil(lambda: not drafted.full_picture.busy)
+    shown = on_screen(drafted)
+    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
+    np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
+    assert calls[-1] == "full"
+
+
+def test_what_has_changed_meanwhile_is_not_shown(begun, calls, qtbot):
+    begun.viewport.update()
+    assert begun.client.pending is None
+    qtbot.waitUntil(lambda: calls[-1] != "begin")
+    assert calls[-1] in ("draft", "full")
+    assert "show" not in calls
+
+
+def test_painted_before_it_is_done_it_is_waited_for(begun, calls, qtbot):
+    begun.viewport.show_pending()
+    qtbot.waitUntil(lambda: calls[-1] == "show")
+    qtbot.waitUntil(lambda: not begun.full_picture.busy)
+
+
+def test_another_size_is_drawn_anew(begun, calls, qtbot):
+    begun.client.pending.size = (1, 1)
+    begun.viewport.show_pending()
+    qtbot.waitUntil(lambda: calls[-1] != "begin")
+    assert calls[-1] in ("draft", "full")
+
+
+@pytest.mark.parametrize("long", [0.0, math.inf])
+def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
+    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", long)
+    editor.client._cost, editor.client._last = 1.0, -math.inf
+    editor.viewport.update()
+    qtbot.waitUntil(lambda: bool(calls))
+    assert calls[0] == ("full" if math.isinf(long) else "draft")
+
+
+def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
+    drafted.client.set_timing(True)
+    drafted.viewport.update()
+    qtbot.waitUntil(lambda: drafted.client.timer_status.enabled)
+    calls.clear()
+    qtbot.waitUntil(lambda: "full" in calls)
+    assert "begin" not in calls
+
+
+def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monkeypatch, qtbot):
+    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", 0.0)
+    monkeypatch.setattr(GL, "glGenerateMipmap", None)
+    editor = session.start()
+    if not editor.client.engine.context.capabilities.is_software:
+        pytest.skip("pictures of a new model are drafts on software renderers only")
+    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+        editor.files.open(arm)
+    qtbot.waitUntil(lambda: calls[-1] == "show" and editor.client.engine.statistics().vertices > 0, timeout=20000)
+    pictures = [call for call in calls if not call.endswith("of nothing")]
+    assert "begin" in pictures
+    assert "full" not in pictures
