@@ -6,6 +6,7 @@ Slices of one track nest without exception, also after rounding to nanoseconds: 
 to, and neighbours never overlap.
 """
 
+import functools
 import json
 import math
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ FRAMES, CPU, GPU = 1, 2, 3
 """Numbers of the tracks."""
 _NS = 1e9
 
-Event = dict[str, Any]
+Arguments = dict[str, Any]
 
 
 def write_chrome_trace(path: Path, recording: Recording, watch: LoadWatch | None = None) -> None:
@@ -41,11 +42,11 @@ def write_chrome_trace(path: Path, recording: Recording, watch: LoadWatch | None
     watch = watch or LoadWatch()
     watch.total = len(recording.samples)
     with atomic_file(path) as file:
-        about = json.dumps(conditions(recording), ensure_ascii=False)
+        about = _json(conditions(recording))
         file.write(f'{{"displayTimeUnit": "ms",\n"otherData": {about},\n"traceEvents": [\n'.encode())
-        file.write(",\n".join(_text(event) for event in _names(recording)).encode())
+        file.write(",\n".join(_names(recording)).encode())
         for events in _frames(recording):
-            file.write("".join(f",\n{_text(event)}" for event in events).encode())
+            file.write("".join(f",\n{event}" for event in events).encode())
             watch.advance(1)
         file.write(b"\n]}\n")
     watch.finish()
@@ -57,11 +58,13 @@ class _Track:
 
     Attributes:
         number: Of the track.
+        category: Of its slices.
         free: Where the next outermost slice may begin.
         open: Slices that the next one can be a part of: path, where the next part may begin, end.
     """
 
     number: int
+    category: str
     free: int = 0
     open: list[tuple[str, int, int]] = field(default_factory=list)
 
@@ -85,21 +88,25 @@ class _Track:
         self.open.clear()
 
 
-def _names(recording: Recording) -> Iterator[Event]:
+def _names(recording: Recording) -> Iterator[str]:
     gpu = f"GPU ({source_text(recording.samples) or 'nothing'})"
     named = {FRAMES: "Frames", CPU: "CPU (Python and driver)", GPU: gpu}
-    yield {"ph": "M", "name": "process_name", "pid": PROCESS, "tid": 0, "args": {"name": f"Sinew: {recording.name}"}}
+    yield _named("process_name", 0, {"name": f"Sinew: {recording.name}"})
     for track, name in named.items():
-        yield {"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": track, "args": {"name": name}}
-        yield {"ph": "M", "name": "thread_sort_index", "pid": PROCESS, "tid": track, "args": {"sort_index": track}}
+        yield _named("thread_name", track, {"name": name})
+        yield _named("thread_sort_index", track, {"sort_index": track})
 
 
-def _frames(recording: Recording) -> Iterator[list[Event]]:
-    cpu, gpu = _Track(CPU), _Track(GPU)
+def _named(what: str, track: int, arguments: Arguments) -> str:
+    return _json({"ph": "M", "name": what, "pid": PROCESS, "tid": track, "args": arguments})
+
+
+def _frames(recording: Recording) -> Iterator[list[str]]:
+    cpu, gpu = _Track(CPU, "cpu"), _Track(GPU, "gpu")
     for sample in recording.samples:
         start = round((sample.begin - recording.samples[0].begin) * _NS)
-        about = _about(sample)
-        events = [_mark(sample, start, about)]
+        about = _json(_about(sample))[1:-1]
+        events = [_mark(sample, start)]
         for one in sample.slices:
             events.append(_slice(cpu, one, start, one.begin, one.cpu, about))
             if not math.isnan(one.gpu) and not math.isnan(one.gpu_begin):
@@ -109,34 +116,40 @@ def _frames(recording: Recording) -> Iterator[list[Event]]:
         yield events
 
 
-def _mark(sample: FrameSample, start: int, about: Event) -> Event:
-    return {
+def _mark(sample: FrameSample, start: int) -> str:
+    interval = None if math.isnan(sample.interval) else round(sample.interval * 1e3, 6)
+    more = {"clip": sample.moment.clip, "interval_ms": interval, "latency_frames": sample.latency}
+    return _json({
         "ph": "i", "s": "p", "name": f"Frame {sample.number}", "cat": "frame",
-        "pid": PROCESS, "tid": FRAMES, "ts": start / 1e3, "args": about,
-    }  # fmt: skip
+        "pid": PROCESS, "tid": FRAMES, "ts": start / 1e3, "args": {**_about(sample), **more},
+    })  # fmt: skip
 
 
-def _slice(track: _Track, one: Slice, start: int, begin: float, length: float, about: Event) -> Event:
+def _slice(track: _Track, one: Slice, start: int, begin: float, length: float, about: str) -> str:
+    """Put together by hand: there may be a million, and what takes long in each is the same in all of a frame."""
     ts, dur = track.place(one.path, start + round(begin * _NS), round(length * _NS))
-    times = {"gpu_ms": None if math.isnan(one.gpu) else one.gpu * 1e3, "cpu_ms": one.cpu * 1e3}
-    return {
-        "ph": "X", "name": name_of(one.path), "cat": "gpu" if track.number == GPU else "cpu",
-        "pid": PROCESS, "tid": track.number, "ts": ts / 1e3, "dur": dur / 1e3,
-        "args": {"pass": one.path, **about, **times},
-    }  # fmt: skip
+    gpu_ms = "null" if math.isnan(one.gpu) else f"{one.gpu * 1e3:.6f}"
+    return (
+        f'{{"ph": "X", "name": {_text(name_of(one.path))}, "cat": "{track.category}", "pid": {PROCESS}, '
+        f'"tid": {track.number}, "ts": {ts / 1e3:.3f}, "dur": {dur / 1e3:.3f}, "args": {{"pass": {_text(one.path)}, '
+        f'{about}, "gpu_ms": {gpu_ms}, "cpu_ms": {one.cpu * 1e3:.6f}}}}}'
+    )
 
 
-def _about(sample: FrameSample) -> Event:
+def _about(sample: FrameSample) -> Arguments:
     moment = sample.moment
     return {
         "frame": sample.number,
         "step": moment.step,
-        "clip": moment.clip,
         "animation_frame": None if math.isnan(moment.clip_frame) else round(moment.clip_frame, 4),
         "source": sample.source.value,
-        "latency_frames": sample.latency,
     }
 
 
-def _text(event: Event) -> str:
-    return json.dumps(event, ensure_ascii=False, allow_nan=False)
+@functools.lru_cache(maxsize=4096)
+def _text(text: str) -> str:
+    return _json(text)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

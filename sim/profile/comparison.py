@@ -170,4 +170,4 @@ def _ms(seconds: float, sign: str = "") -> str:
 
 def _digits(value: float, sign: str = "") -> str:
     size = math.floor(math.log10(abs(value))) if value else 0
-    return f"{value:{sign if value else ''}.{min(max(2 - size, 0), 5)}f}"
+    return f"{value:{sign if value else ''}.{min(max(2 - size, 0), 5)}f}".replace("-", "−")

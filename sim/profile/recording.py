@@ -67,7 +67,8 @@ def conditions(recording: Recording) -> dict[str, str]:
         "latency": f"{status.latency_frames} frames",
         "dropped": f"{status.dropped} GPU times",
         "warm-up": f"{status.warmup_discarded} frames discarded",
-        "own cost": f"{status.own_cost_us_per_frame:.1f} us per frame",
+        "own cost": f"{status.own_cost_us_per_frame:.1f} us per frame, waiting included",
+        "waiting": f"{status.waiting_us_per_frame:.1f} us per frame for the work of passes",
     }
 
 
@@ -83,6 +84,7 @@ def status_of(texts: dict[str, str], source: TimeSource) -> TimerStatus:
         warmup_discarded=int(_number(texts.get("warm-up", ""))),
         vsync=Vsync(vsync) if vsync in {one.value for one in Vsync} else Vsync.UNKNOWN,
         own_cost_us_per_frame=_number(texts.get("own cost", "")),
+        waiting_us_per_frame=_number(texts.get("waiting", "")),
     )
 
 

@@ -99,8 +99,8 @@ def test_a_slice_tells_what_it_belongs_to(tmp_path: Path) -> None:
     trace = written(tmp_path, nested_frame(7, np.random.default_rng(2)))
     found = next(event for event in trace["traceEvents"] if event["name"] == "part1" and event["tid"] == GPU)
     assert found["args"] | {"gpu_ms": 0, "cpu_ms": 0} == {
-        "pass": "simulate/part0/part1", "frame": 7, "step": 14, "clip": "walk", "animation_frame": 7.25,
-        "source": "GPU timer", "latency_frames": 0, "gpu_ms": 0, "cpu_ms": 0,
+        "pass": "simulate/part0/part1", "frame": 7, "step": 14, "animation_frame": 7.25, "source": "GPU timer",
+        "gpu_ms": 0, "cpu_ms": 0,
     }  # fmt: skip
     assert found["dur"] == pytest.approx(found["args"]["gpu_ms"] * 1000, abs=2e-3)
     names = {event["tid"]: event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "thread_name"}

@@ -61,7 +61,7 @@ def test_verdicts_read_as_sentences() -> None:
     assert slower.startswith("DQS is 5.")
     assert " ms (100 %) slower than LBS; 95 % CI " in slower
     assert " ms (50.0 %) faster than LBS; 95 % CI " in faster
-    assert same.startswith("No difference that can be told between LBS and DQS: 0.00 ms, 95 % CI -")
+    assert same.startswith("No difference that can be told between LBS and DQS: 0.00 ms, 95 % CI −")
 
 
 def test_too_few_frames_give_no_interval() -> None:

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import math
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
 from sim.profile.status import TimerStatus, Vsync
 
-STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5)
+STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 
 
 def recording(frames: int = 3) -> Recording:
@@ -71,9 +72,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     path, before = written(tmp_path), recording()
     found = read_csv(path)
     assert (found.name, found.origin) == ("DQS, again", str(path))
-    assert found.status == TimerStatus(
-        False, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5
-    )
+    assert found.status == dataclasses.replace(STATUS, enabled=False)
     for one, other in zip(found.samples, before.samples, strict=True):
         assert (one.number, one.moment.step, one.moment.clip) == (other.number, other.moment.step, other.moment.clip)
         assert one.begin == pytest.approx(other.begin - 5000.0)
