@@ -222,12 +222,11 @@ class Recorder:
         return len(self._runs) < RUNS_MAX
 
     def _abandon(self) -> None:
-        """Forgets what piled up while nothing was drawn."""
+        """Forgets what piled up while nothing was drawn: it belongs to no picture, so no time of one is lost."""
         for run in self._runs:
             if not run.is_host:
                 self._stamps.give_back(run.first)
                 self._stamps.give_back(run.last)
-                self.dropped += 1
         self._runs = []
         self._was_running = False
         self._last_end = -math.inf
