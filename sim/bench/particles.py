@@ -212,5 +212,12 @@ def _case(variant: str, size: int, step: Callable[[], object], context: Context)
     # A picture has much that does not depend on the number of particles; it takes long enough by itself.
     steps = 1 if variant.startswith(DRAWN) else max(1, PARTICLES_PER_MEASUREMENT // size)
     return Case(
-        system="particles", variant=variant, size=size, unit="particles", steps=steps, step=step, finish=context.finish
+        system="particles",
+        variant=variant,
+        size=size,
+        unit="particles",
+        steps=steps,
+        step=step,
+        finish=context.finish,
+        timers=context.timers,
     )
