@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from sim.profile.history import FRAMES_MAX
-from sim.profile.recording import Recording
+from sim.profile.history import FRAMES_MAX, History
+from sim.profile.recording import ENDLESS, Recording
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 
@@ -33,7 +33,7 @@ class Recordings(QObject):
         super().__init__()
         self._kept: list[Recording] = []
         self._name: str | None = None
-        self._samples: list[FrameSample] = []
+        self._history = History(ENDLESS)
         self._status = self._first_status = TimerStatus()
 
     @property
@@ -49,12 +49,12 @@ class Recordings(QObject):
     @property
     def length(self) -> int:
         """Frames of the one that runs."""
-        return len(self._samples)
+        return len(self._history)
 
     def start(self, name: str, status: TimerStatus) -> None:
         """Begins a recording; one that runs ends."""
         self.stop()
-        self._name, self._samples = self._free_name(name), []
+        self._name, self._history = self._free_name(name), History(ENDLESS)
         self._status = self._first_status = status
         self.started.emit(self._name)
 
@@ -62,9 +62,10 @@ class Recordings(QObject):
         """Takes frames that were measured; a recording that is full ends by itself."""
         if self._name is None:
             return
-        self._samples += itertools.islice(samples, FRAMES_MAX - len(self._samples))
+        for sample in itertools.islice(samples, FRAMES_MAX - len(self._history)):
+            self._history.append(sample)
         self._status = status
-        if len(self._samples) == FRAMES_MAX:
+        if len(self._history) == FRAMES_MAX:
             self.stop()
 
     def stop(self) -> None:
@@ -72,20 +73,20 @@ class Recordings(QObject):
         if self._name is None:
             return
         name, self._name = self._name, None
-        samples, self._samples = tuple(self._samples), []
+        history, self._history = self._history, History(ENDLESS)
         status = replace(
             self._status,
             dropped=max(self._status.dropped - self._first_status.dropped, 0),
             warmup_discarded=max(self._status.warmup_discarded - self._first_status.warmup_discarded, 0),
         )
-        recording = Recording(name, samples, status) if samples else None
+        recording = Recording.of(name, history, status) if len(history) else None
         if recording is not None:
             self._keep(recording)
         self.stopped.emit(recording)
 
     def add(self, recording: Recording) -> Recording:
         """Keeps one that was imported; returns it under a name that no other has."""
-        named = replace(recording, name=self._free_name(recording.name))
+        named = recording.renamed(self._free_name(recording.name))
         self._keep(named)
         return named
 

@@ -56,7 +56,7 @@ class TimingFiles(QObject):
 
     def import_csv(self, path: Path) -> None:
         """Reads a recording."""
-        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch), self.imported.emit)
+        self._run(f"Reading {path.name}", path, lambda watch: read_csv(path, watch).prepared(), self.imported.emit)
 
     def _export(self, path: Path, recording: Recording, write: Write) -> None:
         def work(watch: LoadWatch) -> None:

@@ -208,6 +208,7 @@ class TimingsPanel(QObject):
     def _on_imported(self, recording: Recording) -> None:
         kept = self.recordings.add(recording)
         self.informed.emit(recording.origin, f"imported as “{kept.name}”: {kept.summary}")
+        self.hint.emit(f"Imported {kept.name}: choose it under Compare")
 
     def _export(self, suffix: str, kind: str, write: Callable[[Path, Recording], None]) -> None:
         shown = self._shown()
@@ -222,18 +223,12 @@ class TimingsPanel(QObject):
     def _shown(self) -> Recording:
         """The chosen recording where recordings are compared; else the region of a held view, else the last minute."""
         view, status = self.view, self._client.timer_status
-        if view.pages.currentWidget() is view.compare_page and self.recordings.kept:
-            return self._chosen_recording()
+        chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
+        if chosen is not None:
+            return chosen
         area = view.frames_page.area
         if not view.is_held or area.frames is None:
             return Recording(_LATEST, tuple(self.history.samples), status)
         where = area.extent() if area.region is not None else slice(None)
         samples = (area.frames.sample(index) for index in range(*where.indices(len(area.frames))))
         return Recording(_LATEST, tuple(samples), status)
-
-    def _chosen_recording(self) -> Recording:
-        """The current row of the list, else B."""
-        page = self.view.compare_page
-        item = page.list.currentItem()
-        name = item.text(0) if item is not None else page.b_box.currentText()
-        return next((one for one in self.recordings.kept if one.name == name), self.recordings.kept[-1])

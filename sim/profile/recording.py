@@ -1,6 +1,6 @@
 """A named piece of what was measured, to compare and to take away."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sim.profile.history import FRAMES_MAX, History
@@ -29,6 +29,25 @@ class Recording:
     def __post_init__(self) -> None:
         if len(self.samples) > FRAMES_MAX:
             raise ValueError(f"a recording has {len(self.samples)} frames, at most {FRAMES_MAX} are possible")
+
+    @classmethod
+    def of(cls, name: str, history: History, status: TimerStatus) -> "Recording":
+        """All frames of a history that will not go on."""
+        recording = cls(name, tuple(history.samples), status)
+        recording.__dict__["history"] = history
+        return recording
+
+    def renamed(self, name: str) -> "Recording":
+        """The same under another name; columns that were made already are not made again."""
+        renamed = replace(self, name=name)
+        if "history" in self.__dict__:
+            renamed.__dict__["history"] = self.history
+        return renamed
+
+    def prepared(self) -> "Recording":
+        """Itself, with its columns made, which takes long where it has many frames."""
+        len(self.history)  # makes and keeps them
+        return self
 
     @cached_property
     def history(self) -> History:

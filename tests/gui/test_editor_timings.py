@@ -56,32 +56,33 @@ def method(editor):
     return editor.active.node.model.skinning
 
 
-def test_off_by_default_nothing_is_measured_and_no_strip_is_there(editor, play):
-    assert not editor.timings.is_measuring
+def test_measuring_fills_history_status_and_strip(editor, play):
+    timings, trigger = editor.timings, lambda name: editor.window.actions_table[name].trigger()
     height = editor.timeline.minimumSizeHint().height()
     editor.playback.toggle()
-    for _ in range(10):
+    for _ in range(5):
         editor.viewport.repaint()
-    assert len(editor.timings.history) == 0
+    assert not timings.is_measuring, "off by default"
+    assert len(timings.history) == 0
     assert editor.timeline.minimumSizeHint().height() == height
-
-
-def test_measuring_fills_history_strip_and_status(editor, play):
-    editor.window.actions_table["timing.measure"].trigger()
+    trigger("timing.measure")
     assert editor.window.docks["timings"].isVisible()
     play(12)
-    history = editor.timings.history
+    history = timings.history
     assert {"draw", "draw/skinning"} <= set(history.paths)
     assert np.nanmin(history.total(Quantity.GPU)) > 0.0
     assert history[0].moment.clip == "twist"
-    assert editor.timings.view.status.enabled
-    assert editor.timings.view.status.renderer
-    editor.timings.strip.refresh()
-    costs = editor.timings.strip.by_frame.costs()
-    assert 3 <= len(costs.frames) <= 12
-    assert editor.timeline.minimumSizeHint().height() > 100
-    editor.window.actions_table["timing.measure"].trigger()
-    assert not editor.timings.is_measuring
+    assert timings.view.status.enabled
+    assert timings.view.status.renderer
+    timings.strip.refresh()
+    assert 3 <= len(timings.strip.by_frame.costs().frames) <= 12
+    assert editor.timeline.minimumSizeHint().height() >= height + 34
+    trigger("timing.measure")
+    assert not timings.is_measuring
+    assert editor.timeline.minimumSizeHint().height() >= height + 34, "what is known stays"
+    trigger("timing.clear")
+    assert len(history) == 0
+    assert editor.timeline.minimumSizeHint().height() == height
 
 
 def test_another_clip_or_model_clears_the_strip(editor, play):
@@ -126,16 +127,11 @@ def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play
     assert editor.document.undo_stack.undoText() == f"Restore the values of frame {then.number:,}"
     editor.document.undo_stack.undo()
     assert method(editor) is now
-
-
-def test_playing_on_shows_the_present(editor, play):
-    editor.timings.measure(True)
-    play(4)
-    editor.timings.view.frame_chosen.emit(editor.timings.history[0])
-    assert editor.past.shown is not None
+    editor.timings.view.frame_chosen.emit(then)
+    assert editor.past.shown is then
     editor.playback.toggle()
-    assert editor.past.shown is None
-    assert editor.panels.inspector.past.isHidden()
+    assert editor.past.shown is None, "playing shows the present"
+    assert inspector.past.isHidden()
 
 
 def test_pausing_the_view_does_not_pause_the_program(editor, play):
@@ -193,28 +189,16 @@ def test_both_files_are_written_and_csv_comes_back(editor, play, qtbot, tmp_path
     assert len(imported.samples) == len({row["frame"] for row in rows})
 
 
-def test_a_foreign_file_is_one_message(editor, qtbot, tmp_path):
+def test_what_cannot_be_done_is_one_line(editor, qtbot, tmp_path):
+    with qtbot.waitSignal(editor.timings.hint) as caught:
+        editor.window.actions_table["timing.export_csv"].trigger()
+    assert caught.args[0].startswith("There are no timings to export")
+    assert editor.dialogs.asked == []
     (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
     editor.dialogs.path = tmp_path / "foreign.csv"
     with qtbot.waitSignal(editor.timings.failed) as caught:
         editor.window.actions_table["timing.import"].trigger()
     assert "is no file of timings" in caught.args[1]
-
-
-def test_nothing_to_export_is_said(editor, qtbot):
-    with qtbot.waitSignal(editor.timings.hint) as caught:
-        editor.window.actions_table["timing.export_csv"].trigger()
-    assert caught.args[0].startswith("There are no timings to export")
-    assert editor.dialogs.asked == []
-
-
-def test_clearing_forgets_frames_but_no_recordings(editor, play):
-    editor.timings.record("kept")
-    play(4)
-    editor.timings.recordings.stop()
-    editor.window.actions_table["timing.clear"].trigger()
-    assert len(editor.timings.history) == 0
-    assert [one.name for one in editor.timings.recordings.kept] == ["kept"]
 
 
 def test_measuring_is_remembered(session, arm, clock):
