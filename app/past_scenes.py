@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import deque
 from typing import Any
 
-from sim.params import params_of
+from sim.params import param_of, params_of, value_text
 from sim.profile.history import FRAMES_MAX
 from sim.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
 
@@ -50,6 +50,13 @@ def values_that_differ(now: Scene, then: Scene) -> dict[ParamRef, Any]:
             for part in ("node", "transform", node.kind):
                 refs += [ParamRef(node.id, part, record.name) for record in _records(now, node.id, part)]
     return {ref: value_at(then, ref) for ref in refs if value_at(then, ref) != value_at(now, ref)}
+
+
+def difference_text(now: Scene, ref: ParamRef, value: Any) -> str:
+    """What a value was, such as "Humanoid skinning lbs"."""
+    owner = ref.owner.capitalize() if ref.owner in (PLAYBACK, VIEW) else now.node(ref.owner).name
+    label = param_of(type(part_of(now, ref.owner, ref.part)), ref.name).label
+    return f"{owner} {label.lower()} {value_text(value)}"
 
 
 def _records(scene: Scene, owner: str, part: str) -> tuple[Any, ...]:

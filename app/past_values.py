@@ -1,12 +1,13 @@
 """Goes back to a measured frame: the playhead to its moment, the inspector to the values that were in force."""
 
+import itertools
 import math
 
 from PySide6.QtCore import QObject
 
 from app.active_model import ActiveModel
 from app.document import Document
-from app.past_scenes import PastScenes, values_that_differ
+from app.past_scenes import PastScenes, difference_text, values_that_differ
 from app.playback import Playback
 from sim.change import Change, ChangeKind
 from sim.playhead import pause, scrub
@@ -19,6 +20,10 @@ _TIP = (
     "What is simulated stays as it is. Simulation ▸ Simulate to Playhead brings it to this moment."
 )
 _FORGOTTEN = "the values of this frame are not kept any more"
+
+
+_TOLD = 3
+"""Differences that are named."""
 
 
 class PastValues(QObject):
@@ -103,10 +108,14 @@ class PastValues(QObject):
 
     def _tell(self, scene: Scene) -> None:
         assert self._shown is not None
-        count = len(values_that_differ(self._document.scene, scene))
-        told = "1 value differs" if count == 1 else f"{count or 'no'} values differ"
-        text = f"As it was at frame {self._shown.number:,}; {told} from now."
-        self._inspector.past.tell(text, _TIP, restorable=count > 0)
+        now = self._document.scene
+        differing = values_that_differ(now, scene)
+        told = [difference_text(now, ref, value) for ref, value in itertools.islice(differing.items(), _TOLD)]
+        more = f" and {len(differing) - _TOLD} more" if len(differing) > _TOLD else ""
+        text = f"Other than now: {', '.join(told)}{more}." if told else "All values are the same as now."
+        self._inspector.past.tell(
+            f"As it was at frame {self._shown.number:,}. {text}", _TIP, restorable=bool(differing)
+        )
 
     def _on_changed(self, change: Change) -> None:
         if change.kind is ChangeKind.REPLACED:

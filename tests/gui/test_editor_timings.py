@@ -113,7 +113,8 @@ def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play
     step = editor.active.frame_step
     assert editor.playback.playhead.time / step == pytest.approx(then.moment.clip_frame, abs=1e-6)
     inspector = editor.panels.inspector
-    assert inspector.past.label.text() == f"As it was at frame {then.number:,}; 1 value differs from now."
+    told = f"As it was at frame {then.number:,}. Other than now: arm skinning {before.value}."
+    assert inspector.past.label.text() == told
     row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == ref)
     assert row.param.value() is before
     assert row.text(0).startswith("≠ ")

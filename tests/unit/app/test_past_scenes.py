@@ -1,6 +1,6 @@
 import msgspec
 
-from app.past_scenes import PastScenes, values_that_differ
+from app.past_scenes import PastScenes, difference_text, values_that_differ
 from sim.light_settings import LightSettings
 from sim.scene import VIEW, Node, ParamRef, Scene, with_value
 from sim.vectors import Vec3
@@ -48,3 +48,6 @@ def test_values_that_differ_are_those_of_then() -> None:
         ParamRef(VIEW, VIEW, "grid"): then.view.grid,
     }
     assert values_that_differ(now, now) == {}
+    ref = ParamRef("a", "transform", "position")
+    assert difference_text(now, ref, values_that_differ(now, then)[ref]) == "a position 0 0 0"
+    assert difference_text(now, ParamRef(VIEW, VIEW, "grid"), True) == "View grid on"
