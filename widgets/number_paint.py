@@ -45,14 +45,15 @@ def paint_number(painter: QPainter, field: QWidget, look: NumberLook) -> None:
     _paint_panel(painter, field, look)
     palette = field.palette()
     base, text = palette.color(QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
-    dim = mixed(base, text, 0.62 if field.isEnabled() else 0.4)
+    dim = mixed(base, text, 0.62)
     area = QRectF(field.rect()).adjusted(_PADDING, 0.0, -_PADDING, 0.0)
     painter.setFont(field.font())
     if look.unit:
         painter.setPen(dim)
         painter.drawText(area, _RIGHT, look.unit)
         area.setRight(area.right() - QFontMetricsF(field.font()).horizontalAdvance(f" {look.unit}"))
-    painter.setPen(dim if look.dim or not field.isEnabled() else text)
+    # The palette of a field that is disabled is dim already.
+    painter.setPen(dim if look.dim else text)
     painter.drawText(area, _RIGHT, look.number)
 
 
