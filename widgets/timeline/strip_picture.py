@@ -59,7 +59,9 @@ def scale_top(costs: FrameCosts) -> float:
     """A round time above the costliest medians and most of the worst frames [s]; shows the target where it is near."""
     if not len(costs.frames):
         return round_top(TARGET)
-    median = float(costs.median.max())
+    # A single picture, such as the very first, says little while others have several.
+    several = costs.median[costs.pictures > 1]
+    median = float((several if len(several) else costs.median).max())
     peak = min(float(costs.worst.max()), _WORST_SHARE * median) if median > 0.0 else float(costs.worst.max())
     return round_top(max(peak, TARGET) if peak > _TARGET_SHARE * TARGET else peak)
 

@@ -126,3 +126,12 @@ def test_the_scale_shows_most_worst_frames_and_a_target_that_is_near():
     assert scale_top(costs_of(lambda k, loop: {"draw": 9.0})) == pytest.approx(20e-3)
     assert scale_top(costs_of(lambda k, loop: {"draw": 500.0 if loop == 1 else 20.0})) == pytest.approx(80e-3)
     assert scale_top(ByFrame().costs()) == pytest.approx(20e-3)
+
+
+def test_a_single_slow_picture_does_not_set_the_scale():
+    by_frame = ByFrame()
+    for number, (at, cost) in enumerate(((0, 500.0), (1, 4.0), (2, 5.0), (1, 4.0), (2, 5.0))):
+        one = Slice("draw", 0.0, 1e-3, 0.0, cost * 1e-3)
+        moment = Moment(clip="walk", clip_frame=float(at))
+        by_frame.add(FrameSample(number, 0.0, STEP, moment, (one,), TimeSource.CLOCK))
+    assert scale_top(by_frame.costs()) == pytest.approx(20e-3)
