@@ -31,6 +31,7 @@ def shown(qtbot, **options):
     qtbot.waitExposed(window)
     window.activateWindow()
     other.setFocus()
+    qtbot.waitUntil(other.hasFocus)  # what leaves a window that is not active yet loses no focus
     field.panel, field.other, field.log = window, other, Log(field)
     return field
 
