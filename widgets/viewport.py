@@ -47,7 +47,7 @@ class Viewport(QOpenGLWidget):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
-        self.setMinimumSize(320, 240)
+        self.setMinimumSize(320, 160)
         self.setAccessibleName("Viewport")
 
     @property
