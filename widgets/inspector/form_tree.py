@@ -52,15 +52,22 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.itemExpanded.connect(self._remember)
         self.itemCollapsed.connect(self._remember)
 
-    def show_sections(self, sections: Iterable[SectionParameter]) -> None:
-        """Replaces all rows."""
+    def show_sections(
+        self, sections: Iterable[SectionParameter], hidden: Callable[[SettingParameter], bool] = lambda _: False
+    ) -> None:
+        """Replaces all rows; those that a test names are hidden, see `hide_settings`."""
         self.release_rows()
         self.setUpdatesEnabled(False)
         self.clear()
         self._sections = [section for section in sections if section.hasChildren()]
+        self.hide_settings(hidden)
+        folded = frozenset(self._folded)
         for section in self._sections:
-            section.setOpts(expanded=section.name() not in self._folded)
+            # Folded sections take rows without laying all of them out anew for each.
+            section.setOpts(expanded=False)
             self.addParameters(section)
+        for section in self._sections:
+            section.setOpts(expanded=section.name() not in folded)
         self._fit_columns()
         self._fit_notes()
         self.setUpdatesEnabled(True)

@@ -149,10 +149,8 @@ class Inspector(QWidget):
         self.cloth.forget()
         self.cloth.hide()
         self.emitter.hide()
-        sections = self._sections()
-        self.tree.show_sections(sections)
+        self.tree.show_sections(self._sections(), self._hidden_now())
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
-        self._hide_rows()
         self._mark_past()
         self.tree.verticalScrollBar().setValue(place)
         self.refresh_pose()
@@ -250,14 +248,14 @@ class Inspector(QWidget):
             return Choices("None")
         return self.names.of(record, node_id, self.scene.node(node_id).kind)
 
-    def _hide_rows(self) -> None:
-        """Leaves out the rows that say nothing under the settings as they are."""
+    def _hidden_now(self) -> Callable[[SettingParameter], bool]:
+        """Test for the rows that say nothing under the settings as they are."""
         node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
-            return
+            return lambda _: False
         node = scene.node(node_id)
         hidden = hidden_rows(node.settings)
-        self.tree.hide_settings(lambda row: row.ref.part == node.kind and row.ref.name in hidden)
+        return lambda row: row.ref.part == node.kind and row.ref.name in hidden
 
     def _mark_past(self) -> None:
         """Holds the rows of an earlier scene, with those marked that are others now."""
@@ -302,7 +300,7 @@ class Inspector(QWidget):
             emitter = self._target.scene.node(ref.owner).emitter
             assert emitter is not None
             self.emitter.show_switches(emitter.muted, emitter.solo)
-        self._hide_rows()
+        self.tree.hide_settings(self._hidden_now())
         if row.record.declared.role in (Role.MODEL_NODE, Role.PATH):
             self.tree.refresh_names()
         if (ref.part, ref.name) == ("node", "name"):

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from pyqtgraph.parametertree import ParameterItem
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout
 
-from widgets.inspector.form_items import SettingItem
+from widgets.inspector.setting_item import RowParts, SettingItem
 from widgets.theme import SPACE
 
 if TYPE_CHECKING:
@@ -17,30 +16,28 @@ class WideSettingItem(SettingItem):
     """Label and reset arrow in one line, the editor below them over the whole width."""
 
     def __init__(self, parameter: "SettingParameter", depth: int) -> None:
-        self.title = QLabel()
+        self.title = QLabel(parameter.title())
         super().__init__(parameter, depth)
-        self.row.layout().removeWidget(self.reset_button)
-        self.row.layout().removeWidget(self.editor)
+        self.setText(0, "")
+
+    def place_row(self, parts: RowParts) -> None:
+        """Puts label and arrow above the editor."""
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
-        head.addWidget(self.reset_button)
-        layout = QVBoxLayout()
+        head.addWidget(parts.reset_button)
+        layout = QVBoxLayout(parts.row)
+        layout.setContentsMargins(0, 2, SPACE, SPACE)
         layout.setSpacing(SPACE // 2)
         layout.addLayout(head)
-        layout.addWidget(self.editor)
-        self.row.layout().addLayout(layout)
-        self.setText(0, "")
-        self.show_title(parameter.title())
-        self.row.setToolTip(parameter.record.tooltip)
-        self.setSizeHint(0, QSize(0, self.row.sizeHint().height() + SPACE))
+        layout.addWidget(parts.editor)
+        self.setSizeHint(0, QSize(0, parts.row.sizeHint().height()))
 
-    def treeWidgetChanged(self) -> None:
-        """Puts the row's widgets into the tree, across both columns."""
-        ParameterItem.treeWidgetChanged(self)
+    def put_row(self) -> None:
+        """Puts the row into the tree, across both columns."""
         tree = self.treeWidget()
-        if tree is not None:
+        if tree is not None and self._parts is not None:
             self.setFirstColumnSpanned(True)
-            tree.setItemWidget(self, 0, self.row)
+            tree.setItemWidget(self, 0, self._parts.row)
 
     def show_title(self, title: str) -> None:
         """The label has a line of its own."""
