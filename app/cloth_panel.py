@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.background import run_in_background
 from app.document import Document
@@ -170,7 +170,8 @@ class ClothPanel(QObject):
         self._document.selection_changed.connect(self._show_subject)
         self._document.changed.connect(self._show_subject)
         self._files.changed.connect(self.refresh)
-        self._client.drawn.connect(self.refresh)
+        # Not while the picture is painted: what appears in the inspector may give the viewport another size.
+        self._client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         head.stable_requested.connect(self.make_stable)
         self._overlay.meter.stable_requested.connect(self.make_stable)
         head.presets.chosen.connect(self.use_preset)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QThreadPool, QTimer
+from PySide6.QtCore import QSettings, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -61,6 +61,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
 
 _THEME = "theme"
+_LATER = Qt.ConnectionType.QueuedConnection
 
 
 class Editor:
@@ -172,8 +173,9 @@ class Editor:
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
-        self.client.drawn.connect(self._on_drawn)
-        self.client.troubled.connect(self._on_troubled)
+        # Not while a picture is painted: what appears in the window may give the viewport another size.
+        self.client.drawn.connect(self._on_drawn, _LATER)
+        self.client.troubled.connect(self._on_troubled, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
         self.panels.outliner.extend_menu = self.extend_outliner_menu

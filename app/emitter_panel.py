@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.document import Document
 from app.emitter_edits import EmitterEdits
@@ -20,6 +20,8 @@ from widgets.protocols import EmitterStatus
 
 BUILT_IN: dict[str, dict[str, Any]] = {name: preset_values(with_preset(EmitterSettings(), name)) for name in PRESETS}
 """Every value of the presets that come with the program, by name."""
+
+_LATER = Qt.ConnectionType.QueuedConnection
 
 _PLACES = ("source", "aim")
 """Values that an emitter on a surface has of its own, whatever the effect."""
@@ -168,7 +170,8 @@ class EmitterPanel(QObject):
         head = self._head
         self._document.selection_changed.connect(self._show_subject)
         self._document.changed.connect(self._show_subject)
-        self._client.drawn.connect(self.refresh)
+        # Not while the picture is painted: what appears in the inspector may give the viewport another size.
+        self._client.drawn.connect(self.refresh, _LATER)
         head.preset_chosen.connect(self.use_preset)
         head.preset_saved.connect(self.save_preset)
         head.preset_deleted.connect(self.delete_preset)

@@ -9,9 +9,9 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.active_model import ActiveModel
-from app.cloth_files import ClothFiles
 from app.document import Document
 from app.playback import Playback
+from app.scene_files import SceneFiles
 from app.viewport_timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.clock import FrameRate
@@ -78,7 +78,7 @@ class ViewportClient(QObject):
     def __init__(
         self,
         document: Document,
-        files: ClothFiles,
+        files: SceneFiles,
         playback: Playback,
         active: ActiveModel | None = None,
         *,

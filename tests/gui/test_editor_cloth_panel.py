@@ -40,6 +40,7 @@ def node(editor):
 def draw(editor):
     """Draws at once; a repaint may wait for the window system."""
     editor.viewport.grabFramebuffer()
+    QApplication.processEvents()
 
 
 def set_cloth(editor, **values):

@@ -1,0 +1,323 @@
+"""What the editor shows of the selected emitter, and what can be done with it there."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QApplication
+
+from app.emitter_panel import BUILT_IN
+from app.project_file import load_project
+from sim.emission_settings import EmissionMode, EmitterSource
+from sim.emitter_settings import ParticleLook
+from sim.particles.presets import PRESETS
+from sim.scene import ParamRef
+from sim.view_state import Selection
+from tests.gui.editor_harness import Clock, Session
+from tests.gui.editor_harness import picture as drawn_picture
+from widgets.message_model import Severity
+
+
+def picture(editor):
+    """Draws, and lets what follows a picture happen."""
+    drawn_picture(editor)
+    QApplication.processEvents()
+
+
+class Stage:
+    """An editor with an emitter, selected; ticks of playback come from the test."""
+
+    def __init__(self, session: Session, clock: Clock, model=None, selection=None):
+        self.clock = clock
+        self.editor = session.open(model, clock=clock) if model else session.start(clock=clock)
+        self.document = self.editor.document
+        self.editor.playback._timer.setInterval(100000)
+        self.document.select(selection or Selection())
+        self.node = self.editor.emitters.add()
+        self.document.undo_stack.clear()
+        picture(self.editor)
+
+    @property
+    def settings(self):
+        return self.document.scene.node(self.node).emitter
+
+    @property
+    def system(self):
+        return self.editor.client.engine.simulation.emitters.get(self.node)
+
+    @property
+    def head(self):
+        return self.editor.panels.inspector.emitter
+
+    @property
+    def status(self):
+        return self.head.status
+
+    def set(self, **values):
+        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
+        picture(self.editor)
+
+    def play(self, steps=10):
+        if not self.editor.playback.playhead.playing:
+            self.editor.playback.toggle()
+        for _ in range(steps):
+            self.clock.now += 1.0 / 60.0
+            self.editor.playback.tick()
+        picture(self.editor)
+
+    def messages(self, severity=Severity.WARNING):
+        rows = self.editor.panels.messages.model.messages
+        return [message.text for message in rows if message.severity is severity]
+
+
+@pytest.fixture
+def stage(session):
+    return Stage(session, Clock())
+
+
+def test_counts_arrive_and_settle(stage, qtbot):
+    stage.set(rate=1200.0, lifetime=1.0, capacity=2000)
+    stage.play(12)
+    assert stage.status.capacity == 2000
+    assert stage.status.born_per_second == 1200.0
+    assert stage.status.warning == ""
+
+    def counted():
+        stage.play(1)
+        QApplication.processEvents()
+        return stage.status.alive > 0
+
+    qtbot.waitUntil(counted, timeout=10000)
+
+
+def test_a_status_that_is_the_same_is_not_shown_again(stage, monkeypatch):
+    shown = []
+    monkeypatch.setattr(stage.head, "show_status", shown.append)
+    for _ in range(3):
+        picture(stage.editor)
+    assert len(shown) <= 1
+
+
+def test_starving_is_told_and_mended_by_the_button_as_one_edit(stage):
+    stage.set(rate=5000.0, capacity=100)
+    assert "capacity 100" in stage.status.warning
+    needed = stage.status.needed_capacity
+    stage.document.undo_stack.clear()
+    stage.head.capacity_button.click()
+    picture(stage.editor)
+    assert stage.settings.capacity == needed
+    assert stage.status.warning == ""
+    assert stage.document.undo_stack.count() == 1
+
+
+def test_reseeding_is_one_edit_and_gives_other_particles(stage):
+    stage.play(5)
+    with stage.editor.viewport.gl_current():
+        before = stage.system.read()["position"][:, :3].copy()
+    seed = stage.settings.seed
+    stage.head.seed_button.click()
+    assert stage.settings.seed != seed
+    assert stage.document.undo_stack.undoText() == "Reseed emitter"
+    stage.play(5)
+    with stage.editor.viewport.gl_current():
+        assert not np.array_equal(stage.system.read()["position"][:, :3], before)
+    stage.document.undo_stack.undo()
+    assert stage.settings.seed == seed
+
+
+@pytest.mark.parametrize(("action", "name"), [("emitter.mute", "muted"), ("emitter.solo", "solo")])
+def test_mute_and_solo_by_key(stage, action, name):
+    stage.editor.window.actions_table[action].trigger()
+    assert getattr(stage.settings, name)
+    assert stage.document.undo_stack.count() == 1
+    stage.editor.window.actions_table[action].trigger()
+    assert not getattr(stage.settings, name)
+
+
+def test_without_an_emitter_the_keys_say_so(stage):
+    stage.document.select(Selection())
+    for action in ("emitter.mute", "emitter.solo", "emitter.reseed"):
+        stage.editor.window.show_hint("")
+        stage.editor.window.actions_table[action].trigger()
+        assert stage.editor.window._hint.text() == "Select an emitter first"
+    assert stage.document.undo_stack.count() == 0
+
+
+def test_why_an_emitter_is_silent_is_said(stage):
+    stage.set(muted=True)
+    assert stage.status.note.startswith("Muted")
+    stage.set(muted=False)
+    assert stage.status.note == ""
+    other = stage.editor.emitters.add("Sparks")
+    stage.document.set_value(ParamRef(other, "emitter", "solo"), True)
+    stage.document.select(Selection(node=stage.node))
+    picture(stage.editor)
+    assert stage.status.note == "Silent: another emitter is solo."
+
+
+# --- presets ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_one_edit_and_is_recognised(stage, name):
+    stage.set(seed=7, yaw=12.0, size=0.3)
+    stage.document.undo_stack.clear()
+    before = stage.settings
+    stage.head.presets.chosen.emit(name)
+    assert {field: getattr(stage.settings, field) for field in BUILT_IN[name]} == BUILT_IN[name]
+    assert stage.settings.seed == 7
+    assert stage.document.undo_stack.undoText() == f"Use {name} for emitter"
+    assert stage.document.undo_stack.count() == 1
+    stage.document.undo_stack.undo()
+    assert stage.settings == before
+
+
+def test_own_presets_are_kept_used_and_deleted(stage, session):
+    stage.set(rate=321.0, drag=0.77)
+    stage.head.presets.saved.emit("mist")
+    stage.head.presets.chosen.emit("Fire")
+    assert stage.settings.rate != 321.0
+    session.close(stage.editor)
+    again = Stage(session, Clock())
+    again.head.presets.chosen.emit("mist")
+    assert (again.settings.rate, again.settings.drag) == (321.0, 0.77)
+    again.head.presets.deleted.emit("mist")
+    again.set(rate=1.0)
+    again.head.presets.chosen.emit("mist")
+    assert again.settings.rate == 1.0
+
+
+def test_a_name_of_a_shipped_preset_is_refused(stage):
+    stage.head.presets.saved.emit("Fire")
+    assert any("comes with Sinew" in text for text in stage.messages(Severity.ERROR))
+
+
+# --- what emitters are on -----------------------------------------------------------------------------
+
+
+def skin_stage(session, arm):
+    stage = Stage(session, Clock(), arm, Selection(node="model-1"))
+    assert stage.settings.source is EmitterSource.FACES
+    return stage
+
+
+def test_a_preset_on_a_surface_leaves_it_there(session, arm):
+    stage = skin_stage(session, arm)
+    stage.head.presets.chosen.emit("Fire")
+    assert stage.settings.source is EmitterSource.FACES
+    assert stage.settings.model_node == "model-1"
+
+
+def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(session, arm, qtbot):
+    stage = skin_stage(session, arm)
+    assert stage.system is not None
+    stage.document.remove_node("model-1")
+    stage.document.select(Selection(node=stage.node))
+    picture(stage.editor)
+    assert stage.system is None
+    assert stage.status.note.startswith("The model whose surface emits is no longer in the scene")
+    assert [text for text in stage.messages() if "surface emits is not in the scene" in text]
+    stage.document.undo_stack.undo()
+
+    def emits():
+        picture(stage.editor)
+        return stage.system is not None and stage.status.note == ""
+
+    qtbot.waitUntil(emits, timeout=10000)
+
+
+def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
+    stage.set(mode=EmissionMode.BURST)
+    (text,) = stage.messages()
+    assert text == "emitter: bursts: an emitter of bursts alone needs at least one, such as 0:100; it goes on as it was"
+    assert stage.status.note.startswith("bursts:")
+    stage.set(bursts="0:50")
+    assert stage.status.note == ""
+
+
+def test_an_emitter_that_stopped_can_be_reset(stage, qtbot):
+    stage.set(gravity=(1e30, 0.0, 0.0), rate=1000.0)
+
+    def halted():
+        stage.play(1)
+        return bool(stage.status.halted)
+
+    qtbot.waitUntil(halted, timeout=20000)
+    assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
+    stage.head.notice.resume_button.click()
+    assert stage.system.halted == ""
+    stage.head.notice.reset_button.click()
+    assert stage.editor.stepper.step_count == 0
+
+
+# --- images -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def image(tmp_path):
+    path = tmp_path / "spark.png"
+    Image.fromarray(np.full((2, 2, 3), (10, 200, 30), np.uint8)).save(path)
+    return path
+
+
+def test_an_image_is_read_while_it_is_wanted(stage, image, qtbot):
+    images = stage.editor.scene_files.images
+    stage.set(texture=str(image))
+    assert images == {}  # round spots need none
+    stage.set(look=ParticleLook.TEXTURED)
+    qtbot.waitUntil(lambda: image in images, timeout=10000)
+    stage.document.undo_stack.undo()
+    assert images == {}
+    stage.document.undo_stack.redo()
+    qtbot.waitUntil(lambda: image in images, timeout=10000)
+
+
+@pytest.mark.parametrize("content", [None, b"no image"])
+def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot, content):
+    path = tmp_path / "spark.png"
+    if content is not None:
+        path.write_bytes(content)
+    with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=10000):
+        stage.set(look=ParticleLook.TEXTURED, texture=str(path))
+    for _ in range(2):
+        picture(stage.editor)
+    errors = stage.messages(Severity.ERROR)
+    assert len(errors) == 1
+    assert errors[0].endswith("; the particles of emitter are round spots instead")
+
+
+def test_a_density_map_is_read_for_a_surface(session, arm, image, qtbot):
+    stage = skin_stage(session, arm)
+    stage.set(density_texture=str(image))
+    qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=10000)
+    stage.set(source=EmitterSource.POINT)
+    assert stage.editor.scene_files.images == {}
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+def test_everything_survives_saving_and_opening(session, arm, image, tmp_path):
+    stage = skin_stage(session, arm)
+    stage.set(texture=str(image), look=ParticleLook.TEXTURED, muted=True, seed=9, bursts="0:5 1:7", density_bone="a")
+    stage.head.presets.chosen.emit("Smoke")
+    stage.document.duplicate_node(stage.node)
+    path = tmp_path / "project" / "a.sinew"
+    path.parent.mkdir()
+    stage.editor.files.save_to(path)
+    assert '"../spark.png"' in path.read_text(encoding="utf-8") or stage.settings.texture == ""
+    assert load_project(path).scene == stage.document.scene
+    session.load(stage.editor, path)
+    assert len(stage.document.scene.of_kind("emitter")) == 2
+
+
+def test_a_copy_is_independent_and_keeps_everything(stage):
+    stage.set(rate=77.0)
+    stage.editor.window.actions_table["edit.duplicate"].trigger()
+    copy = stage.document.scene.of_kind("emitter")[1]
+    assert copy.emitter == stage.settings
+    assert copy.name == "emitter.001"
+    stage.document.set_value(ParamRef(copy.id, "emitter", "rate"), 5.0)
+    assert stage.settings.rate == 77.0
+    stage.editor.window.actions_table["edit.delete"].trigger()
+    picture(stage.editor)
+    assert list(stage.editor.client.engine.simulation.emitters) == [stage.node]
