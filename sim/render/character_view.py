@@ -3,6 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.model_settings import DoubleSided, ModelSettings, section_list
 from sim.render.detail_pass import Detail
 from sim.render.mesh_pass import Scalar, Surface
@@ -10,8 +12,12 @@ from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look, Overlay
 from sim.render.skeleton_lines import BoneSegments
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
+from sim.render.texture_upload import MipImages, upload_images
 from sim.scene import NodeId
 from sim.systems.character import Character
+from sim.systems.prepared_model import PreparedModel
+from sim.systems.skinning import upload_skinning
+from sim.systems.steps import Steps
 from sim.view_settings import Comparison, DisplayMode
 
 
@@ -19,7 +25,6 @@ class CharacterView:
     """Draws one character's skinned vertices.
 
     Args:
-        context: Where it lives.
         node_id: The node that is drawn.
         character: The pose and the vertices, owned by someone else.
         segments: Bones of the overlay; None without a skeleton.
@@ -53,6 +58,22 @@ class CharacterView:
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._weight_joint: int | None = None
+
+    @classmethod
+    def upload(
+        cls, context: Context, library: ShaderLibrary, node_id: NodeId, prepared: PreparedModel, images: MipImages
+    ) -> "Steps[CharacterView]":
+        """Hands a model to the GPU, its character included; given up, what it made is deleted by `Context.collect`.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold the model.
+        """
+        model = prepared.model
+        buffers = yield from upload_skinning(context, prepared.records)
+        static = yield from MeshBuffers.upload(context, model.mesh)
+        materials = Materials(context, model, (yield from upload_images(context, images)))
+        character = Character(context, library, prepared, buffers)
+        return cls(node_id, character, prepared.segments, static, materials)
 
     def surface(self, look: Look) -> Surface:
         """The skinned surface; compared, in the heat map, or as it is."""

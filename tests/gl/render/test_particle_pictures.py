@@ -9,6 +9,7 @@ import pytest
 
 from sim.camera import Camera
 from sim.emitter_settings import AtlasMode, Blending, ParticleLook
+from sim.render.particle_size import Projection
 from sim.render.shot import Overlay
 from sim.transform import Transform
 from sim.view_settings import Comparison
@@ -61,13 +62,11 @@ def test_perspective_makes_the_farther_one_smaller(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("size", [0.3, 1.2])
-def test_sprites_and_quads_draw_the_same(stage: Stage, size: float) -> None:
+def test_sprites_and_quads_draw_the_same(stage: Stage, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.look(emitter_node(size=size))
     place_particles(stage, [MIDDLE, (0.6, 1.1, 0.3)])
     sprites = stage.picture()
-    view = stage.engine._emitter_views.get("emitter")
-    stage.engine._shown_emitters = lambda: [view]
-    view.bounds = None
+    monkeypatch.setattr(Projection, "takes_sprites", lambda *_: False)
     np.testing.assert_allclose(stage.picture(), sprites, atol=2)
 
 

@@ -1,0 +1,137 @@
+"""The views of a scene: what draws each of its nodes, made and removed as the scene has them."""
+
+from sim.colliders.place import placements
+from sim.gl.context import Context
+from sim.particles.audible import audible
+from sim.render.character_view import CharacterView
+from sim.render.cloth_view import ClothView
+from sim.render.collider_pass import Body, ColliderBodies
+from sim.render.emitter_view import EmitterView
+from sim.render.emitter_views import EmitterViews
+from sim.render.shot import Drawable
+from sim.render.surface import Images
+from sim.scene import Node, NodeId, Scene
+from sim.systems.character import Character
+from sim.systems.simulation import Simulation
+
+
+class SceneViews:
+    """Views of one scene.
+
+    Models are put in when they are there; cloths and emitters are followed, which belong to the simulation.
+
+    Args:
+        context: Where the views live.
+
+    Attributes:
+        scene: As taken last.
+        figures: Models as they are posed, by node; only those that are there.
+        models: Their views, by node.
+        cloths: Views of the cloths that exist, by node.
+        emitters: Views of the emitters that exist.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.scene = Scene()
+        self.figures: dict[NodeId, Character] = {}
+        self.models: dict[NodeId, CharacterView] = {}
+        self.cloths: dict[NodeId, ClothView] = {}
+        self.emitters = EmitterViews(context)
+        self._bodies = ColliderBodies(context)
+        self._heard: frozenset[NodeId] = frozenset()
+
+    # --- what there is --------------------------------------------------------------------------------
+
+    def take(self, scene: Scene) -> None:
+        """Takes the scene as it is now; models that are not in it are deleted."""
+        if scene is self.scene:
+            return
+        self.scene, self._heard = scene, audible(scene)
+        for node_id in [node_id for node_id in self.models if not scene.has(node_id)]:
+            self.remove_model(node_id)
+        for node in scene.of_kind("model"):
+            if node.model is not None and node.id in self.models:
+                self.models[node.id].settings = node.model
+
+    def follow(self, simulation: Simulation, images: Images) -> None:
+        """One view for each cloth and each emitter that exists, with its picture; images are by path."""
+        self._follow_cloths(simulation, images)
+        self.emitters.follow(simulation.emitters, images)
+        for node in self.scene.of_kind("emitter"):
+            view = self.emitters.get(node.id)
+            if view is not None:
+                view.name = node.name or node.id
+
+    def put_model(self, view: CharacterView) -> None:
+        """Owns the view of a model and its character from now on; those that the node had before are deleted."""
+        node_id = view.node_id
+        self.remove_model(node_id)
+        self.models[node_id], self.figures[node_id] = view, view.character
+        node = self.scene.node(node_id) if self.scene.has(node_id) else None
+        if node is not None and node.model is not None:
+            view.settings = node.model
+
+    def remove_model(self, node_id: NodeId) -> None:
+        """Deletes the model of a node, if it has one."""
+        if node_id in self.models:
+            self.models.pop(node_id).release()
+            self.figures.pop(node_id).release()
+
+    def release(self) -> None:
+        """Deletes all views and models; may be called twice."""
+        for node_id in list(self.models):
+            self.remove_model(node_id)
+        for view in self.cloths.values():
+            view.release()
+        self.cloths.clear()
+        self.emitters.release()
+        self._bodies.release()
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def posed(self) -> list[tuple[Node, Character]]:
+        """The models that are shown, and the hidden ones that emit particles."""
+        emitting = {node.emitter.model_node for node in self.scene.of_kind("emitter") if node.emitter}
+        nodes = [node for node in self.scene.of_kind("model") if node.visible or node.id in emitting]
+        return [(node, self.figures[node.id]) for node in nodes if node.id in self.figures]
+
+    def shown_models(self) -> list[CharacterView]:
+        """Views of the visible models."""
+        return [self.models[node.id] for node in self._visible("model") if node.id in self.models]
+
+    def shown_cloths(self) -> list[ClothView]:
+        """Views of the visible cloths."""
+        return [self.cloths[node.id] for node in self._visible("cloth") if node.id in self.cloths]
+
+    def shown_emitters(self) -> list[EmitterView]:
+        """Views of the emitters whose particles are drawn."""
+        views = [self.emitters.get(node.id) for node in self._visible("emitter") if node.id in self._heard]
+        return [view for view in views if view is not None]
+
+    def drawables(self) -> tuple[Drawable, ...]:
+        """What has a surface, or lines and points."""
+        return (*self.shown_models(), *self.shown_cloths())
+
+    def bodies(self, selected: NodeId | None) -> tuple[Body, ...]:
+        """The colliders that are drawn, where they are now; one of them may be selected."""
+        drawn = self._visible("collider") if self.scene.view.colliders else []
+        placed = placements(self.scene, self.figures)[0] if drawn else {}
+        return tuple(self._bodies.bodies({node.id: placed[node.id] for node in drawn}, selected))
+
+    def _visible(self, kind: str) -> list[Node]:
+        return [node for node in self.scene.of_kind(kind) if node.visible]
+
+    def _follow_cloths(self, simulation: Simulation, images: Images) -> None:
+        cloths = simulation.cloths
+        for node_id, view in list(self.cloths.items()):
+            if cloths.get(node_id) is not view.cloth:
+                self.cloths.pop(node_id).release()
+        for node_id, cloth in cloths.items():
+            view = self.cloths.get(node_id)
+            if view is None:
+                view = self.cloths[node_id] = ClothView(self._context, node_id, cloth)
+            settings = self.scene.node(node_id).cloth
+            assert settings is not None
+            view.settings = settings
+            view.set_images(images)
