@@ -225,7 +225,7 @@ def make_mesh(editor, path):
 def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     path = tmp_path / "sheet.obj"
     path.write_text(SHEET, encoding="utf-8")
-    make_mesh(editor, path)
+    set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
     assert status(editor).note == f"Reading {path}"
     qtbot.waitUntil(lambda: str(path) in editor.scene_files.meshes, timeout=10000)
     draw(editor)

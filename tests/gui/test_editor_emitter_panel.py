@@ -217,6 +217,7 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(session, ar
     assert stage.status.note.startswith("The model whose surface emits is no longer in the scene")
     assert [text for text in stage.messages() if "surface emits is not in the scene" in text]
     stage.document.undo_stack.undo()
+    stage.document.select(Selection(node=stage.node))
 
     def emits():
         picture(stage.editor)
