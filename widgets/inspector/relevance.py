@@ -5,7 +5,7 @@ from typing import Any
 
 from sim.cloth_settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.collider_settings import SIZES_OF_SHAPE, ColliderSettings
-from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
+from sim.emission_settings import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.emitter_settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
 from sim.params import params_of
 
@@ -15,7 +15,6 @@ _GUSTS = frozenset(("turbulence_scale", "turbulence_seed"))
 _FABRIC_LOOK = frozenset(("colour", "texture"))
 _ROUND_SOURCES = (EmitterSource.SPHERE, EmitterSource.DISC)
 _LONG_SOURCES = (EmitterSource.BOX, EmitterSource.LINE)
-SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
 _SWITCHES = frozenset(("muted", "solo"))
 """Buttons of the head show these."""
 _WHIRLS = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
