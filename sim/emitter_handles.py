@@ -227,6 +227,8 @@ def middle_direction(settings: EmitterSettings) -> Float64:
     if settings.aim is not EmissionAim.ANGLES:
         return np.array([0.0, 1.0, 0.0])
     yaw, pitch = np.radians(settings.yaw), np.radians(settings.pitch)
+    if settings.yaw_spread >= 360.0:
+        return np.array([0.0, np.copysign(1.0, np.sin(pitch)), 0.0])  # all around, so up or down on the whole
     return np.array([-np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)])
 
 

@@ -135,9 +135,14 @@ def test_a_surface_that_emits_along_its_normals_has_none():
 
 
 def test_by_yaw_and_pitch_the_arrow_points_there_and_there_is_no_cone():
-    made = handles(aim=EmissionAim.ANGLES, yaw=90.0, pitch=0.0)
+    made = handles(aim=EmissionAim.ANGLES, yaw=90.0, yaw_spread=20.0, pitch=0.0)
     np.testing.assert_allclose(made.direction, (-1.0, 0.0, 0.0), atol=1e-12)
     assert [grip.kind for grip in made.grips] == [GripKind.SPEED]
+
+
+def test_all_around_the_arrow_points_up_or_down():
+    for pitch, height in ((60.0, 1.0), (112.5, 1.0), (-30.0, -1.0)):
+        np.testing.assert_allclose(handles(aim=EmissionAim.ANGLES, pitch=pitch).direction, (0.0, height, 0.0))
 
 
 def test_the_edge_can_be_held_between_the_knobs():
