@@ -216,6 +216,15 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     return converted
 
 
+def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:
+    """What it costs to go from some settings to others of the same class; empty where they are equal."""
+    return {
+        record.declared.effect
+        for record in params_of(type(after))
+        if getattr(after, record.name) != getattr(before, record.name)
+    }
+
+
 def range_text(declared: Declaration) -> str:
     """Hard range as text with unit, such as "0 to 64 m" or "at least 0"; "" without bounds."""
     lo, hi, unit = declared.lo, declared.hi, f" {declared.unit}" if declared.unit else ""

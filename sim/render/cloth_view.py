@@ -39,15 +39,16 @@ class ClothArrays:
 
     def __init__(self, context: Context, cloth: ClothSystem) -> None:
         self._context, self._cloth = context, cloth
-        self.vertices = cloth.vertices
-        streams = [Stream(cloth.vertices), Stream(cloth.texcoords)]
+        sheet = cloth.sheet
+        self.vertices = sheet.vertices
+        streams = [Stream(sheet.vertices), Stream(sheet.texcoords)]
         constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0)}
         # Seams repeat particles; only where vertices and particles are the same can the strain be a stream.
         if np.array_equal(cloth.model.particle_of_vertex, np.arange(len(cloth.model.particle_of_vertex))):
             streams.append(Stream(cloth.measures, rename={"strain": "a_scalar"}))
         else:
             constants["a_scalar"] = (0.0,)
-        self.triangles = VertexArray(context, streams, indices=cloth.triangles, constants=constants, label="cloth")
+        self.triangles = VertexArray(context, streams, indices=sheet.triangles, constants=constants, label="cloth")
         self.points = VertexArray(context, streams[:1], label="cloth points")
         self._edges: tuple[Buffer, VertexArray] | None = None
         self._lines: VertexArray | None = None
@@ -129,7 +130,7 @@ class ClothView:
     @property
     def arrays(self) -> ClothArrays:
         """Vertex arrays of the present build."""
-        if self._arrays is None or self._arrays.vertices is not self.cloth.vertices:
+        if self._arrays is None or self._arrays.vertices is not self.cloth.sheet.vertices:
             self._release_arrays()
             self._arrays = ClothArrays(self._context, self.cloth)
         return self._arrays

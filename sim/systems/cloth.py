@@ -1,38 +1,27 @@
-"""ClothSystem: a cloth that moves on the GPU, with what it takes to draw it and to know when it goes wrong.
+"""ClothSystem: a cloth that moves on the GPU, with what is drawn of it and what tells that it goes wrong.
 
-Owns every buffer of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
+Owns every part of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
 """
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.cloth.attachment import Attachment
-from sim.cloth.model import ClothModel, build_cloth
+from sim.cloth.model import build_cloth
 from sim.cloth.surface import ClothSurface
 from sim.cloth_settings import ClothSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.texture import BufferTexture
-from sim.gl.vertex_array import Stream, VertexArray
-from sim.params import Effect, params_of
-from sim.systems.cloth_buffers import (
-    LINE_VERTEX,
-    PARTICLE,
-    SPRING_ENDS,
-    SPRING_LINE,
-    TEXCOORD,
-    ClothTables,
-    rest_records,
-)
+from sim.params import Effect, changed_effects
+from sim.systems.cloth_buffers import ClothTables, rest_records
 from sim.systems.cloth_monitor import ClothMonitor, ClothStatistics
 from sim.systems.cloth_pins import ClothPins
+from sim.systems.cloth_sheet import ClothSheet
 from sim.systems.cloth_solver import ClothInputs, ClothSolver
-from sim.systems.skinning import SKINNED
+from sim.systems.spring_lines import SpringLines
 
 Float64 = npt.NDArray[np.float64]
 
@@ -58,8 +47,7 @@ class ClothSystem:
         step_count: Steps since the start.
         halted: Why the cloth stands still, or "" while it can move.
         statistics: Newest energies and strain, or None before the first arrive.
-        vertices: Records of position and normal of every drawn vertex, in the world; the mesh pass draws them.
-        texcoords, triangles: What goes with them.
+        sheet: The vertices that are drawn, as of the last `refresh`.
 
     Raises:
         ClothError: If no cloth can be made of the settings.
@@ -74,8 +62,8 @@ class ClothSystem:
         world_from_cloth: Float64 | None = None,
     ) -> None:
         self._context, self._library = context, library
-        self._owned: list[Any] = []
-        self._lines: tuple[Buffer, VertexArray, Kernel] | None = None
+        self._lines: SpringLines | None = None
+        self._built = False
         self._asked_at = -np.inf
         self.rebuild(settings, surface, world_from_cloth)
 
@@ -101,8 +89,8 @@ class ClothSystem:
         self._solver = ClothSolver(self._library, model, tables)
         self._monitor = ClothMonitor(self._context, self._library, model, tables, rest)
         self._pins = ClothPins(self._context, self._library, model.positions)
-        self._owned = [tables, self._state, self._monitor, self._pins]
-        self._make_surface(model)
+        self.sheet = ClothSheet(self._context, self._library, model, tables)
+        self._built = True
         self._pins.set_targets(flags, model.positions)
         self._start()
 
@@ -131,13 +119,11 @@ class ClothSystem:
     def release(self) -> None:
         """Delete everything; may be called twice."""
         if self._lines is not None:
-            self._lines[0].release()
-            self._lines[1].release()
-            self._line_ends.release()
+            self._lines.release()
             self._lines = None
-        for owned in reversed(self._owned):
-            owned.release()
-        self._owned = []
+        if self._built:
+            for owned in (self.sheet, self._pins, self._monitor, self._state, self._tables):
+                owned.release()
 
     # --- changes --------------------------------------------------------------------------------------
 
@@ -147,11 +133,7 @@ class ClothSystem:
         Raises:
             ClothError: If no cloth can be made of them; everything stays as it was.
         """
-        effects = {
-            record.declared.effect
-            for record in params_of(ClothSettings)
-            if getattr(settings, record.name) != getattr(self.settings, record.name)
-        }
+        effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
             self.rebuild(settings, self._surface, self._placement)
             return Effect.REBUILD
@@ -225,32 +207,19 @@ class ClothSystem:
         return self._monitor.kept.texture
 
     def refresh(self) -> bool:
-        """Write `vertices` for the newest sound state; call once a frame.  Returns whether they were written."""
+        """Write the sheet of the newest sound state; call once a frame.  Returns whether it was written."""
         if self._drawn:
             return False
-        program = self._surface_kernel.program
-        for name, texture in self._tables.textures.items():
-            program.set_if_active(name, texture)
-        if self.model.grid is not None:
-            program["u_size"] = (self.model.grid.columns, self.model.grid.rows)
-        self._surface_kernel.run(self._vertex_source, self.vertices, u_state=self.state)
+        self.sheet.write(self.state)
         self._drawn = True
         return True
 
     def spring_lines(self) -> Buffer:
         """Records of `LINE_VERTEX` (position, strain), two for each spring, of the newest sound state."""
         if self._lines is None:
-            ends = np.zeros(self.model.springs.count, SPRING_ENDS)
-            ends["ends"], ends["rest"] = self.model.springs.pairs, self.model.springs.rest
-            self._line_ends = Buffer(self._context, ends, label="cloth springs")
-            size = len(ends) * SPRING_LINE.dtype.itemsize
-            lines = Buffer(self._context, size, dtype=LINE_VERTEX, usage="copy", label="cloth spring lines")
-            source = VertexArray(self._context, [Stream(self._line_ends)], label="cloth springs")
-            kernel = Kernel(self._library, "cloth/spring_line.vert", SPRING_LINE)
-            self._lines = (lines, source, kernel)
-        lines, source, kernel = self._lines
-        kernel.run(source, lines, u_state=self.state)
-        return lines
+            self._lines = SpringLines(self._context, self._library, self.model.springs)
+        self._lines.write(self.state)
+        return self._lines.lines
 
     # --- what is known --------------------------------------------------------------------------------
 
@@ -329,16 +298,3 @@ class ClothSystem:
 
     def _is_sound(self, statistics: ClothStatistics) -> bool:
         return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0
-
-    def _make_surface(self, model: ClothModel) -> None:
-        context = self._context
-        particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
-        source = Buffer(context, particles, label="cloth particles")
-        self._vertex_source = VertexArray(context, [Stream(source)], label="cloth vertices")
-        records = SKINNED.zeros(len(particles))
-        self.vertices = Buffer(context, records, usage="copy", label="cloth vertices")
-        texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
-        self.texcoords = Buffer(context, texcoords, label="cloth texcoords")
-        self.triangles = Buffer(context, model.surface.triangles.ravel(), label="cloth triangles")
-        self._surface_kernel = Kernel(self._library, "cloth/surface.vert", SKINNED, defines=self._tables.defines)
-        self._owned += [source, self._vertex_source, self.vertices, self.texcoords, self.triangles]

@@ -14,7 +14,7 @@ from sim.gl.capture_loop import CaptureRun
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.params import Effect, params_of
+from sim.params import Effect, changed_effects
 from sim.particles.births import Schedule, slot_ranges
 from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
@@ -170,11 +170,7 @@ class EmitterSystem:
         Raises:
             EmitterError: If no emitter can be made of them; everything stays as it was.
         """
-        effects = {
-            record.declared.effect
-            for record in params_of(EmitterSettings)
-            if getattr(settings, record.name) != getattr(self.settings, record.name)
-        }
+        effects = changed_effects(self.settings, settings)
         if not effects:
             return Effect.VIEW
         if Effect.REBUILD in effects:

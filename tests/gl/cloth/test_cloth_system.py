@@ -253,7 +253,7 @@ def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Cont
     for index in range(40):
         cloth.step()
         cloth.refresh()
-        drawn = cloth.vertices.read()["position"][:, :3]
+        drawn = cloth.sheet.vertices.read()["position"][:, :3]
         assert np.isfinite(drawn).all()
         assert np.abs(drawn).max() < 50.0
         halted_now = halted_now or cloth.poll(float(index))
@@ -299,19 +299,19 @@ def _spoiled(cloth: ClothSystem, bad: float) -> np.ndarray:
 def test_vertices_have_places_and_smooth_normals(context: Context, library: ShaderLibrary) -> None:
     cloth = ClothSystem(context, library, changed(SMALL, wind=(0.0, 0.0, 4.0)))
     cloth.refresh()
-    np.testing.assert_allclose(cloth.vertices.read()["normal"], np.tile([0.0, 0.0, 1.0, 0.0], (56, 1)), atol=1e-6)
+    np.testing.assert_allclose(cloth.sheet.vertices.read()["normal"], np.tile([0.0, 0.0, 1.0, 0.0], (56, 1)), atol=1e-6)
     run(cloth, 30)
     assert cloth.refresh()
     assert not cloth.refresh(), "nothing has moved since"
-    records = cloth.vertices.read()
+    records = cloth.sheet.vertices.read()
     np.testing.assert_array_equal(records["position"][:, :3], cloth.positions())
     expected = vertex_normals(cloth.positions(), cloth.model.faces)
     assert np.abs(expected[:, 0]).max() > 0.01 or np.abs(expected[:, 1]).max() > 0.01
     inner = np.arange(56).reshape(7, 8)[1:-1, 1:-1].ravel()
     np.testing.assert_allclose(np.linalg.norm(records["normal"], axis=1), 1.0, atol=1e-5)
     assert (np.sum(records["normal"][inner, :3] * expected[inner], axis=1) > 0.99).all()
-    assert cloth.triangles.read(np.uint32).reshape(-1, 3).tolist() == cloth.model.surface.triangles.tolist()
-    assert cloth.texcoords.count == 56
+    assert cloth.sheet.triangles.read(np.uint32).reshape(-1, 3).tolist() == cloth.model.surface.triangles.tolist()
+    assert cloth.sheet.texcoords.count == 56
 
 
 def split_tetrahedron() -> ClothSurface:
@@ -328,11 +328,11 @@ def test_a_mesh_holds_together_along_its_seams(context: Context, library: Shader
     assert cloth.model.particle_count == 4
     run(cloth, 60)
     cloth.refresh()
-    drawn = cloth.vertices.read()
+    drawn = cloth.sheet.vertices.read()
     np.testing.assert_array_equal(drawn["position"][:, :3], cloth.positions()[cloth.model.particle_of_vertex])
     cloth.reset()
     cloth.refresh()
-    normals = cloth.vertices.read()["normal"][:, :3]
+    normals = cloth.sheet.vertices.read()["normal"][:, :3]
     expected = vertex_normals(cloth.positions(), cloth.model.faces)[cloth.model.particle_of_vertex]
     np.testing.assert_allclose(normals, expected, atol=1e-5)
 
