@@ -76,6 +76,7 @@ class Panels(QObject):
         outliner.view_selected.connect(self._edits.select_view)
         outliner.rename_requested.connect(self._rename)
         outliner.visibility_requested.connect(self._set_visible)
+        outliner.mute_requested.connect(self._set_muted)
         outliner.action_requested.connect(self._act)
         self.inspector.refused.connect(lambda text: self.fail("", text))
 
@@ -95,6 +96,9 @@ class Panels(QObject):
 
     def _set_visible(self, node_id: NodeId, visible: bool) -> None:
         self._document.set_value(ParamRef(node_id, "node", "visible"), visible)
+
+    def _set_muted(self, node_id: NodeId, muted: bool) -> None:
+        self._document.set_value(ParamRef(node_id, "emitter", "muted"), muted)
 
     def _act(self, action: OutlinerAction, selection: Selection) -> None:
         self._document.select(selection)

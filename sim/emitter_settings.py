@@ -189,7 +189,7 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 1.0  # fmt: skip
     brightness_variance: Annotated[
         float,
-        param("Part of the brightness by which the brightest and the darkest differ from it.", lo=0.0, hi=1.0,
+        param("Spread of the brightness; at 0.2 particles are 80 to 120 % as bright.", lo=0.0, hi=1.0,
               step=0.05, group="Look",
               label="Brightness spread", effect=Effect.VIEW),
     ] = 0.0  # fmt: skip

@@ -34,6 +34,7 @@ _CODES_FILE = "materialdesignicons6-webfont-charmap-*.json"
 # What the product calls an icon -> glyph of the family.
 GLYPHS: dict[str, str] = {
     "add": "plus",
+    "audible": "volume-high",
     "bone": "bone",
     "bone-root": "human-handsup",
     "browse": "folder-open-outline",

@@ -55,6 +55,7 @@ class Outliner(QWidget):
         view_selected: The user selected the view settings.
         rename_requested: Node and new name.
         visibility_requested: Node and whether it is to be drawn.
+        mute_requested: Emitter and whether it is to be silent.
         action_requested: An `OutlinerAction` and the `Selection` it is meant for.
     """
 
@@ -62,6 +63,7 @@ class Outliner(QWidget):
     view_selected = Signal()
     rename_requested = Signal(str, str)
     visibility_requested = Signal(str, bool)
+    mute_requested = Signal(str, bool)
     action_requested = Signal(object, object)
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
@@ -111,6 +113,7 @@ class Outliner(QWidget):
         self.model.rowsInserted.connect(self._restore)
         self.view.selectionModel().selectionChanged.connect(self._selected)
         self.view.visibility_requested.connect(self.visibility_requested)
+        self.view.mute_requested.connect(self.mute_requested)
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
         self._pose_timer.timeout.connect(self.refresh_pose)
@@ -270,8 +273,11 @@ class Outliner(QWidget):
         self._run_timer()
 
 
+_SHOWN = (("model", "path"), ("emitter", "muted"), ("emitter", "solo"))
+
+
 def _is_shown(ref: ParamRef) -> bool:
-    return ref.part == "node" or (ref.part, ref.name) == ("model", "path")
+    return ref.part == "node" or (ref.part, ref.name) in _SHOWN
 
 
 def _key_of(selection: Selection) -> Key:

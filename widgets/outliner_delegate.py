@@ -1,4 +1,4 @@
-"""Paints a row of the outliner: name on the left, note and eye held at the right edge of what is visible.
+"""Paints a row of the outliner: name on the left; note, loudspeaker and eye held at the right edge of what is seen.
 
 The right side stays in sight however deep the tree is and however far it is scrolled sideways.
 """
@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
-from widgets.outliner_model import EYE_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE
+from widgets.outliner_model import EYE_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, SPEAKER_ROLE
 from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 EYE_WIDTH = 24
@@ -26,17 +26,24 @@ class OutlinerDelegate(QStyledItemDelegate):
         """Whether a horizontal place in the viewport is where eyes are."""
         return x >= self._view.viewport().width() - EYE_WIDTH
 
+    def is_on_speaker(self, x: int) -> bool:
+        """Whether a horizontal place in the viewport is where loudspeakers are."""
+        return not self.is_on_eye(x) and x >= self._view.viewport().width() - 2 * EYE_WIDTH
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paints name, note and eye; the note gives way where the name needs the room."""
+        """Paints name, note, loudspeaker and eye; the note gives way where the name needs the room."""
         right = self._view.viewport().width()
         eye = index.data(EYE_ROLE)
         if isinstance(eye, QIcon):
             name = QStyleOptionViewItem(option)
-            reserved = EYE_WIDTH + self._note_width(option, index)
+            speaker = index.data(SPEAKER_ROLE)
+            reserved = EYE_WIDTH + self._note_width(option, index) + (EYE_WIDTH if isinstance(speaker, QIcon) else 0)
             name.rect.setRight(min(option.rect.right(), right - reserved))
             self._paint_ground(painter, option)
             super().paint(painter, name, index)
-            self._paint_eye(painter, option, eye, right)
+            self._paint_badge(painter, option, eye, right)
+            if isinstance(speaker, QIcon):
+                self._paint_badge(painter, option, speaker, right - EYE_WIDTH)
             name_right = name.rect.right()
         else:
             super().paint(painter, option, index)
@@ -55,12 +62,12 @@ class OutlinerDelegate(QStyledItemDelegate):
         style = self._view.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, self._view)
 
-    def _paint_eye(self, painter: QPainter, option: QStyleOptionViewItem, eye: QIcon, right: int) -> None:
+    def _paint_badge(self, painter: QPainter, option: QStyleOptionViewItem, badge: QIcon, right: int) -> None:
         square = QRect(0, 0, _EYE_SIDE, _EYE_SIDE)
         square.moveCenter(QRect(right - EYE_WIDTH, option.rect.top(), EYE_WIDTH, option.rect.height()).center())
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         mode = QIcon.Mode.Selected if selected else QIcon.Mode.Normal
-        eye.paint(painter, square, Qt.AlignmentFlag.AlignCenter, mode)
+        badge.paint(painter, square, Qt.AlignmentFlag.AlignCenter, mode)
 
     def _note_width(self, option: QStyleOptionViewItem, index: Index) -> int:
         note = index.data(NOTE_ROLE)

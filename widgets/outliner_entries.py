@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Material
+from sim.emitter_settings import EmitterSettings
 from sim.scene import Node, NodeId
 from sim.view_state import Selection
 from widgets.icons import kind_icon
@@ -38,6 +39,8 @@ class Entry:
         mark: "warning", "error" or "".
         dim: Whether the text is of lesser weight.
         visible: State of the eye, or None where there is none.
+        speaker: Icon of the loudspeaker of an emitter, or "" where there is none.
+        muted: Whether the loudspeaker is off.
         selection: What a click on the row selects.
         children: Rows below.
         parent: Row above, or None.
@@ -55,6 +58,8 @@ class Entry:
     mark: str = ""
     dim: bool = False
     visible: bool | None = None
+    speaker: str = ""
+    muted: bool = False
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0
@@ -72,22 +77,24 @@ def view_entry() -> Entry:
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
 
 
-def node_entry(node: Node, status: ModelStatus | None) -> Entry:
-    """Row of a node, with everything below it."""
+def node_entry(node: Node, status: ModelStatus | None, *, heard: bool = True) -> Entry:
+    """Row of a node, with everything below it; `heard` says whether an emitter is."""
     entry = Entry(
         EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id), visible=node.visible
     )
-    describe_node(entry, node, status)
+    describe_node(entry, node, status, heard=heard)
     if status is not None and status.model is not None:
         add_model_entries(entry, node.id, status.model)
     return entry
 
 
-def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
+def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard: bool = True) -> None:
     """Brings the row of a node up to date; rows below stay."""
     entry.name, entry.visible = node.name or "unnamed", node.visible
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), "", ""
     entry.tip = node.name
+    if node.emitter is not None:
+        _describe_emitter(entry, node.emitter, heard)
     if node.model is None:
         return
     if status is None or status.state is ModelState.LOADING:
@@ -107,6 +114,18 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None) -> None:
         entry.icon, entry.mark = "missing", "warning" if missing else "error"
         entry.note = "missing" if missing else "failed"
         entry.tip = status.text or ("The file is missing" if missing else "The file could not be read")
+
+
+def _describe_emitter(entry: Entry, settings: EmitterSettings, heard: bool) -> None:
+    entry.muted, entry.dim = settings.muted, not heard
+    entry.speaker = "muted" if settings.muted else "solo" if settings.solo else "audible"
+    state = "Solo: emitters that are not solo are silent." if settings.solo else ""
+    if settings.muted:
+        state = "Muted: it is neither simulated nor drawn."
+    elif not heard:
+        state = "Silent: another emitter is solo."
+    hint = f"Click the loudspeaker to {'hear' if settings.muted else 'mute'} it."
+    entry.tip = "\n".join(line for line in (entry.tip, state, hint) if line)
 
 
 def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:

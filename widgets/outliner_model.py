@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
+from sim.particles.audible import audible
 from sim.scene import NodeId, Scene
 from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, node_entry, view_entry
 from widgets.protocols import ModelProvider
@@ -23,6 +24,7 @@ from widgets.theme import colours, icon
 NOTE_ROLE = Qt.ItemDataRole.UserRole
 NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1
 EYE_ROLE = Qt.ItemDataRole.UserRole + 2
+SPEAKER_ROLE = Qt.ItemDataRole.UserRole + 3
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _Role = Qt.ItemDataRole
@@ -64,15 +66,16 @@ class OutlinerModel(QAbstractItemModel):
         if not same:
             self._rebuild()
             return
+        heard = audible(scene)
         for node in scene.nodes:
-            self._describe(node.id)
+            self._describe(node.id, heard)
 
     def refresh_node(self, node_id: NodeId) -> None:
         """Shows the rows below a node anew, where its model was loaded, lost or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
-        self._describe(node_id)
+        self._describe(node_id, audible(self._scene))
         status = self._model_of(node_id)
         model = status.model if status is not None else None
         if model is entry.listed:
@@ -119,18 +122,21 @@ class OutlinerModel(QAbstractItemModel):
         self._forget(self._roots)
         nodes = self._scene.nodes
         models = {node.id: self._model_of(node.id) if node.model is not None else None for node in nodes}
-        self._roots = [*(node_entry(node, models[node.id]) for node in nodes), view_entry()]
+        heard = audible(self._scene)
+        rows = (node_entry(node, models[node.id], heard=node.id in heard) for node in nodes)
+        self._roots = [*rows, view_entry()]
         for row, entry in enumerate(self._roots):
             entry.row = row
         self._register(self._roots)
         self.endResetModel()
 
-    def _describe(self, node_id: NodeId) -> None:
+    def _describe(self, node_id: NodeId, heard: frozenset[NodeId]) -> None:
         entry = self._by_key[(node_id,)]
         node = self._scene.node(node_id)
-        before = (entry.name, entry.visible, entry.icon, entry.note, entry.tip)
-        describe_node(entry, node, self._model_of(node_id) if node.model is not None else None)
-        if before != (entry.name, entry.visible, entry.icon, entry.note, entry.tip):
+        before = _shown_of(entry)
+        status = self._model_of(node_id) if node.model is not None else None
+        describe_node(entry, node, status, heard=node_id in heard)
+        if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
 
     def _register(self, entries: list[Entry]) -> None:
@@ -207,6 +213,9 @@ class OutlinerModel(QAbstractItemModel):
             return None
         return self._icon("visible" if entry.visible else "hidden", "", not entry.visible)
 
+    def _speaker_icon(self, entry: Entry) -> QIcon | None:
+        return self._icon(entry.speaker, "", entry.speaker != "solo") if entry.speaker else None
+
     def _icon(self, name: str, mark: str, dim: bool) -> QIcon:
         scheme = colours()
         tint = getattr(scheme, mark) if mark else scheme.dim if dim else ""
@@ -271,6 +280,10 @@ def _walk(entries: list[Entry]) -> Iterator[Entry]:
         waiting.extend(reversed(entry.children))
 
 
+def _shown_of(entry: Entry) -> tuple[Any, ...]:
+    return entry.name, entry.visible, entry.icon, entry.note, entry.tip, entry.speaker, entry.dim
+
+
 def _is_dim(entry: Entry) -> bool:
     return entry.dim or entry.visible is False
 
@@ -290,4 +303,5 @@ _ANSWERS: dict[int, Callable[[OutlinerModel, Entry], Any]] = {
     int(NOTE_ROLE): lambda _, entry: entry.note,
     int(NOTE_COLOUR_ROLE): _note_colour,
     int(EYE_ROLE): OutlinerModel._eye_icon,
+    int(SPEAKER_ROLE): OutlinerModel._speaker_icon,
 }

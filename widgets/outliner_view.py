@@ -20,11 +20,13 @@ class OutlinerView(QTreeView):
 
     Signals:
         visibility_requested: Node and whether it is to be drawn; its eye was clicked.
+        mute_requested: Emitter and whether it is to be silent; its loudspeaker was clicked.
         delete_pressed: The Delete key.
         menu_requested: `Entry` and global position.
     """
 
     visibility_requested = Signal(str, bool)
+    mute_requested = Signal(str, bool)
     delete_pressed = Signal()
     menu_requested = Signal(object, object)
 
@@ -166,18 +168,21 @@ class OutlinerView(QTreeView):
     # Mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on an eye toggles it and leaves the selection alone."""
+        """A click on an eye or a loudspeaker toggles it and leaves the selection alone."""
         entry = self._entry(self.indexAt(event.position().toPoint()))
         if event.button() == Qt.MouseButton.LeftButton and entry is not None and self._is_on_eye(event, entry):
             self.visibility_requested.emit(entry.selection.node, not entry.visible)
             return
+        if event.button() == Qt.MouseButton.LeftButton and entry is not None and self._is_on_speaker(event, entry):
+            self.mute_requested.emit(entry.selection.node, not entry.muted)
+            return
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Double clicks on an eye are two clicks; rows without a name to edit fold."""
+        """Double clicks on an eye or a loudspeaker are two clicks; rows without a name to edit fold."""
         index = self.indexAt(event.position().toPoint())
         entry = self._entry(index)
-        if entry is not None and self._is_on_eye(event, entry):
+        if entry is not None and (self._is_on_eye(event, entry) or self._is_on_speaker(event, entry)):
             self.mousePressEvent(event)
             return
         if entry is not None and entry.kind is not EntryKind.NODE and entry.children:
@@ -201,6 +206,9 @@ class OutlinerView(QTreeView):
 
     def _is_on_eye(self, event: QMouseEvent, entry: Entry) -> bool:
         return entry.visible is not None and self._delegate.is_on_eye(round(event.position().x()))
+
+    def _is_on_speaker(self, event: QMouseEvent, entry: Entry) -> bool:
+        return bool(entry.speaker) and self._delegate.is_on_speaker(round(event.position().x()))
 
     def _entry(self, index: QModelIndex) -> Entry | None:
         return self._model.entry(self._proxy.mapToSource(index))

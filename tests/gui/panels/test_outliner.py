@@ -5,12 +5,14 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from sim.emitter_settings import EmitterSettings
 from sim.model_settings import ModelSettings
 from sim.scene import NODE_KINDS, Node, Scene
 from sim.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
 from widgets.icons import GLYPHS, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
+from widgets.outliner_delegate import EYE_WIDTH
 from widgets.outliner_model import NOTE_ROLE, OutlinerModel
 from widgets.protocols import ModelState, ModelStatus
 from widgets.theme import colours
@@ -321,3 +323,46 @@ def test_a_model_on_its_way_is_listed_and_marked_and_its_rows_stay_when_it_is_th
     outliner.model_changed("b")
     assert entry.icon == "model"
     assert all(one is other for one, other in zip(entry.children, rows, strict=True))
+
+
+@pytest.fixture
+def emitters(outliner, target):
+    nodes = (
+        Node(id="e", name="fire", emitter=EmitterSettings()),
+        Node(id="f", name="smoke", emitter=EmitterSettings()),
+    )
+    target.replace(Scene(nodes=(*target.scene.nodes, *nodes)))
+    outliner.mutes = SignalLog(outliner, "mute_requested")
+    return outliner
+
+
+def speaker(outliner, node):
+    return outliner.model.entry_of((node,)).speaker
+
+
+def test_a_loudspeaker_asks_for_silence_and_keeps_the_selection(emitters, target):
+    place = emitters.view.viewport().width() - EYE_WIDTH - 10
+    click(emitters, "e", x=place)
+    assert emitters.mutes == [("mute_requested", "e", True)]
+    target.set_value(ref("e", "emitter", "muted"), True)
+    click(emitters, "e", x=place)
+    assert emitters.mutes[-1] == ("mute_requested", "e", False)
+    assert emitters.view.selected_entry() is None
+    click(emitters, "c", x=place)
+    assert emitters.view.selected_entry().name == "lamp"
+    assert len(emitters.mutes) == 2
+
+
+def test_silent_emitters_are_dim_and_say_why(emitters, target):
+    rows = {node: emitters.model.entry_of((node,)) for node in "ef"}
+    target.set_value(ref("e", "emitter", "muted"), True)
+    assert (speaker(emitters, "e"), speaker(emitters, "f")) == ("muted", "audible")
+    assert (rows["e"].dim, rows["f"].dim) == (True, False)
+    assert "Muted" in rows["e"].tip
+    target.set_value(ref("e", "emitter", "muted"), False)
+    target.set_value(ref("f", "emitter", "solo"), True)
+    assert (speaker(emitters, "e"), speaker(emitters, "f")) == ("audible", "solo")
+    assert (rows["e"].dim, rows["f"].dim) == (True, False)
+    assert "another emitter is solo" in rows["e"].tip
+    target.set_value(ref("f", "emitter", "solo"), False)
+    assert not rows["e"].dim
