@@ -100,7 +100,7 @@ class EmitterPanel(QObject):
         if system is None:
             return EmitterStatus(note=note or "Its model is being read.")
         return EmitterStatus(
-            alive=system.alive,
+            alive=system.alive if node.id in audible(self._document.scene) else 0,
             born_per_second=system.born_per_second,
             capacity=system.settings.capacity,
             needed_capacity=system.needed_capacity,

@@ -95,7 +95,8 @@ class EmitterTool(QObject):
             refs = {ParamRef(held.node, "emitter", name): value for name, value in values.items()}
             self._document.set_values(refs, held.gesture)
             now = self._handles()
-            self.hint = f"{_text(now, held.hold)} · Escape takes it back" if now else ""
+            text = _text(now, held.hold)
+            self.hint = f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else ""
         return True
 
     def end(self, *, cancel: bool = False) -> bool:
