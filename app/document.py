@@ -15,14 +15,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
 from app.commands import AddNode, MoveNode, RemoveNode, SetParam
+from app.document_state import DocumentState
 from app.gesture import Gesture, GestureState
 from app.history import History
 from app.node_names import NodeIds, default_name, unique_name
 from app.undo_text import value_text
 from app.unknown_content import UnknownContent
 from sim.camera import Camera
-from sim.change import Change, ChangeKind, value_change
-from sim.params import Effect, ParamError, Role, param_of
+from sim.params import ParamError, Role, param_of
 from sim.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.view_state import Selection, ViewState
 
@@ -44,12 +44,13 @@ class Document(QObject):
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._scene = scene if scene is not None else Scene()
-        self._view_state = ViewState()
+        self._state = DocumentState(scene if scene is not None else Scene(), self)
+        self._state.changed.connect(self.changed)
+        self._state.view_state_changed.connect(self.view_state_changed)
+        self._state.selection_changed.connect(self.selection_changed)
         self._path: Path | None = None
         self._unknown = UnknownContent()
-        self._ids = NodeIds(self._scene)
-        self._applying = False
+        self._ids = NodeIds(self.scene)
         self.undo_stack = History(self)
         self.undo_stack.cleanChanged.connect(self._on_clean_changed)
 
@@ -58,7 +59,7 @@ class Document(QObject):
     @property
     def scene(self) -> Scene:
         """The scene now; an immutable value."""
-        return self._scene
+        return self._state.scene
 
     @property
     def path(self) -> Path | None:
@@ -100,10 +101,8 @@ class Document(QObject):
         """
         self.undo_stack.clear()
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
-        self._scene, self._path, self._unknown = scene, path and path.absolute(), unknown or UnknownContent()
-        self._ids = NodeIds(scene)
-        self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
-        self._set_view_state(view_state if view_state is not None else ViewState(), force=True)
+        self._path, self._unknown, self._ids = path and path.absolute(), unknown or UnknownContent(), NodeIds(scene)
+        self._state.replace(scene, view_state if view_state is not None else ViewState())
         if modified:
             self.undo_stack.resetClean()
         self.title_changed.emit()
@@ -123,24 +122,24 @@ class Document(QObject):
     @property
     def view_state(self) -> ViewState:
         """Camera, playhead and selection: saved, not undone."""
-        return self._view_state
+        return self._state.view_state
 
     def set_view_state(self, view_state: ViewState) -> None:
         """Replace camera, playhead and selection together."""
-        self._set_view_state(view_state)
+        self._state.set_view_state(view_state)
 
     def set_camera(self, camera: Camera) -> None:
         """Replace the camera."""
-        self._set_view_state(msgspec.structs.replace(self._view_state, camera=camera))
+        self._state.set_view_state(msgspec.structs.replace(self.view_state, camera=camera))
 
     def set_time(self, time: float) -> None:
         """Move the playhead to `time` [s]."""
-        self._set_view_state(msgspec.structs.replace(self._view_state, time=time))
+        self._state.set_view_state(msgspec.structs.replace(self.view_state, time=time))
 
     @property
     def selection(self) -> Selection:
         """The one selection."""
-        return self._view_state.selection
+        return self._state.selection
 
     def select(self, selection: Selection) -> None:
         """Replace the selection; a node that is not in the scene cannot be selected.
@@ -148,16 +147,7 @@ class Document(QObject):
         Raises:
             KeyError: If there is no such node.
         """
-        if selection.node is not None:
-            self._scene.node(selection.node)
-        self._set_view_state(msgspec.structs.replace(self._view_state, selection=selection))
-
-    def _set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
-        old, self._view_state = self._view_state, view_state
-        if force or view_state != old:
-            self.view_state_changed.emit(view_state)
-        if force or view_state.selection != old.selection:
-            self.selection_changed.emit(view_state.selection)
+        self._state.select(selection)
 
     # --- values ---------------------------------------------------------------------------------------
 
@@ -179,16 +169,16 @@ class Document(QObject):
         """Set several values as one edit, such as both ends of a range; see `set_value`."""
         if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
             return
-        scene = self._scene
+        scene = self.scene
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
-        old = {ref: value_at(self._scene, ref) for ref in values}
+        old = {ref: value_at(self.scene, ref) for ref in values}
         new = {ref: value_at(scene, ref) for ref in values}
         if new == old:
             return
-        text = getattr(gesture, "text", None) or value_text(self._scene, *next(iter(new.items())))
+        text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
-        self._push(SetParam(self, old, new, text=text, gesture=merging))
+        self._push(SetParam(self._state, old, new, text=text, gesture=merging))
 
     def rename(self, node_id: NodeId, name: str) -> None:
         """Rename a node; a taken name gets a number, an empty one is a `ParamError`."""
@@ -217,12 +207,12 @@ class Document(QObject):
         if "\0" in value:
             raise ParamError(f"{ref.name}: a text cannot hold null characters")
         if (ref.part, ref.name) != ("node", "name"):
-            declared = param_of(type(part_of(self._scene, ref.owner, ref.part)), ref.name).declared
+            declared = param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
             return os.path.abspath(value) if value and declared.role is Role.PATH else value
         name = " ".join(value.split())
         if not name:
             raise ParamError("name: a node needs a name")
-        return unique_name(name, (node.name for node in self._scene.nodes if node.id != ref.owner))
+        return unique_name(name, (node.name for node in self.scene.nodes if node.id != ref.owner))
 
     # --- nodes ----------------------------------------------------------------------------------------
 
@@ -235,42 +225,42 @@ class Document(QObject):
             text: Undo text, "Add NAME" for None.
         """
         named = self._named(node)
-        place = len(self._scene.nodes) if index is None else self._clamped(index, len(self._scene.nodes))
-        self._push(AddNode(self, named, place, self.selection, text=text or f"Add {named.name}"))
+        place = len(self.scene.nodes) if index is None else self._clamped(index, len(self.scene.nodes))
+        self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
         return named.id
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
         """Add a copy of a node right after it and select the copy; returns its id."""
-        node = self._scene.node(node_id)
+        node = self.scene.node(node_id)
         copy = msgspec.structs.replace(node, id="")
         return self.add_node(copy, self._index(node_id) + 1, text=f"Duplicate {node.name}")
 
     def remove_node(self, node_id: NodeId) -> None:
         """Remove a node; the selection drops it."""
-        self._push(RemoveNode(self, self._scene.node(node_id), self._index(node_id), self.selection))
+        self._push(RemoveNode(self._state, self.scene.node(node_id), self._index(node_id), self.selection))
 
     def move_node(self, node_id: NodeId, index: int) -> None:
         """Move a node so that it stands at `index` of the outliner afterwards."""
         old = self._index(node_id)
-        new = self._clamped(index, len(self._scene.nodes) - 1)
+        new = self._clamped(index, len(self.scene.nodes) - 1)
         if new != old:
-            self._push(MoveNode(self, self._scene.node(node_id), old, new))
+            self._push(MoveNode(self._state, self.scene.node(node_id), old, new))
 
     def _named(self, node: Node) -> Node:
         wanted = " ".join(node.name.split()) or default_name(node)
         node_id = node.id
-        if not node_id or self._scene.has(node_id):
+        if not node_id or self.scene.has(node_id):
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
         if node.model is not None and node.model.path:
             model = msgspec.structs.replace(node.model, path=os.path.abspath(node.model.path))
             node = msgspec.structs.replace(node, model=model)
         return msgspec.structs.replace(
-            node, id=node_id, name=unique_name(wanted, (other.name for other in self._scene.nodes))
+            node, id=node_id, name=unique_name(wanted, (other.name for other in self.scene.nodes))
         )
 
     def _index(self, node_id: NodeId) -> int:
-        return self._scene.nodes.index(self._scene.node(node_id))
+        return self.scene.nodes.index(self.scene.node(node_id))
 
     @staticmethod
     def _clamped(index: int, highest: int) -> int:
@@ -283,49 +273,9 @@ class Document(QObject):
         return self.undo_stack.macro(text)
 
     def _push(self, command: QUndoCommand) -> None:
-        if self._applying:
+        if self._state.is_applying:
             raise RuntimeError("an edit was made while another one is being applied")
         self.undo_stack.record(command)
 
     def _on_clean_changed(self, _clean: bool) -> None:
         self.title_changed.emit()
-
-    # --- for commands ---------------------------------------------------------------------------------
-
-    def assign_values(self, values: Mapping[ParamRef, Any]) -> None:
-        """Set values that are known to be valid; only commands call this."""
-        scene = self._scene
-        for ref, value in values.items():
-            scene = with_value(scene, ref, value)
-        self._replace(scene, *(value_change(scene, ref) for ref in values))
-
-    def insert_node(self, index: int, node: Node) -> None:
-        """Put a node at a place of the outliner; only commands call this."""
-        nodes = self._scene.nodes
-        self._replace_nodes((*nodes[:index], node, *nodes[index:]), node.id, ChangeKind.ADDED, Effect.REBUILD)
-
-    def take_node(self, node_id: NodeId) -> None:
-        """Remove a node; only commands call this."""
-        if self.selection.node == node_id:
-            self.select(Selection())
-        rest = tuple(node for node in self._scene.nodes if node.id != node_id)
-        self._replace_nodes(rest, node_id, ChangeKind.REMOVED, Effect.REBUILD)
-
-    def place_node(self, node_id: NodeId, index: int) -> None:
-        """Move a node to a place of the outliner; only commands call this."""
-        rest = [node for node in self._scene.nodes if node.id != node_id]
-        rest.insert(index, self._scene.node(node_id))
-        self._replace_nodes(tuple(rest), node_id, ChangeKind.ORDER, Effect.VIEW)
-
-    def _replace_nodes(self, nodes: tuple[Node, ...], node_id: NodeId, kind: ChangeKind, effect: Effect) -> None:
-        scene = msgspec.structs.replace(self._scene, nodes=nodes)
-        self._replace(scene, Change(kind, ParamRef(node_id, "node", ""), effect))
-
-    def _replace(self, scene: Scene, *changes: Change) -> None:
-        self._scene = scene
-        self._applying = True
-        try:
-            for change in changes:
-                self.changed.emit(change)
-        finally:
-            self._applying = False
