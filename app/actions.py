@@ -119,9 +119,7 @@ SPECS: tuple[ActionSpec, ...] = (
         icon="mdi6.fast-forward",
     ),
     _spec("simulate.pin", "&Pin / Let Go", "Pin the selected particles, or the one under the mouse; or let go.", "P"),
-    _spec(
-        "simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"
-    ),
+    _spec("simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"),
     _spec("emitter.mute", "&Mute / Unmute Emitter", "Silence the selected emitter, or let it run again.", "M"),
     _spec("emitter.solo", "S&olo Emitter", "Let only the selected emitter run, or all again.", "S"),
     _spec("emitter.reseed", "Re&seed Emitter", "Give the selected emitter other random numbers.", "Alt+R"),
@@ -273,6 +271,11 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
     ("Scrub", "Left drag on the ruler"),
     ("Change a number", "Left drag on it"),
     ("… finer, coarser", "Shift+Left drag or Ctrl+Left drag"),
+    ("Silence an emitter", "Left click on its loudspeaker"),
+    ("Add a stop to a gradient or a curve", "Double click in it or Insert"),
+    ("… choose another", "Left click or Page Up or Page Down"),
+    ("… move it", "Left drag or Arrows"),
+    ("… remove it", "Delete or Right click"),
     ("Abandon a drag", "Escape"),
 )
 
