@@ -12,7 +12,8 @@ from sim.particles.gradient import values_at
 Stop = tuple[float, ...]
 Stops = tuple[Stop, ...]
 
-_DIGITS = 4
+_DIGITS = 3
+_VALUE_DIGITS = 5
 
 
 def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | None = None) -> Stops:
@@ -59,7 +60,7 @@ def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None
     place = bisect_right([stop[0] for stop in stops], share)
     if len(stops) >= STOP_MAX:
         return stops, min(place, len(stops) - 1)
-    there = tuple(round(float(value), _DIGITS + 1) for value in values_at(stops, [share])[0])
+    there = tuple(round(float(value), _VALUE_DIGITS) for value in values_at(stops, [share])[0])
     fresh = (share, *(there if values is None else values))
     return (*stops[:place], fresh, *stops[place:]), place
 
