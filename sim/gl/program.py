@@ -21,6 +21,7 @@ SAMPLER_UNIT_MAX = SCRATCH_UNIT
 """Number of units that programs share; the one after them is for uploads."""
 
 _NUMBERS = frozenset((float, int, bool))
+_COMPARED = _NUMBERS | {tuple}
 
 
 class _ProgramName(GLObject):
@@ -53,7 +54,7 @@ class Program:
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
         self._bytes: dict[str, bytes] = {}
-        self._numbers: dict[str, float | None] = {}
+        self._plain: dict[str, object] = {}
         self._dirty: set[str] = set()
         self._units: dict[str, int] = {}
         self._textures: dict[str, weakref.ref[Texture]] = {}
@@ -104,7 +105,7 @@ class Program:
 
     def __setitem__(self, name: str, value: Any) -> None:
         # Most values are numbers that stay the same from frame to frame; arrays may have been written into meanwhile.
-        if type(value) in _NUMBERS and self._numbers.get(name) == value:
+        if type(value) in _COMPARED and self._plain.get(name) == value:
             return
         info = self.reflection.uniforms.get(name)
         if info is None:
@@ -154,7 +155,7 @@ class Program:
             # The caller may go on writing into its array, so keep a copy.
             self._values[info.name], self._bytes[info.name] = array.copy(), data
             self._dirty.add(info.name)
-        self._numbers[info.name] = value if type(value) in _NUMBERS else None
+        self._plain[info.name] = value if _is_plain(value) else None
 
     def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
         if info.type.sampler_target != texture.target:
@@ -163,11 +164,13 @@ class Program:
         if last is not None and last() is texture:
             return
         self._textures[info.name] = weakref.ref(texture)
-        self._set_value(info, self._units[info.name])
+        unit = self._units[info.name]
+        if self._plain.get(info.name) != unit:
+            self._set_value(info, unit)
 
     def _restore_values(self) -> None:
         old_values, old_textures = self._values, self._textures
-        self._values, self._bytes, self._numbers, self._textures, self._dirty = {}, {}, {}, {}, set()
+        self._values, self._bytes, self._plain, self._textures, self._dirty = {}, {}, {}, {}, set()
         for name, info in self.reflection.uniforms.items():
             texture = old_textures[name]() if name in old_textures else None
             if texture is not None and info.type.sampler_target == texture.target:
@@ -186,3 +189,8 @@ class Program:
             f"; did you mean {', '.join(near)}?" if near else f"; it has {', '.join(sorted(self._declared)) or 'none'}"
         )
         return KeyError(f"program {self.label!r} has no uniform {name!r}{hint}")
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value is made of numbers and tuples alone, so that nobody can write into it."""
+    return type(value) in _NUMBERS or (type(value) is tuple and all(map(_is_plain, value)))

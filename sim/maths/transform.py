@@ -3,6 +3,8 @@
 A joint or node transform is `T(position) R(orientation) S(scale)`.
 """
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -75,13 +77,16 @@ def polar(linear: Float64) -> tuple[Float64, Float64]:
     return rotation, stretch
 
 
+@functools.lru_cache(maxsize=1024)
 def node_matrix(transform: Transform) -> Float64:
-    """Matrix world_from_node (4, 4) of the placement of a scene node."""
-    return compose(
+    """Matrix world_from_node (4, 4) of the placement of a scene node, read-only: nodes seldom move, so it is kept."""
+    matrix = compose(
         np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),
         np.asarray(transform.scale, dtype=np.float64),
     )
+    matrix.flags.writeable = False
+    return matrix
 
 
 def transform_points(matrix: Float64, points: Float64) -> Float64:

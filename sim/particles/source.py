@@ -1,5 +1,6 @@
 """Where the source of an emitter is: its node, the bone it rides on, or the model whose surface emits."""
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -34,6 +35,8 @@ def source_frame(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> 
 
     On a bone its transform is relative to `world_from_bone`; where that is missing, to the world.
     """
+    if node.emitter is None or not rides_on_bone(node.emitter):
+        return node_matrix(node.transform)
     return world_from_parent(scene, figures, node) @ node_matrix(node.transform)
 
 
@@ -80,12 +83,17 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
     speed = settings.speed * (1.0 + settings.speed_variance)
     least, most = _directions(settings, axis)
     pull = np.array(settings.gravity) + settings.drag * np.array(settings.wind)
-    lo, hi = np.zeros(3), np.zeros(3)
-    for time in np.linspace(0.0, settings.longest_life, 17)[1:].tolist():
-        _, gain, square = pace_of(settings.drag, time)
-        lo = np.minimum(lo, square * pull + speed * gain * least)
-        hi = np.maximum(hi, square * pull + speed * gain * most)
-    return np.maximum(lo, -REACH_MAX), np.minimum(hi, REACH_MAX)
+    gains, squares = _paces(settings.drag, settings.longest_life)
+    lo = (squares * pull + speed * gains * least).min(axis=0)
+    hi = (squares * pull + speed * gains * most).max(axis=0)
+    return np.clip(lo, -REACH_MAX, 0.0), np.clip(hi, 0.0, REACH_MAX)
+
+
+@functools.lru_cache(maxsize=64)
+def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
+    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `pace_of`."""
+    paces = np.array([pace_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
+    return paces[:, 1:2], paces[:, 2:3]
 
 
 def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:

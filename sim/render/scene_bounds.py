@@ -7,7 +7,7 @@ from sim.colliders.place import Placement, placements
 from sim.colliders.state import bounding_radius
 from sim.render.scene_views import SceneViews
 from sim.scene import NodeId
-from sim.systems.emitter_places import emitter_bounds
+from sim.systems.emitter_places import emitter_bounds, emitter_placement
 
 
 def scene_bounds(views: SceneViews, node_id: NodeId | None = None) -> Bounds | None:
@@ -16,8 +16,8 @@ def scene_bounds(views: SceneViews, node_id: NodeId | None = None) -> Bounds | N
     That of an emitter holds its source and most of what comes out of it.
     """
     if node_id is None:
-        return joined([*solid_boxes(views), *emitter_boxes(views).values()])
-    boxes = solid_boxes(views, node_id) or list(emitter_boxes(views, node_id).values())
+        return joined(solid_boxes(views) + emitter_boxes(views))
+    boxes = solid_boxes(views, node_id) or emitter_boxes(views, node_id)
     if not boxes:
         placed, _ = placements(views.scene, views.figures)
         boxes = [_around(placed[node_id])] if node_id in placed else []
@@ -31,11 +31,14 @@ def solid_boxes(views: SceneViews, node_id: NodeId | None = None) -> list[Bounds
     return boxes + [view.bounds() for view in views.shown_cloths() if node_id in (None, view.node_id)]
 
 
-def emitter_boxes(views: SceneViews, node_id: NodeId | None = None) -> dict[NodeId, Bounds]:
-    """Boxes of the visible emitters by node, silent ones too; or of one, which need not be visible."""
-    nodes = views.scene.of_kind("emitter")
-    chosen = [node for node in nodes if (node.visible if node_id is None else node.id == node_id)]
-    return {node.id: emitter_bounds(views.scene, views.figures, node) for node in chosen}
+def emitter_boxes(views: SceneViews, node_id: NodeId | None = None) -> list[Bounds]:
+    """Boxes of the visible emitters, silent ones too; or of one, which need not be visible."""
+    scene, figures = views.scene, views.figures
+    return [
+        emitter_bounds(figures, node.emitter, emitter_placement(scene, figures, node))
+        for node in scene.of_kind("emitter")
+        if node.emitter is not None and (node.visible if node_id is None else node.id == node_id)
+    ]
 
 
 def joined(boxes: list[Bounds]) -> Bounds | None:

@@ -10,11 +10,11 @@ from sim.light_settings import LightSettings
 from sim.render.character_view import CharacterView
 from sim.render.emitter_mark import EmitterMark
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
-from sim.render.scene_bounds import emitter_boxes, joined, solid_boxes
+from sim.render.scene_bounds import joined, solid_boxes
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Shot
 from sim.scene import NodeId, Scene
-from sim.systems.emitter_places import emitter_placement
+from sim.systems.emitter_places import emitter_bounds, emitter_placement
 
 
 def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None) -> Shot:
@@ -25,8 +25,8 @@ def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None
         camera: Where it is seen from.
         selected: The node that is marked.
     """
-    scene, boxes = views.scene, emitter_boxes(views)
-    emitters = views.shown_emitters()
+    scene, emitters, marks = views.scene, views.shown_emitters(), emitter_marks(views)
+    boxes = {mark.node_id: emitter_bounds(views.figures, mark.settings, mark.world_from_source) for mark in marks}
     for emitter in emitters:
         emitter.bounds = boxes[emitter.node_id]
     return Shot(
@@ -37,7 +37,7 @@ def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None
         drawables=views.drawables(),
         bodies=views.bodies(selected),
         emitters=tuple(emitters),
-        marks=tuple(emitter_marks(views)),
+        marks=tuple(marks),
         names={node.id: node.name for node in scene.nodes if node.name},
     )
 
