@@ -1,6 +1,5 @@
 """Constants of one drawn frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
-import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,7 +97,8 @@ class Frame:
         return x, y, z
 
     @cached_property
-    def _centre(self) -> Vec3:
+    def centre(self) -> Vec3:
+        """Centre of the subject [m]."""
         x, y, z = self.subject.centre.tolist()
         return x, y, z
 
@@ -111,7 +111,7 @@ class Frame:
     @cached_property
     def depth_range(self) -> tuple[float, float]:
         """Near and far distance [m] that hold the subject and the ground around it."""
-        centre, radius = self._centre, self.subject.radius
+        centre, radius = self.centre, self.subject.radius
         outer_near, outer_far = self._depths_around()
         far = max((math.dist(centre, self.eye) + radius) * 4.0 + 10.0 * radius, outer_far)
         if self.camera.orthographic:
@@ -126,9 +126,9 @@ class Frame:
         around = self.subject.around
         if around is None:
             return math.inf, -math.inf
-        corners = np.array(list(itertools.product(*zip(around.lo.tolist(), around.hi.tolist(), strict=True))))
-        depths = (np.asarray(self.eye) - corners) @ np.asarray(self._axes[2])
-        return float(depths.min()), float(depths.max())
+        ends = zip(self._axes[2], self.eye, around.lo.tolist(), around.hi.tolist(), strict=True)
+        shares = [(axis * (eye - low), axis * (eye - high)) for axis, eye, low, high in ends]
+        return sum(map(min, shares)), sum(map(max, shares))
 
     def _nearest_ground(self) -> float:
         """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""
@@ -153,15 +153,15 @@ class Frame:
     def middle_depth(self) -> float:
         """Depth [m] of the middle of the subject, at least a part of its size."""
         back, radius = self._axes[2], self.subject.radius
-        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, self._centre, strict=True))
+        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, self.centre, strict=True))
         return max(depth, 0.5 * radius)
 
     @cached_property
     def shadow_clip_from_world(self) -> Matrix:
         """Projection of the shadow map; from straight above where there is no light."""
-        x, y, z = self._centre
+        x, y, z = self.centre
         light = self.lights[0].position if self.lights else (x, y + 4.0 * self.subject.radius, z)
-        return shadow_clip_from_world(light, self._centre, self.subject.radius)
+        return shadow_clip_from_world(light, self.centre, self.subject.radius)
 
     def ground_shadow(self) -> GroundRectangle:
         """Where on the ground the shadow can be, with a margin for its soft edge."""
@@ -169,7 +169,7 @@ class Frame:
         if box is None or not self.casts_shadow:
             return NO_SHADOW
         margin = 0.05 * self.subject.radius
-        return shadow_rectangle(self.lights[0].position, box.lo - margin, box.hi + margin)
+        return shadow_rectangle(self.lights[0].position, (box.lo - margin).tolist(), (box.hi + margin).tolist())
 
     @property
     def casts_shadow(self) -> bool:
@@ -194,7 +194,7 @@ class Frame:
             "background_top": (*_linear(view.background_top), 1.0),
             "background_bottom": (*_linear(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
-            "subject": (*self._centre, self.subject.radius),
+            "subject": (*self.centre, self.subject.radius),
         }
 
     def _packed_lights(self) -> tuple[Matrix, Matrix]:

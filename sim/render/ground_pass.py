@@ -3,9 +3,6 @@
 import math
 from collections.abc import Mapping
 
-import numpy as np
-import numpy.typing as npt
-
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
@@ -42,13 +39,14 @@ class GroundPass:
         _STATE.within(scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
         shadow = frame.ground_shadow()
-        middle = shadow.within(frame.subject.centre[[0, 2]])
-        outer = middle - fade, middle + fade
+        x, _, z = frame.centre
+        along, across = shadow.within(x, z)
+        outer = (along - fade, across - fade), (along + fade, across + fade)
         inner = shadow.clipped(*outer)
         uniforms = {
             "u_axis": shadow.axis,
-            "u_outer": np.concatenate(outer),
-            "u_inner": np.concatenate(inner),
+            "u_outer": outer[0] + outer[1],
+            "u_inner": inner[0] + inner[1],
             "u_fade": fade,
             "u_cell": cell_size(max(frame.subject.radius, frame.camera.distance * 0.25)),
             "u_show_grid": frame.view.grid,
@@ -56,7 +54,7 @@ class GroundPass:
         }
         if frame.view.grid or frame.view.axes:
             self._draw_part(self._ring, uniforms, 10)
-        if (inner[1] > inner[0]).all():
+        if inner[1][0] > inner[0][0] and inner[1][1] > inner[0][1]:
             self._shadowed["u_shadow_map"] = shadow_map
             self._draw_part(self._shadowed, uniforms, 4)
 
@@ -64,7 +62,7 @@ class GroundPass:
         """Deletes the vertex array."""
         self._nothing.release()
 
-    def _draw_part(self, program: Program, uniforms: Mapping[str, npt.ArrayLike], corners: int) -> None:
+    def _draw_part(self, program: Program, uniforms: Mapping[str, object], corners: int) -> None:
         for name, value in uniforms.items():
             program[name] = value
         self._nothing.draw(program, "triangle_strip", count=corners)

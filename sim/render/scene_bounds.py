@@ -1,5 +1,7 @@
 """Boxes in the world around what a scene shows, for framing, for the shadow and for the range of depths."""
 
+import functools
+
 import numpy as np
 
 from sim.assets.model import Bounds
@@ -45,7 +47,8 @@ def joined(boxes: list[Bounds]) -> Bounds | None:
     """Smallest box that holds all; None for none."""
     if len(boxes) < 2:
         return boxes[0] if boxes else None
-    return Bounds(np.min([box.lo for box in boxes], axis=0), np.max([box.hi for box in boxes], axis=0))
+    lowest, highest = (box.lo for box in boxes), (box.hi for box in boxes)
+    return Bounds(functools.reduce(np.minimum, lowest), functools.reduce(np.maximum, highest))
 
 
 def _around(place: Placement) -> Bounds:

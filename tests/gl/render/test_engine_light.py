@@ -209,7 +209,7 @@ def test_the_part_of_the_ground_that_looks_up_the_shadow_holds_all_of_it(
     camera = Camera(target=(0.0, 0.5, 0.0), yaw=25.0, pitch=pitch, distance=9.0)
     stage.show({"model": twisted_bar()}, model_node(), light_node(position), time=0.5, grid=True, axes=True)
     picture = stage.picture(camera)
-    everywhere = GroundRectangle(np.array([1.0, 0.0]), np.full(2, -np.inf), np.full(2, np.inf))
+    everywhere = GroundRectangle((1.0, 0.0), (-np.inf, -np.inf), (np.inf, np.inf))
     monkeypatch.setattr(Frame, "ground_shadow", lambda self: everywhere)
     np.testing.assert_allclose(stage.picture(camera), picture, atol=2)
 
