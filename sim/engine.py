@@ -152,7 +152,7 @@ class Engine:
             output: Where the picture goes.
             camera: Where it is seen from.
             overlay: What the editor marks; nothing for None.
-            draft: Leave out the antialiasing, for pictures that another one follows at once.
+            draft: Leave out the antialiasing, and most of very many particles, for pictures that another one follows.
         """
         self.context.invalidate()
         overlay = overlay or Overlay()
@@ -161,6 +161,8 @@ class Engine:
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingPicture:
         """Has the same drawn as `draw` and does not wait for it; to be shown once it is done, before the next picture.
+
+        Very many particles a software renderer draws in steps, which the picture is asked for.
 
         Args:
             size: Width and height of the picture [px].
@@ -171,6 +173,12 @@ class Engine:
         overlay = overlay or Overlay()
         with self.context.timers.scope("draw"):
             return self._picture.begin(size, scene_shot(self._views, camera, overlay.selected_node), overlay)
+
+    @property
+    def takes_one_go(self) -> bool:
+        """Whether a picture in full can be drawn without a break: a software renderer takes long for many particles."""
+        shown = self._views.shown_emitters()
+        return self._picture.takes_one_go(sum(view.system.slot_count for view in shown))
 
     # --- the GPU --------------------------------------------------------------------------------------
 
@@ -271,6 +279,7 @@ class Engine:
             size: Width and height [px].
             x, y: Place from the top left [px].
         """
+        self.context.invalidate()
         with self.context.timers.scope("pick"):
             return pick_node(self._pick, scene_shot(self._views, camera), size, x, y)
 

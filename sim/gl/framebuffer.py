@@ -1,6 +1,7 @@
 """Framebuffer: where a pass draws.  Owns its attachments, or wraps one that Qt owns."""
 
 import ctypes
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,16 @@ from sim.gl.bootstrap import GL
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.formats import PixelFormat, pixel_format
 from sim.gl.objects import GLObject, new_name
+from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
 
 Rect = tuple[int, int, int, int]
+
+_UNLIMITED = PipelineState()
+"""No scissor and no masks, which clearing and copying obey too."""
 
 
 class _FramebufferName(GLObject):
@@ -107,7 +112,7 @@ class Framebuffer:
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Clear one colour attachment and the depth, whatever masks and scissor were set before.
+        """Clear one colour attachment and the depth, whatever masks and scissor the last draw had.
 
         Args:
             colour: Four components, taken as unsigned integers by an integer attachment; None leaves it.
@@ -115,17 +120,13 @@ class Framebuffer:
             depth: Depth 0 to 1; None leaves it.
         """
         self.bind()
-        self.context.invalidate()
-        GL.glDisable(GL.GL_SCISSOR_TEST)
-        GL.glColorMask(True, True, True, True)
-        GL.glDepthMask(True)
+        _UNLIMITED.apply(self.context)
         if colour is not None:
             integer = self.formats[attachment].is_integer
-            value = np.array(colour, np.uint32 if integer else np.float32)
             clear = GL.glClearBufferuiv if integer else GL.glClearBufferfv
-            clear(GL.GL_COLOR, attachment, value)
+            clear(GL.GL_COLOR, attachment, _components(tuple(colour), integer))
         if depth is not None:
-            GL.glClearBufferfv(GL.GL_DEPTH, 0, np.array([depth], np.float32))
+            GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
         """Copy every colour attachment (and the depth) to `target`, averaging samples where there are several.
@@ -134,8 +135,7 @@ class Framebuffer:
         """
         if self.samples and self.size != target.size:
             raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
-        GL.glDisable(GL.GL_SCISSOR_TEST)
-        self.context.invalidate()
+        _UNLIMITED.apply(self.context)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
         for index in range(min(len(self.formats), len(target.formats))):
@@ -152,8 +152,7 @@ class Framebuffer:
         """
         if self.samples and self.size != target.size:
             raise GLError(f"framebuffer {self.label!r} of {self.size} cannot resolve to one of {target.size}")
-        GL.glDisable(GL.GL_SCISSOR_TEST)
-        self.context.invalidate()
+        _UNLIMITED.apply(self.context)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, target.name)
         GL.glBlitFramebuffer(0, 0, *self.size, 0, 0, *target.size, GL.GL_DEPTH_BUFFER_BIT, GL.GL_NEAREST)
@@ -258,12 +257,24 @@ class Framebuffer:
         if self.name:
             GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0 + index)
         if target._owner is not None:
-            # glDrawBuffers wants attachment i in slot i.
-            slots = [GL.GL_NONE] * index + [GL.GL_COLOR_ATTACHMENT0 + index]
-            GL.glDrawBuffers(len(slots), np.array(slots, np.uint32))
+            slots = _slots(index, 1)
+            GL.glDrawBuffers(len(slots), slots)
 
     def _restore_draw_buffers(self) -> None:
         if self._owner is None:
             return
-        slots = [GL.GL_COLOR_ATTACHMENT0 + index for index in range(len(self.formats))] or [GL.GL_NONE]
-        GL.glDrawBuffers(len(slots), np.array(slots, np.uint32))
+        slots = _slots(0, len(self.formats))
+        GL.glDrawBuffers(len(slots), slots)
+
+
+@functools.lru_cache(maxsize=64)
+def _components(values: tuple[float, ...], integer: bool) -> npt.NDArray[Any]:
+    """What clearing takes."""
+    return np.array(values, np.uint32 if integer else np.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def _slots(first: int, count: int) -> npt.NDArray[np.uint32]:
+    """What glDrawBuffers takes to draw to some attachments: it wants attachment i in slot i."""
+    attachments = [GL.GL_COLOR_ATTACHMENT0 + first + index for index in range(count)]
+    return np.array([GL.GL_NONE] * first + attachments or [GL.GL_NONE], np.uint32)

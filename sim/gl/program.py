@@ -4,6 +4,7 @@ Setting an item makes no GL call: values are compared with the last ones and sen
 """
 
 import difflib
+import functools
 import weakref
 from typing import Any
 
@@ -16,12 +17,12 @@ from sim.gl.objects import GLObject
 from sim.gl.program_build import ProgramSources, build_program
 from sim.gl.reflection import AttributeInfo, Reflection, UniformInfo, reflect
 from sim.gl.texture import Texture
+from sim.gl.uniform_types import NUMBERS, UniformType, is_plain
 
 SAMPLER_UNIT_MAX = SCRATCH_UNIT
 """Number of units that programs share; the one after them is for uploads."""
 
-_NUMBERS = frozenset((float, int, bool))
-_COMPARED = _NUMBERS | {tuple}
+_COMPARED = NUMBERS | {tuple}
 
 
 class _ProgramName(GLObject):
@@ -146,16 +147,15 @@ class Program:
             self._owner.release()
 
     def _set_value(self, info: UniformInfo, value: Any) -> None:
+        plain = is_plain(value)
         try:
-            array = info.type.encode(value, info.size)
+            array, data = (_packed_plain if plain else _packed)(info.type, info.size, value)
         except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"program {self.label!r}: uniform {info.name!r}: {error}") from None
-        data = array.tobytes()
         if self._bytes.get(info.name) != data:
-            # The caller may go on writing into its array, so keep a copy.
-            self._values[info.name], self._bytes[info.name] = array.copy(), data
+            self._values[info.name], self._bytes[info.name] = array, data
             self._dirty.add(info.name)
-        self._plain[info.name] = value if _is_plain(value) else None
+        self._plain[info.name] = value if plain else None
 
     def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
         if info.type.sampler_target != texture.target:
@@ -191,6 +191,13 @@ class Program:
         return KeyError(f"program {self.label!r} has no uniform {name!r}{hint}")
 
 
-def _is_plain(value: object) -> bool:
-    """Whether a value is made of numbers and tuples alone, so that nobody can write into it."""
-    return type(value) in _NUMBERS or (type(value) is tuple and all(map(_is_plain, value)))
+def _packed(kind: UniformType, size: int, value: Any) -> tuple[np.ndarray, bytes]:
+    """What is sent, read-only, and its bytes."""
+    # The caller may go on writing into its array, so this is a copy.
+    array = np.array(kind.encode(value, size))
+    array.flags.writeable = False
+    return array, array.tobytes()
+
+
+_packed_plain = functools.lru_cache(maxsize=1024)(_packed)
+"""Objects that are drawn in turn have the same few numbers in every frame."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.uniform_types import is_plain
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -89,16 +90,20 @@ class UniformBlock:
         self.layout, self.size = std140_layout(fields)
         self._bytes = np.zeros(self.size, np.uint8)
         self._members = {member: _view(self._bytes, place) for member, place in self.layout.items()}
+        self._plain: dict[str, object] = {}
         self._dirty = True
         self.buffer = Buffer(context, self._bytes, usage="stream", label=f"block {name}")
 
     def __setitem__(self, member: str, value: Any) -> None:
         """Set a member; matrices row-major as numpy writes them.  Nothing is sent before `bind`."""
+        if type(value) is tuple and self._plain.get(member) == value:
+            return
         target = self._members[member]
         array = np.asarray(value, target.dtype)
         if array.size != target.size:
             raise ValueError(f"block {self.name}: {member} takes shape {target.shape}, not {array.shape}")
         target[...] = array.reshape(target.shape)
+        self._plain[member] = value if is_plain(value) else None
         self._dirty = True
 
     def bind(self) -> None:

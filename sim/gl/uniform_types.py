@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sim.gl.bootstrap import GL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class UniformType:
     """One GLSL type.
 
@@ -93,6 +93,14 @@ def _samplers() -> dict[int, UniformType]:
 
 
 UNIFORM_TYPES: dict[int, UniformType] = _types() | _samplers()
+
+
+NUMBERS = frozenset((float, int, bool))
+
+
+def is_plain(value: object) -> bool:
+    """Whether a value is made of numbers and tuples alone, so that nobody can write into it."""
+    return type(value) in NUMBERS or (type(value) is tuple and all(map(is_plain, value)))
 
 
 def uniform_type(code: int) -> UniformType:

@@ -1,5 +1,6 @@
 """Constants of one drawn frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
+import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,15 +140,18 @@ class Frame:
         return abs(height) / approach if approach > 0.0 else math.inf
 
     @cached_property
+    def _clip_from_view(self) -> Matrix:
+        return self.camera.clip_from_view(self.aspect, *self.depth_range)
+
+    @cached_property
     def clip_from_world(self) -> Matrix:
         """Projection of this picture."""
-        return self.camera.clip_from_world(self.aspect, *self.depth_range)
+        return self._clip_from_view @ self.camera.view_from_world()
 
     @property
     def depth_terms(self) -> tuple[float, float]:
         """Third and fourth element of the third row of the projection, which tell depth [m] from window depth."""
-        projection = self.camera.clip_from_view(self.aspect, *self.depth_range)
-        return float(projection[2, 2]), float(projection[2, 3])
+        return float(self._clip_from_view[2, 2]), float(self._clip_from_view[2, 3])
 
     @property
     def middle_depth(self) -> float:
@@ -180,7 +184,7 @@ class Frame:
         """Values of the uniform block, matrices row-major."""
         view = self.view
         back = self._axes[2]
-        positions, colours = self._packed_lights()
+        positions, colours = _packed_lights(self.lights)
         return {
             "clip_from_world": self.clip_from_world,
             "world_from_clip": np.linalg.inv(self.clip_from_world),
@@ -197,14 +201,19 @@ class Frame:
             "subject": (*self.centre, self.subject.radius),
         }
 
-    def _packed_lights(self) -> tuple[Matrix, Matrix]:
-        positions, colours = np.zeros((LIGHT_LIMIT, 4)), np.zeros((LIGHT_LIMIT, 4))
-        for index, light in enumerate(self.lights):
-            settings = light.settings
-            positions[index] = (*light.position, settings.reach)
-            colours[index, :3] = _scaled(_linear(settings.colour), settings.intensity)
-        colours[0, 3] = float(self.casts_shadow)
-        return positions, colours
+
+Vec4 = tuple[float, float, float, float]
+
+
+@functools.lru_cache(maxsize=16)
+def _packed_lights(lights: tuple[Light, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
+    """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
+    dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
+    positions = [(*light.position, light.settings.reach) for light in lights]
+    colours = [_scaled(_linear(light.settings.colour), light.settings.intensity) for light in lights]
+    casts = [float(light.settings.shadow and index == 0) for index, light in enumerate(lights)]
+    lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
+    return (*positions, *dark), (*lit, *dark)
 
 
 def _scaled(colour: Vec3, factor: float) -> Vec3:

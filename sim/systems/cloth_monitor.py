@@ -94,17 +94,12 @@ class ClothMonitor:
         if not holds(program, self._token, constants):
             for name, value in spring_uniforms(self._model, constants).items():
                 program.set_if_active(name, value)
+            program["u_inverse_mass"] = 1.0 / constants.mass_scale
+            program["u_gravity"] = constants.gravity
+            program["u_count"] = self._model.particle_count
         for name, texture in self._tables.textures.items():
             program[name] = texture
-        self._measure.run(
-            self._vertices,
-            self.measures,
-            self.measures.count,
-            u_state=state,
-            u_inverse_mass=1.0 / constants.mass_scale,
-            u_gravity=constants.gravity,
-            u_count=self._model.particle_count,
-        )
+        self._measure.run(self._vertices, self.measures, self.measures.count, u_state=state)
         for (source, texture), (target, _) in zip(self._levels[:-1], self._levels[1:], strict=True):
             self._reduce.run(self._vertices, target, target.count, u_records=texture, u_count=source.count)
 
