@@ -10,7 +10,7 @@ from sim.render.emitter_view import EmitterView
 from sim.render.emitter_views import EmitterViews
 from sim.render.shot import Drawable
 from sim.render.surface import Images
-from sim.scene import Node, NodeId, Scene
+from sim.scene import NODE_KINDS, Node, NodeId, Scene
 from sim.systems.character import Character
 from sim.systems.simulation import Simulation
 
@@ -40,6 +40,8 @@ class SceneViews:
         self.emitters = EmitterViews(context)
         self._bodies = ColliderBodies(context)
         self._heard: frozenset[NodeId] = frozenset()
+        self._visible: dict[str, list[Node]] = {kind: [] for kind in NODE_KINDS}
+        self._posed: list[Node] = []
 
     # --- what there is --------------------------------------------------------------------------------
 
@@ -48,6 +50,9 @@ class SceneViews:
         if scene is self.scene:
             return
         self.scene, self._heard = scene, audible(scene)
+        self._visible = {kind: [node for node in scene.of_kind(kind) if node.visible] for kind in NODE_KINDS}
+        emitting = {node.emitter.model_node for node in scene.of_kind("emitter") if node.emitter}
+        self._posed = [node for node in scene.of_kind("model") if node.visible or node.id in emitting]
         for node_id in [node_id for node_id in self.models if not scene.has(node_id)]:
             self.remove_model(node_id)
         for node in scene.of_kind("model"):
@@ -92,21 +97,19 @@ class SceneViews:
 
     def posed(self) -> list[tuple[Node, Character]]:
         """The models that are shown, and the hidden ones that emit particles."""
-        emitting = {node.emitter.model_node for node in self.scene.of_kind("emitter") if node.emitter}
-        nodes = [node for node in self.scene.of_kind("model") if node.visible or node.id in emitting]
-        return [(node, self.figures[node.id]) for node in nodes if node.id in self.figures]
+        return [(node, self.figures[node.id]) for node in self._posed if node.id in self.figures]
 
     def shown_models(self) -> list[CharacterView]:
         """Views of the visible models."""
-        return [self.models[node.id] for node in self._visible("model") if node.id in self.models]
+        return [self.models[node.id] for node in self._visible["model"] if node.id in self.models]
 
     def shown_cloths(self) -> list[ClothView]:
         """Views of the visible cloths."""
-        return [self.cloths[node.id] for node in self._visible("cloth") if node.id in self.cloths]
+        return [self.cloths[node.id] for node in self._visible["cloth"] if node.id in self.cloths]
 
     def shown_emitters(self) -> list[EmitterView]:
         """Views of the emitters whose particles are drawn."""
-        views = [self.emitters.get(node.id) for node in self._visible("emitter") if node.id in self._heard]
+        views = [self.emitters.get(node.id) for node in self._visible["emitter"] if node.id in self._heard]
         return [view for view in views if view is not None]
 
     def drawables(self) -> tuple[Drawable, ...]:
@@ -115,12 +118,9 @@ class SceneViews:
 
     def bodies(self, selected: NodeId | None) -> tuple[Body, ...]:
         """The colliders that are drawn, where they are now; one of them may be selected."""
-        drawn = self._visible("collider") if self.scene.view.colliders else []
+        drawn = self._visible["collider"] if self.scene.view.colliders else []
         placed = placements(self.scene, self.figures)[0] if drawn else {}
         return tuple(self._bodies.bodies({node.id: placed[node.id] for node in drawn}, selected))
-
-    def _visible(self, kind: str) -> list[Node]:
-        return [node for node in self.scene.of_kind(kind) if node.visible]
 
     def _follow_cloths(self, simulation: Simulation, images: Images) -> None:
         cloths = simulation.cloths

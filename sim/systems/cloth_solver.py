@@ -56,6 +56,11 @@ class ClothInputs:
     grabbed: int = -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
+    @property
+    def has_colliders(self) -> bool:
+        """Whether there is anything to collide with."""
+        return self.colliders is not None and self.collider_count > 0
+
 
 class ClothSolver:
     """Advances the state of one cloth.
@@ -70,6 +75,7 @@ class ClothSolver:
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
+        self._features: tuple[ClothConstants, tuple[bool, bool], tuple[str, ...]] | None = None
         self._token = object()
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
@@ -94,7 +100,7 @@ class ClothSolver:
             pins: Targets at the end of the step, one texel a particle, or None where nothing is held.
         """
         constants = self.constants(settings)
-        features = step_features(self._tables, constants, settings, inputs, pins is not None)
+        features = self._features_of(constants, settings, inputs, pins is not None)
         kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
@@ -107,6 +113,15 @@ class ClothSolver:
         if self._constants is None or self._constants[0] is not settings:
             self._constants = (settings, constants_of(settings))
         return self._constants[1]
+
+    def _features_of(
+        self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pinned: bool
+    ) -> tuple[str, ...]:
+        """Those of the last step while nothing decides otherwise."""
+        kinds = pinned, inputs.has_colliders
+        if self._features is None or self._features[0] is not constants or self._features[1] != kinds:
+            self._features = constants, kinds, step_features(self._tables, constants, settings, inputs, pinned)
+        return self._features[2]
 
     def _kernel(self, features: tuple[str, ...], inputs: ClothInputs) -> Kernel:
         layout = inputs.collider_layout if "COLLIDERS" in features else ANY_ORDER
@@ -183,7 +198,7 @@ def step_features(
         "AIR": has_air,
         "GUSTS": has_air and settings.turbulence > 0.0,
         "PINS": pinned,
-        "COLLIDERS": inputs.colliders is not None and inputs.collider_count > 0,
+        "COLLIDERS": inputs.has_colliders,
     }
     return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
