@@ -8,11 +8,15 @@ from widgets.viewport import Viewport
 POLL_INTERVAL = 4
 """How often the GPU is asked whether it is done [ms]."""
 
+TURN = 0.02
+"""Time that a turn goes on drawing [s]."""
+
 
 class FullPicture(QObject):
     """Begins the picture when a client has settled and has it painted once it is done.
 
-    Where pictures are measured, it is painted like any other: what is spread over turns cannot be measured.
+    A processor that draws many particles does so in turns.  Where pictures are measured, this one is painted like any
+    other, as what is spread over turns cannot be measured; unless it would stop the window.
     """
 
     def __init__(self, client: ViewportClient, viewport: Viewport) -> None:
@@ -30,7 +34,8 @@ class FullPicture(QObject):
     def _begin(self) -> None:
         if self._client.engine is None:
             return
-        if self._client.timer_status.enabled:
+        if self._client.timer_status.enabled and self._client.takes_one_go:
+            self._client.draw_whole()
             self._viewport.update()
             return
         with self._viewport.gl_current():
@@ -43,6 +48,7 @@ class FullPicture(QObject):
             self._timer.stop()
             return
         with self._viewport.gl_current():
+            pending.hand_out(TURN)
             done = pending.done
         if done:
             self._timer.stop()

@@ -12,7 +12,8 @@ from sim.playback_settings import LoopMode, PlaybackSettings
 from sim.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
 
 TICK_MS = 16
-# Simulation steps of one tick end after this time [s]; what is left over is dropped, and the scene runs slower.
+# Simulation steps of one tick end within this time [s], if all but the first take as long as the one before; what is
+# left over is dropped, and the scene runs slower.
 STEP_BUDGET = 0.05
 MAX_STEPS = 8
 # A longer gap (a dialog, a suspended laptop) is not caught up with.
@@ -264,10 +265,11 @@ class Playback(QObject):
     def _simulate(self, elapsed: float) -> None:
         """Whole steps of scene time, as many as are due and as the time allows."""
         due = self._steps.advance(elapsed * abs(self._settings().speed))
-        begun, done = self._clock(), 0
-        while done < due.steps and self._simulates() and self._clock() - begun < STEP_BUDGET:
+        begun = now = self._clock()
+        done, last = 0, 0.0
+        while done < due.steps and self._simulates() and (not done or now - begun + last < STEP_BUDGET):
             self._step(stepped(self._playhead, self._settings(), self._duration()))
-            done += 1
+            done, last, now = done + 1, self._clock() - now, self._clock()
         if due.steps:
             self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
             self.tell()

@@ -111,10 +111,11 @@ class ViewportClient(QObject):
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead.
 
-        While pictures follow one another and take long, they are drafts; in the end one is drawn in full.
+        While pictures follow one another and take long, they are drafts; in the end one is drawn in full.  Until that
+        is done, the framebuffer keeps what it shows.
         """
         engine = self.engine
-        if engine is None:
+        if engine is None or self._waits_for((width, height)):
             return
         self._timing.begin(engine)
         begun = time.monotonic()
@@ -144,7 +145,7 @@ class ViewportClient(QObject):
             self._settled.start()
 
     def gl_begin(self, width: int, height: int) -> None:
-        """Begins the picture in full; `gl_draw` shows it, unless what is to be shown changes before."""
+        """Begins the picture in full, in turns if need be; `gl_draw` shows it, unless something changes before."""
         engine = self.engine
         if engine is not None:
             self._begun = time.monotonic()
@@ -241,15 +242,27 @@ class ViewportClient(QObject):
         if self.engine is not None and self.engine.context.capabilities.is_software:
             self._cost, self._last = math.inf, time.monotonic()
 
+    def draw_whole(self) -> None:
+        """Has the next picture drawn in full and at once, however long the last ones took."""
+        self._cost = 0.0
+
+    @property
+    def takes_one_go(self) -> bool:
+        """Whether a picture in full can be drawn without a break."""
+        return self.engine is None or self.engine.takes_one_go
+
     def _settle(self) -> None:
         """Ends a sequence of drafts."""
-        self._cost = 0.0
         self.settled.emit()
+
+    def _waits_for(self, size: tuple[int, int]) -> bool:
+        """Whether a picture of this size [px] was begun and is not done."""
+        return self.pending is not None and self.pending.size == size and not self.pending.done
 
     def _takes_draft(self) -> bool:
         """Whether this picture is one of a slow sequence, or takes too long to be waited for."""
         follows = time.monotonic() - self._last < SETTLE
-        return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE)
+        return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go
 
     # --- steps of a picture ---------------------------------------------------------------------------
 

@@ -44,6 +44,8 @@ class Viewport(QOpenGLWidget):
         self._press: QPointF | None = None
         self._modifiers = Qt.KeyboardModifier.NoModifier
         self._dragging = False
+        # A client that has nothing new yet leaves what is shown.
+        self.setUpdateBehavior(QOpenGLWidget.UpdateBehavior.PartialUpdate)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)

@@ -23,6 +23,7 @@ uniform vec4 u_spans;              // mean [steps] and variance of the lifetime,
 uniform mat4 u_clip_from_world;
 uniform vec2 u_scale;              // change of clip x and y over a metre across the view
 uniform vec2 u_viewport;           // size of the target [px]
+uniform uint u_first;              // particle that is drawn first, see u_stride
 uniform int u_stride;              // slots to one that is drawn, which stands for all of them
 uniform float u_swell;             // factor of the size that keeps the covered area the same
 uniform float u_variance;          // of the brightness, as part of it
@@ -121,10 +122,10 @@ void stretch(vec3 velocity, float age, vec4 head, float size, vec2 corner) {
 
 void main() {
 #ifdef SPRITES
-    uint slot = uint(gl_VertexID) * uint(u_stride);
+    uint slot = (u_first + uint(gl_VertexID)) * uint(u_stride);
     const vec2 corner = vec2(0.0);
 #else
-    uint slot = uint(gl_InstanceID) * uint(u_stride);
+    uint slot = (u_first + uint(gl_InstanceID)) * uint(u_stride);
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
     v_offset = corner;
 #endif

@@ -103,6 +103,10 @@ class Context:
         """Delete the names whose owners are gone; the context must be current.  Returns their number."""
         return self.registry.collect()
 
+    def flush(self) -> None:
+        """Send work on its way, without waiting for it."""
+        GL.glFlush()
+
     def finish(self) -> None:
         """Wait until all work is done; for measurements and tests only."""
         GL.glFinish()

@@ -7,7 +7,7 @@ particles change places. What it gives up, the exact colour where few dense laye
 not show in smoke and snow.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable
 
 from sim.emitter_settings import Blending
 from sim.gl.context import Context
@@ -18,11 +18,13 @@ from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.render.emitter_view import EmitterView
-from sim.render.frame import SHADOW_SIZE, Frame
+from sim.render.frame import SHADOW_SIZE
+from sim.render.particle_crowd import Crowd
 from sim.render.particle_programs import Batch, ParticlePrograms
-from sim.render.particle_size import Projection, draft_stride
+from sim.render.particle_size import Projection
 from sim.render.particle_target import ParticleTarget
 from sim.render.target import RenderTarget
+from sim.systems.steps import Steps
 
 Scissor = tuple[int, int, int, int] | None
 
@@ -41,7 +43,9 @@ _LAID_OVER = PipelineState(depth_test=False, depth_write=False)
 
 
 class ParticlePass:
-    """Draws emitters; its targets are made when the first transparent particle is drawn.
+    """Draws emitters, in steps; its targets are made when the first transparent particle is drawn.
+
+    Between two steps others may draw; what was bound and set is bound and set again.
 
     Args:
         context: Where it lives.
@@ -55,47 +59,42 @@ class ParticlePass:
         self._nothing = VertexArray(context, label="particles laid over")
         self._target = ParticleTarget(context)
 
-    def draw_opaque(
-        self,
-        views: Iterable[EmitterView],
-        frame: Frame,
-        shadow_map: Texture2D,
-        target: Framebuffer,
-        scissor: Scissor,
-        draft: bool,
-    ) -> None:
-        """Draws opaque particles into the bound framebuffer, which is given too, before the ground."""
+    def draw_opaque(self, crowd: Crowd, shadow_map: Texture2D, target: Framebuffer, scissor: Scissor) -> Steps[None]:
+        """Draws opaque particles into a framebuffer, before the ground."""
+        frame, state = crowd.frame, _SOLID.within(scissor)
         projection = Projection(frame.clip_from_world, (frame.width, frame.height))
-        for view in _of(views, Blending.OPAQUE):
-            _SOLID.within(scissor).apply(self._context)
-            batch = Batch(view, projection, _stride(view, draft), len(frame.lights))
+        for view, stride in crowd.of_kind(Blending.OPAQUE):
+            batch = Batch(view, projection, stride, len(frame.lights))
             program = self._programs.prepared(batch)
             program["u_least"] = _LEAST_COVERED if target.samples else _HALF_COVERED
             program.set_if_active("u_shadow_map", shadow_map)
-            with self._context.timers.scope(view.name):
-                self._programs.draw(program, batch)
+            yield from self._draw(program, batch, crowd, state, target.bind)
 
-    def cast(self, views: Iterable[EmitterView], frame: Frame, draft: bool) -> None:
-        """Draws opaque particles into the bound shadow map."""
-        projection = Projection(frame.shadow_clip_from_world, (SHADOW_SIZE, SHADOW_SIZE))
-        for view in _of(views, Blending.OPAQUE):
-            _CASTING.apply(self._context)
-            batch = Batch(view, projection, _stride(view, draft), casts=True)
-            self._programs.draw(self._programs.prepared(batch), batch)
+    def cast(self, crowd: Crowd, shadow: Framebuffer) -> Steps[None]:
+        """Draws opaque particles into the framebuffer of the shadow map."""
+        projection = Projection(crowd.frame.shadow_clip_from_world, (SHADOW_SIZE, SHADOW_SIZE))
+        for view, stride in crowd.of_kind(Blending.OPAQUE):
+            batch = Batch(view, projection, stride, casts=True)
+            yield from self._draw(self._programs.prepared(batch), batch, crowd, _CASTING, shadow.bind)
 
-    def draw_transparent(self, views: Sequence[EmitterView], frame: Frame, picture: RenderTarget, draft: bool) -> None:
+    def draw_transparent(self, crowd: Crowd, picture: RenderTarget) -> Steps[None]:
         """Draws all others over the picture, after everything that they may lie before; a draft at half the size."""
-        shining, layered = _of(views, Blending.ADDITIVE), _of(views, Blending.ALPHA)
+        shining, layered = crowd.of_kind(Blending.ADDITIVE), crowd.of_kind(Blending.ALPHA)
         if not shining and not layered:
             return
-        scene = picture.current
-        size = (-(-frame.width // 2), -(-frame.height // 2)) if draft and not scene.samples else scene.size
+        scene, frame = picture.current, crowd.frame
+        is_small = crowd.is_draft and not scene.samples
+        size = (-(-frame.width // 2), -(-frame.height // 2)) if is_small else scene.size
         depth = self._target.begin(size, scene)
-        light = self._gather(self._target.light(), shining, frame, depth, draft) if shining else None
-        cover = self._gather(self._target.cover(), layered, frame, depth, draft) if layered else None
+        light = self._target.light() if shining else None
+        cover = self._target.cover() if layered else None
+        if light is not None:
+            yield from self._gather(light, shining, crowd, depth)
+        if cover is not None:
+            yield from self._gather(cover, layered, crowd, depth)
         colours = picture.copy()
         scene.bind()
-        with self._context.timers.scope("compose"):
+        with crowd.scope("compose"):
             self._compose(colours, light, cover)
 
     def release(self) -> None:
@@ -105,35 +104,50 @@ class ParticlePass:
         self._target.release()
 
     def _gather(
-        self, target: Framebuffer, views: Sequence[EmitterView], frame: Frame, depth: Texture2D, draft: bool
-    ) -> Framebuffer:
+        self, target: Framebuffer, views: list[tuple[EmitterView, int]], crowd: Crowd, depth: Texture2D
+    ) -> Steps[None]:
         """Draws into a target: first what the depth buffer hides, then what reads the depth as a texture."""
-        projection = Projection(frame.clip_from_world, target.size)
-        hard = [view for view in views if not view.is_soft]
-        if hard:
-            target.test_against(depth)
-        for view in hard:
-            _HIDDEN_BEHIND[view.blending].apply(self._context)
-            self._draw(view, projection, frame, draft)
+        for view, stride in views:
+            if not view.is_soft:
+                state = _HIDDEN_BEHIND[view.blending]
+                yield from self._draw_veil(view, stride, target, crowd, state, lambda: target.test_against(depth), None)
         target.test_against(None)
-        for view in views:
+        for view, stride in views:
             if view.is_soft:
-                _FADING_BEFORE[view.blending].apply(self._context)
-                self._draw(view, projection, frame, draft, depth)
-        return target
+                yield from self._draw_veil(
+                    view, stride, target, crowd, _FADING_BEFORE[view.blending], target.bind, depth
+                )
 
-    def _draw(
-        self, view: EmitterView, projection: Projection, frame: Frame, draft: bool, depth: Texture2D | None = None
-    ) -> None:
+    def _draw_veil(
+        self,
+        view: EmitterView,
+        stride: int,
+        target: Framebuffer,
+        crowd: Crowd,
+        state: PipelineState,
+        bind: Callable[[], None],
+        depth: Texture2D | None,
+    ) -> Steps[None]:
+        frame = crowd.frame
         lights = len(frame.lights) if view.blending is Blending.ALPHA else 0
-        batch = Batch(view, projection, _stride(view, draft), lights)
+        batch = Batch(view, Projection(frame.clip_from_world, target.size), stride, lights)
         program = self._programs.prepared(batch)
         program.set_if_active("u_middle", frame.middle_depth)
         if depth is not None:
             program["u_scene_depth"], program["u_depth_terms"] = depth, frame.depth_terms
             program["u_softness"] = view.settings.softness
-        with self._context.timers.scope(view.name):
-            self._programs.draw(program, batch)
+        yield from self._draw(program, batch, crowd, state, bind)
+
+    def _draw(
+        self, program: Program, batch: Batch, crowd: Crowd, state: PipelineState, bind: Callable[[], None]
+    ) -> Steps[None]:
+        """Draws a batch piece by piece, each with everything bound and set."""
+        for first, count in crowd.pieces(batch.count):
+            bind()
+            state.apply(self._context)
+            with crowd.scope(batch.view.name):
+                self._programs.draw(program, batch, first, count)
+            yield
 
     def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:
         program = self._composition(light is not None, cover is not None)
@@ -152,12 +166,3 @@ class ParticlePass:
                 "viewport/fullscreen.vert", "particles/compose.frag", defines=defines
             )
         return self._compositions[light, cover]
-
-
-def _of(views: Iterable[EmitterView], blending: Blending) -> list[EmitterView]:
-    """Those of one blending that have particles."""
-    return [view for view in views if view.blending is blending and view.system.slot_count]
-
-
-def _stride(view: EmitterView, draft: bool) -> int:
-    return draft_stride(view.system.slot_count) if draft else 1

@@ -94,12 +94,14 @@ class ParticlePrograms:
             _set_picture(program, view)
         return program
 
-    def draw(self, program: Program, batch: Batch) -> None:
-        """Draws a batch with its program."""
+    def draw(self, program: Program, batch: Batch, first: int = 0, count: int | None = None) -> None:
+        """Draws a batch with its program, or so many of its particles from the first one on."""
+        count = batch.count - first if count is None else count
+        program["u_first"] = first
         if self._takes_sprites(batch):
-            self._nothing.draw(program, "points", count=batch.count)
-        elif batch.count:
-            self._nothing.draw(program, "triangle_strip", count=4, instances=batch.count)
+            self._nothing.draw(program, "points", count=count)
+        elif count:
+            self._nothing.draw(program, "triangle_strip", count=4, instances=count)
 
     def release(self) -> None:
         """Deletes the vertex array."""

@@ -1,4 +1,4 @@
-"""How large particles become in a picture, and how many of them a hasty picture draws."""
+"""How large particles become in a picture."""
 
 import math
 from dataclasses import dataclass
@@ -12,9 +12,6 @@ Matrix = npt.NDArray[np.float64]
 
 SPRITE_PIXELS = 48.0
 """Widest point sprite [px]; in wider ones it shows that a point vanishes when its centre leaves the picture."""
-
-DRAFT_PARTICLES = 80_000
-"""Particles of an emitter that a draft draws at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,3 @@ class Projection:
         """
         near = self.nearest(box) if box is not None else 0.0
         return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)
-
-
-def draft_stride(slot_count: int) -> int:
-    """Slots to one that a draft draws; it stands for all of them and is larger in turn.
-
-    Source: R. Cook et al. 2007, "Stochastic simplification of aggregate detail".
-    """
-    return max(1, -(-slot_count // DRAFT_PARTICLES))

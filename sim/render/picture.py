@@ -1,32 +1,42 @@
 """One picture: which passes draw what, in which order, in which part of the image."""
 
+import time
 from dataclasses import dataclass
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.uniform_block import UniformBlock
+from sim.profile.run import NO_RUN, NoRun
 from sim.render.background_pass import BackgroundPass
 from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
 from sim.render.emitter_outline import emitter_outline
-from sim.render.frame import FIELDS, Frame
+from sim.render.frame import FIELDS
 from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
+from sim.render.particle_crowd import Crowd
+from sim.render.particle_draft import DraftBudget
 from sim.render.particle_pass import ParticlePass
 from sim.render.pending_picture import PendingPicture
 from sim.render.rehearsal import Rehearsal
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
 from sim.render.target import RenderTarget
-from sim.systems.steps import Steps
+from sim.systems.steps import Steps, finish
 from sim.view_settings import Comparison, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
 DRAFT_SAMPLES = 0
+
+PIECE = 8192
+"""Particles that a software renderer draws without a break, while others wait."""
+
+AT_ONCE = 50_000
+"""Particles above which a software renderer takes too long for a whole picture in one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,39 +61,41 @@ class Picture:
         self._details = DetailPass(context, library)
         self._colliders = ColliderPass(context, library)
         self._particles = ParticlePass(context, library)
+        self._is_software = context.capabilities.is_software
+        self._drafts, self._spent = DraftBudget(self._is_software), 0.0
         self._guides = GuidePass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
 
     def draw(self, output: Framebuffer, shot: Shot, overlay: Overlay, draft: bool = False) -> None:
-        """Draws everything and copies it to `output`; a draft leaves out the antialiasing."""
-        self._draw(output.size, shot, overlay, draft)
+        """Draws everything and copies it to `output`; a draft leaves out the antialiasing, and most of many particles.
+
+        Of how many it leaves out depends on the time that drafts took before.
+        """
+        frame = shot.frame(*output.size)
+        crowd = Crowd.of(shot.emitters, frame, self._timers.scope, budget=self._drafts.particles if draft else None)
+        self._spent = 0.0
+        finish(self._steps(shot, overlay, crowd))
+        if draft:
+            self._drafts.note(self._spent, crowd.drawn)
         with self._timers.scope("resolve"):
             self._target.finish(output)
 
     def begin(self, size: tuple[int, int], shot: Shot, overlay: Overlay) -> PendingPicture:
-        """Has everything drawn at a size [px] without waiting for it; the next picture replaces it."""
-        self._draw(size, shot, overlay, False)
-        return PendingPicture(self._context, self._target)
+        """Has everything drawn at a size [px] without waiting for it; the next picture replaces it.
 
-    def _draw(self, size: tuple[int, int], shot: Shot, overlay: Overlay, draft: bool) -> None:
-        frame = shot.frame(*size)
-        for member, value in frame.members().items():
-            self._block[member] = value
-        self._block.bind()
-        scope = self._timers.scope
-        with scope("background"):
-            target = self._target.begin(*size, DRAFT_SAMPLES if draft else shot.view.samples)
-            self._background.draw()
-        for region in _regions(shot.view, size):
-            self._draw_region(target, frame, shot, region, overlay, draft)
-        with scope("bodies"):
-            self._colliders.draw(shot.bodies)
-        if shot.emitters:
-            with scope("particles"):
-                self._particles.draw_transparent(shot.emitters, frame, self._target, draft)
-        with scope("overlay"):
-            self._draw_overlay(shot, overlay)
+        Of very many particles a software renderer has drawn only some when the call returns.
+        """
+        piece = PIECE if self._is_software else None
+        crowd = Crowd.of(shot.emitters, shot.frame(*size), _unmeasured, piece=piece)
+        picture = PendingPicture(self._context, self._block, self._target, size, self._steps(shot, overlay, crowd))
+        if self.takes_one_go(crowd.drawn):
+            picture.hand_out()
+        return picture
+
+    def takes_one_go(self, particles: int) -> bool:
+        """Whether a picture in full with so many particles can be drawn without a break."""
+        return not self._is_software or particles <= AT_ONCE
 
     def rehearse(self, shot: Shot) -> Steps[None]:
         """Draws a shot where nobody sees it, in steps, so that the driver has compiled what its pictures need."""
@@ -99,31 +111,62 @@ class Picture:
                       self._details, self._particles, self._guides, self._bones, self._markers):  # fmt: skip
             owner.release()
 
+    def _steps(self, shot: Shot, overlay: Overlay, crowd: Crowd) -> Steps[None]:
+        """Draws everything into the target; there are steps where there are particles."""
+        frame, size = crowd.frame, (crowd.frame.width, crowd.frame.height)
+        for member, value in frame.members().items():
+            self._block[member] = value
+        self._block.bind()
+        with crowd.scope("background"):
+            target = self._target.begin(*size, DRAFT_SAMPLES if crowd.is_draft else shot.view.samples)
+            self._background.draw()
+        for region in _regions(shot.view, size):
+            yield from self._draw_region(target, shot, region, overlay, crowd)
+        with crowd.scope("bodies"):
+            self._colliders.draw(shot.bodies)
+        if crowd.views:
+            yield from self._draw_particles(crowd, self._particles.draw_transparent(crowd, self._target))
+        with crowd.scope("overlay"):
+            self._draw_overlay(shot, overlay)
+
     def _draw_region(
-        self, target: Framebuffer, frame: Frame, shot: Shot, region: Region, overlay: Overlay, draft: bool
-    ) -> None:
+        self, target: Framebuffer, shot: Shot, region: Region, overlay: Overlay, crowd: Crowd
+    ) -> Steps[None]:
         look = Look(shot.view, overlay, region.second)
         shown = [(drawable, surface) for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
-        scope = self._timers.scope
-        if frame.casts_shadow:
+        scope = crowd.scope
+        if crowd.frame.casts_shadow:
             with scope("shadow"):
-                self._shadow.draw(frame.shadow_clip_from_world, [surface for _, surface in shown])
-                self._particles.cast(shot.emitters, frame, draft)
+                self._shadow.draw(crowd.frame.shadow_clip_from_world, [surface for _, surface in shown])
+                yield from self._particles.cast(crowd, self._shadow.target)
                 target.bind()
         for drawable, surface in shown:
             with scope(drawable.group, shot.name_of(drawable.node_id)):
                 self._mesh.draw(
                     surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
                 )
-        if shot.emitters:
-            with scope("particles"):
-                self._particles.draw_opaque(shot.emitters, frame, self._shadow.map, target, region.scissor, draft)
+        if crowd.views:
+            opaque = self._particles.draw_opaque(crowd, self._shadow.map, target, region.scissor)
+            yield from self._draw_particles(crowd, opaque)
+            target.bind()
         with scope("details"):
             for drawable in shot.drawables:
                 for detail in drawable.details(overlay):
                     self._details.draw(detail, region.scissor)
         with scope("ground"):
-            self._ground.draw(frame, self._shadow.map, region.scissor)
+            self._ground.draw(crowd.frame, self._shadow.map, region.scissor)
+
+    def _draw_particles(self, crowd: Crowd, steps: Steps[None]) -> Steps[None]:
+        """Does steps of particles; of a draft it finds out how long they take where a processor draws."""
+        timed = crowd.is_draft and self._is_software
+        if timed:
+            self._context.finish()
+        begun = time.perf_counter()
+        with crowd.scope("particles"):
+            yield from steps
+        if timed:
+            self._context.finish()
+            self._spent += time.perf_counter() - begun
 
     def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:
         if shot.view.bones:
@@ -137,6 +180,11 @@ class Picture:
         if overlay.marks:
             self._markers.draw(light_markers(shot.lights))
             self._markers.draw(emitter_markers(shot.marks, overlay.selected_node))
+
+
+def _unmeasured(_name: str, _detail: str = "") -> NoRun:
+    """The scope of pictures that are drawn in several turns."""
+    return NO_RUN
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[Region, ...]:

@@ -18,18 +18,23 @@ _STATE = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 
 
 class ShadowPass:
-    """Draws surfaces as the light sees them; `map` answers depth comparisons with filtering."""
+    """Draws surfaces as the light sees them.
+
+    Attributes:
+        target: What they are drawn into; others may add to it.
+        map: Its depth, which answers comparisons with filtering.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
         self._program = library.program("viewport/depth.vert", "viewport/depth.frag")
-        self._target = Framebuffer(context, (SHADOW_SIZE, SHADOW_SIZE), (), depth_compare=True, label="shadow map")
-        assert self._target.depth is not None
-        self.map: Texture2D = self._target.depth
+        self.target = Framebuffer(context, (SHADOW_SIZE, SHADOW_SIZE), (), depth_compare=True, label="shadow map")
+        assert self.target.depth is not None
+        self.map: Texture2D = self.target.depth
 
     def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Surface]) -> None:
         """Renders what is shown of surfaces; binds the map's framebuffer."""
-        self._target.clear(None)
+        self.target.clear(None)
         _STATE.apply(self._context)
         for caster in casters:
             self._program["u_clip_from_model"] = clip_from_world @ caster.world_from_model
@@ -38,4 +43,4 @@ class ShadowPass:
 
     def release(self) -> None:
         """Deletes the map."""
-        self._target.release()
+        self.target.release()

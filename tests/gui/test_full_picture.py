@@ -83,8 +83,14 @@ def test_what_has_changed_meanwhile_is_not_shown(begun, calls, qtbot):
     assert "show" not in calls
 
 
-def test_painted_before_it_is_done_it_is_waited_for(begun, calls, qtbot):
-    begun.viewport.show_pending()
+def test_painted_before_it_is_done_the_window_keeps_what_it_shows(begun, calls, monkeypatch, qtbot):
+    before, made = on_screen(begun), list(calls)
+    pending = begun.client.pending
+    begun.viewport.grabFramebuffer()
+    np.testing.assert_array_equal(on_screen(begun), before)
+    assert begun.client.pending is pending
+    assert calls == made
+    monkeypatch.setattr(PendingPicture, "done", True)
     qtbot.waitUntil(lambda: calls[-1] == "show")
     qtbot.waitUntil(lambda: not begun.full_picture.busy)
 

@@ -5,7 +5,7 @@ import pytest
 
 from sim.assets.model import Bounds
 from sim.camera import Camera
-from sim.render.particle_size import DRAFT_PARTICLES, SPRITE_PIXELS, Projection, draft_stride
+from sim.render.particle_size import SPRITE_PIXELS, Projection
 
 BOX = Bounds(np.full(3, -1.0), np.full(3, 1.0))
 
@@ -43,11 +43,3 @@ def test_sprites_are_for_what_stays_small_all_over_its_box() -> None:
     assert not shown.takes_sprites(1e-5, None, 255.0)
     around_the_eye = Bounds(np.full(3, -9.0), np.full(3, 9.0))
     assert not shown.takes_sprites(1e-5, around_the_eye, 255.0)
-
-
-@pytest.mark.parametrize("slots", [0, 1, DRAFT_PARTICLES, DRAFT_PARTICLES + 1, 1_000_000, 1 << 24])
-def test_a_draft_draws_no_more_than_it_may_and_no_fewer_than_it_must(slots: int) -> None:
-    stride = draft_stride(slots)
-    drawn = -(-slots // stride)
-    assert drawn <= DRAFT_PARTICLES
-    assert stride == 1 or drawn > DRAFT_PARTICLES // 2

@@ -1,0 +1,79 @@
+"""The particles of one picture: of which emitters, how many of each are drawn, and how many at once."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from sim.emitter_settings import Blending
+from sim.render.emitter_view import EmitterView
+from sim.render.frame import Frame
+from sim.render.particle_draft import draft_strides
+
+
+class Scope(Protocol):
+    """Measures what is done within, as `Timers.scope` does."""
+
+    def __call__(self, name: str, detail: str = "") -> AbstractContextManager[object]:
+        """Name of a pass, and which of several of its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What all passes of particles need of a picture.
+
+    Attributes:
+        frame: The picture.
+        views: Emitters with particles.
+        strides: For each of them, slots to one that is drawn.
+        scope: Measures what is done within, by the name of an emitter.
+        is_draft: Whether transparent particles are gathered at half the size.
+        piece: Particles that are drawn without a break; None for all.
+    """
+
+    frame: Frame
+    views: tuple[EmitterView, ...]
+    strides: tuple[int, ...]
+    scope: Scope
+    is_draft: bool = False
+    piece: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        views: Sequence[EmitterView],
+        frame: Frame,
+        scope: Scope,
+        *,
+        budget: int | None = None,
+        piece: int | None = None,
+    ) -> "Crowd":
+        """The particles of these emitters.
+
+        Args:
+            views: Emitters.
+            frame: The picture.
+            scope: Measures what is done within.
+            budget: Particles that a draft draws; None for all, in a picture that is none.
+            piece: Particles that are drawn without a break.
+        """
+        shown = tuple(view for view in views if view.system.slot_count)
+        counts = [view.system.slot_count for view in shown]
+        strides = [1] * len(counts) if budget is None else draft_strides(counts, budget)
+        return cls(frame, shown, tuple(strides), scope, budget is not None, piece)
+
+    @property
+    def drawn(self) -> int:
+        """Particles that are drawn of all emitters."""
+        pairs = zip(self.views, self.strides, strict=True)
+        return sum(-(-view.system.slot_count // stride) for view, stride in pairs)
+
+    def of_kind(self, blending: Blending) -> list[tuple[EmitterView, int]]:
+        """Emitters of one blending, each with its stride."""
+        return [pair for pair in zip(self.views, self.strides, strict=True) if pair[0].blending is blending]
+
+    def pieces(self, count: int) -> Iterator[tuple[int, int]]:
+        """First one and number of so many particles that are drawn without a break."""
+        size = self.piece or max(count, 1)
+        for first in range(0, count, size):
+            yield first, min(size, count - first)
