@@ -4,6 +4,7 @@ World space is right-handed, y up, metres.  Matrices are float64 (4, 4), row-maj
 multiply column vectors, named destination_from_source.
 """
 
+import functools
 import math
 from typing import Annotated
 
@@ -38,10 +39,8 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     field_of_view: Annotated[float, param("Vertical opening angle.", unit="°", lo=1.0, hi=150.0)] = 40.0
 
     def rotation(self) -> Matrix:
-        """Rows are the camera's right, up and backward axes in the world, shape (3, 3)."""
-        yaw, pitch = math.radians(self.yaw), math.radians(self.pitch)
-        cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
-        return np.array([[cy, 0.0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
+        """Rows are the camera's right, up and backward axes in the world, shape (3, 3), read-only."""
+        return _rotation(self.yaw, self.pitch)
 
     def position(self) -> Matrix:
         """Eye point in the world [m], shape (3,)."""
@@ -49,12 +48,8 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return eye
 
     def view_from_world(self) -> Matrix:
-        """Rigid transform into camera space (x right, y up, -z forward)."""
-        rotation = self.rotation()
-        view = np.eye(4)
-        view[:3, :3] = rotation
-        view[:3, 3] = -rotation @ (np.asarray(self.target) + rotation[2] * self.distance)
-        return view
+        """Rigid transform into camera space (x right, y up, -z forward), read-only."""
+        return _view_from_world(self.target, self.yaw, self.pitch, self.distance)
 
     def clip_from_view(self, aspect: float, near: float, far: float) -> Matrix:
         """Projection to OpenGL clip space; aspect is width / height, near and far in metres."""
@@ -94,6 +89,28 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         distance = float((reach if self.orthographic else reach + z).max())
         target = (float(centre[0]), float(centre[1]), float(centre[2]))
         return msgspec.structs.replace(self, target=target, distance=float(np.clip(distance, _NEAREST, 1e7)))
+
+
+# A camera stands still in most frames.
+
+
+@functools.lru_cache(maxsize=64)
+def _rotation(yaw: float, pitch: float) -> Matrix:
+    turn, tilt = math.radians(yaw), math.radians(pitch)
+    cy, sy, cp, sp = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
+    rotation = np.array([[cy, 0.0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
+    rotation.flags.writeable = False
+    return rotation
+
+
+@functools.lru_cache(maxsize=64)
+def _view_from_world(target: Vec3, yaw: float, pitch: float, distance: float) -> Matrix:
+    rotation = _rotation(yaw, pitch)
+    view = np.eye(4)
+    view[:3, :3] = rotation
+    view[:3, 3] = -rotation @ (np.asarray(target) + rotation[2] * distance)
+    view.flags.writeable = False
+    return view
 
 
 def _perspective(half_x: float, half_y: float, near: float, far: float) -> Matrix:

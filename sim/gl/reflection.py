@@ -50,21 +50,36 @@ class BlockInfo:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Interface of one linked program."""
+    """Interface of one linked program.
+
+    Attributes:
+        uniforms: By name.
+        attributes: By location.
+        blocks: By name.
+        captures: In order.
+        signature: Number that stands for the attributes: equal ones have the same, and it is found at once.
+    """
 
     uniforms: dict[str, UniformInfo]
     attributes: tuple[AttributeInfo, ...]
     blocks: dict[str, BlockInfo]
     captures: tuple[str, ...]
+    signature: int = -1
+
+
+_SIGNATURES: dict[tuple[AttributeInfo, ...], int] = {}
+"""All combinations of attributes that were met so far."""
 
 
 def reflect(program: int) -> Reflection:
     """Read the interface of a linked program."""
+    attributes = _attributes(program)
     return Reflection(
         uniforms={info.name: info for info in _uniforms(program)},
-        attributes=_attributes(program),
+        attributes=attributes,
         blocks={info.name: info for info in _blocks(program)},
         captures=_captures(program),
+        signature=_SIGNATURES.setdefault(attributes, len(_SIGNATURES)),
     )
 
 

@@ -5,7 +5,7 @@ the same context.  Until the next one only groups that differ from the state app
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
@@ -79,6 +79,10 @@ class PipelineState:
     multisample: bool = True
     alpha_coverage: bool = False
     srgb_write: bool = False
+    _values: tuple[object, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_values", tuple(values(self) for values, _ in _GROUPS))
 
     def apply(self, context: "Context") -> None:
         """Set all of it on the current context."""
@@ -88,8 +92,8 @@ class PipelineState:
         if last is None:
             for kind in _NEVER_USED:
                 GL.glDisable(kind)
-        for values, set_group in _GROUPS:
-            if last is None or values(last) != values(self):
+        for index, (_, set_group) in enumerate(_GROUPS):
+            if last is None or last._values[index] != self._values[index]:
                 set_group(self, context)
         context.applied_state = self
 

@@ -116,7 +116,8 @@ class VertexArray:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
             self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
         self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
-        self._owners: dict[tuple[AttributeInfo, ...], _VertexArrayName] = {}
+        self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
+        self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
 
     @property
     def count(self) -> int:
@@ -125,14 +126,14 @@ class VertexArray:
 
     def bind(self, program: "Program") -> None:
         """Bind for a program; KeyError naming the attribute that no stream has."""
-        owner = self._owners.get(program.attributes)
-        if owner is None:
-            owner = self._owners[program.attributes] = self._build(program)
+        signature = program.reflection.signature
+        found = self._owners.get(signature)
+        if found is None:
+            found = self._owners[signature] = self._build(program), self._constants_of(program)
+        owner, constants = found
         GL.glBindVertexArray(owner.name)
-        for attribute in program.attributes:
-            if attribute.name not in self._sources:
-                value = tuple(self.constants[attribute.name])[:4]
-                GL.glVertexAttrib4f(attribute.location, *map(float, value + MISSING_COMPONENTS[len(value) :]))
+        for constant in constants:
+            GL.glVertexAttrib4f(*constant)
 
     def draw(
         self,
@@ -163,8 +164,8 @@ class VertexArray:
             else:
                 GL.glDrawArraysInstanced(MODES[mode], first, length, instances)
             return
-        element = ELEMENTS[self.indices.dtype.name]
-        start = ctypes.c_void_p(first * self.indices.dtype.itemsize)
+        element, size = self._element
+        start = ctypes.c_void_p(first * size)
         if instances is None:
             GL.glDrawElements(MODES[mode], length, element, start)
         else:
@@ -172,7 +173,7 @@ class VertexArray:
 
     def release(self) -> None:
         """Delete the vertex arrays, not the buffers; may be called twice."""
-        for owner in self._owners.values():
+        for owner, _ in self._owners.values():
             owner.release()
         self._owners.clear()
 
@@ -187,6 +188,15 @@ class VertexArray:
             GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self.indices.name)
         GL.glBindBuffer(GL.GL_ARRAY_BUFFER, 0)
         return owner
+
+    def _constants_of(self, program: "Program") -> list[tuple[float, ...]]:
+        """Location and four components of each attribute of a program that no stream feeds."""
+        found = []
+        for attribute in program.attributes:
+            if attribute.name not in self._sources:
+                value = tuple(self.constants[attribute.name])[:4]
+                found.append((attribute.location, *map(float, value + MISSING_COMPONENTS[len(value) :])))
+        return found
 
     def _check_attributes(self, program: "Program") -> None:
         known = [*self._sources, *self.constants]

@@ -221,6 +221,7 @@ def _scaled(colour: Vec3, factor: float) -> Vec3:
     return red * factor, green * factor, blue * factor
 
 
+@functools.lru_cache(maxsize=64)
 def _linear(colour: Vec3) -> Vec3:
     """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)

@@ -61,6 +61,10 @@ class Character:
         self._secondary: SkinnedMesh | None = None
         self._comparison: MethodComparison | None = None
         self._boxes = prepared.boxes
+        if self._boxes is not None:
+            # The first and the last corner of a box are the lowest and the highest.
+            lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
+            self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
         self._box: tuple[Pose | None, npt.NDArray[np.float64], Bounds] | None = None
@@ -141,10 +145,8 @@ class Character:
         if self.pose is None or self.pose is self._bind_pose or self._boxes is None:
             box = self.model.mesh.bounds
             return _moved_box(self.world_from_model[None], (box.lo + box.hi)[None] / 2.0, box.size[None] / 2.0)
-        joints, corners = self._boxes
-        # The first and the last corner are the lowest and the highest.
-        lo, hi = corners[:, 0], corners[:, 7]
-        return _moved_box(self.world_from_model @ self.pose.palette[joints], (lo + hi) / 2.0, (hi - lo) / 2.0)
+        matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
+        return _moved_box(matrices, self._centres, self._halves)
 
     def joint_bounds(self, joint: int) -> Bounds:
         """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
