@@ -10,12 +10,36 @@ from sim.render.emitter_view import EmitterView
 from sim.render.frame import Frame
 from sim.render.particle_draft import draft_strides
 
+FIRST_PIECE, SMALLEST_PIECE = 8192, 256
+"""Particles that are drawn without a break at first, which is the most, and where they take longest."""
+
+SHORT_TURN, LONG_TURN = 0.03, 0.06
+"""Times [s] below and above which pieces become larger and smaller."""
+
 
 class Scope(Protocol):
     """Measures what is done within, as `Timers.scope` does."""
 
     def __call__(self, name: str, detail: str = "") -> AbstractContextManager[object]:
         """Name of a pass, and which of several of its kind."""
+
+
+class Pace:
+    """How many particles are drawn without a break, so that nobody waits long.
+
+    Attributes:
+        piece: As many.
+    """
+
+    def __init__(self) -> None:
+        self.piece = FIRST_PIECE
+
+    def note(self, duration: float) -> None:
+        """Takes the time [s] until everything was done that was drawn in a turn."""
+        if duration > LONG_TURN:
+            self.piece = max(self.piece // 2, SMALLEST_PIECE)
+        elif duration < SHORT_TURN:
+            self.piece = min(self.piece * 2, FIRST_PIECE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +52,7 @@ class Crowd:
         strides: For each of them, slots to one that is drawn.
         scope: Measures what is done within, by the name of an emitter.
         is_draft: Whether transparent particles are gathered at half the size.
-        piece: Particles that are drawn without a break; None for all.
+        pace: How many are drawn without a break; None for all.
     """
 
     frame: Frame
@@ -36,7 +60,7 @@ class Crowd:
     strides: tuple[int, ...]
     scope: Scope
     is_draft: bool = False
-    piece: int | None = None
+    pace: Pace | None = None
 
     @classmethod
     def of(
@@ -46,7 +70,7 @@ class Crowd:
         scope: Scope,
         *,
         budget: int | None = None,
-        piece: int | None = None,
+        pace: Pace | None = None,
     ) -> "Crowd":
         """The particles of these emitters.
 
@@ -55,12 +79,12 @@ class Crowd:
             frame: The picture.
             scope: Measures what is done within.
             budget: Particles that a draft draws; None for all, in a picture that is none.
-            piece: Particles that are drawn without a break.
+            pace: How many are drawn without a break.
         """
         shown = tuple(view for view in views if view.system.slot_count)
         counts = [view.system.slot_count for view in shown]
         strides = [1] * len(counts) if budget is None else draft_strides(counts, budget)
-        return cls(frame, shown, tuple(strides), scope, budget is not None, piece)
+        return cls(frame, shown, tuple(strides), scope, budget is not None, pace)
 
     @property
     def drawn(self) -> int:
@@ -74,6 +98,8 @@ class Crowd:
 
     def pieces(self, count: int) -> Iterator[tuple[int, int]]:
         """First one and number of so many particles that are drawn without a break."""
-        size = self.piece or max(count, 1)
-        for first in range(0, count, size):
-            yield first, min(size, count - first)
+        first = 0
+        while first < count:
+            size = min(self.pace.piece if self.pace else count, count - first)
+            yield first, size
+            first += size

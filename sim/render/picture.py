@@ -1,5 +1,6 @@
 """One picture: which passes draw what, in which order, in which part of the image."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
-from sim.render.particle_crowd import Crowd
+from sim.render.particle_crowd import Crowd, Pace
 from sim.render.particle_draft import DraftBudget
 from sim.render.particle_pass import ParticlePass
 from sim.render.pending_picture import PendingPicture
@@ -31,9 +32,6 @@ from sim.view_settings import Comparison, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
 DRAFT_SAMPLES = 0
-
-PIECE = 8192
-"""Particles that a software renderer draws without a break, while others wait."""
 
 AT_ONCE = 50_000
 """Particles above which a software renderer takes too long for a whole picture in one go."""
@@ -62,6 +60,7 @@ class Picture:
         self._colliders = ColliderPass(context, library)
         self._particles = ParticlePass(context, library)
         self._is_software = context.capabilities.is_software
+        self._pace = Pace()
         self._drafts, self._spent = DraftBudget(self._is_software), 0.0
         self._guides = GuidePass(context, library)
         self._bones = bone_pass(context, library)
@@ -86,11 +85,11 @@ class Picture:
 
         Of very many particles a software renderer has drawn only some when the call returns.
         """
-        piece = PIECE if self._is_software else None
-        crowd = Crowd.of(shot.emitters, shot.frame(*size), _unmeasured, piece=piece)
-        picture = PendingPicture(self._context, self._block, self._target, size, self._steps(shot, overlay, crowd))
+        crowd = Crowd.of(shot.emitters, shot.frame(*size), _unmeasured, pace=self._pace if self._is_software else None)
+        steps = self._steps(shot, overlay, crowd)
+        picture = PendingPicture(self._context, self._block, self._target, size, steps, self._pace)
         if self.takes_one_go(crowd.drawn):
-            picture.hand_out()
+            picture.hand_out(math.inf)
         return picture
 
     def takes_one_go(self, particles: int) -> bool:

@@ -5,8 +5,12 @@ import gc
 import numpy as np
 import pytest
 
+from sim.emitter_settings import Blending, ParticleLook
 from sim.gl.context import Context
+from sim.render import picture as picture_module
+from sim.render.particle_crowd import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.render.shot import Overlay
+from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
 
 
@@ -45,3 +49,52 @@ def test_one_that_is_given_up_leaves_nothing(stage: Stage, context: Context) -> 
     context.collect()
     assert sorted(context.live) == before
     np.testing.assert_array_equal(stage.picture(), expected)
+
+
+CROWD = np.random.default_rng(3).uniform((-1.5, 0.2, -1.5), (1.5, 2.8, 1.5), (200, 3))
+
+
+@pytest.mark.parametrize("look", [ParticleLook.ROUND, ParticleLook.STREAK], ids=str)
+@pytest.mark.parametrize(
+    ("blending", "softness"), [*((blending, 0.0) for blending in Blending), (Blending.ALPHA, 0.3)], ids=str
+)
+def test_many_particles_drawn_in_turns_give_the_very_same_picture(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, look: ParticleLook, blending: Blending, softness: float
+) -> None:
+    stage.show({"model": twisted_bar()}, emitter_node(look=look, blending=blending, softness=softness), samples=4)
+    place_particles(stage, CROWD, velocity=(1.0, 0.5, 0.0))
+    bare = stage.engine.simulation.emitters["emitter"]
+    expected = stage.picture()
+    monkeypatch.setattr(picture_module, "AT_ONCE", len(CROWD) - 1)
+    monkeypatch.setattr(Pace, "note", lambda *_: None)
+    stage.engine._picture._pace.piece = 30
+    if stage.engine.takes_one_go:
+        pytest.skip("a graphics card draws all at once")
+    pending, turns = stage.engine.begin(stage.output.size, FRONT), 0
+    while not pending.done:
+        pending.hand_out(0.0)
+        stage.engine.context.invalidate()
+        stage.engine.context.bind_default_framebuffer()
+        stage.engine.context.finish()
+        turns += 1
+    assert turns >= 7
+    stage.output.clear()
+    pending.show(stage.output)
+    np.testing.assert_array_equal(stage.output.read_pixels(flip=True)[:, :, :3], expected)
+    bare.born = 0
+    assert np.abs(stage.picture() - expected).max() > 20.0
+
+
+def test_pieces_become_smaller_where_they_take_long() -> None:
+    pace = Pace()
+    pace.note(0.5 * SHORT_TURN)
+    assert pace.piece == FIRST_PIECE
+    pace.note(2.0 * LONG_TURN)
+    pace.note(0.5 * (SHORT_TURN + LONG_TURN))
+    assert pace.piece == FIRST_PIECE // 2
+    for _ in range(20):
+        pace.note(2.0 * LONG_TURN)
+    assert pace.piece == SMALLEST_PIECE
+    for _ in range(20):
+        pace.note(0.5 * SHORT_TURN)
+    assert pace.piece == FIRST_PIECE
