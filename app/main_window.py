@@ -52,6 +52,8 @@ class MainWindow(QMainWindow):
     def show_seek(self, text: str, fraction: float) -> None:
         """Shows how far a simulation is on its way to the playhead, with a way to cancel; "" hides it."""
         self._cancel.setToolTip("Stop simulating; the playhead goes to where it got.")
+        self._seeks = bool(text)
+        self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
@@ -72,7 +74,8 @@ class MainWindow(QMainWindow):
     def show_simulation(self, state: SimulationState) -> None:
         """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
         self._simulation.setText(simulation_text(state))
-        self._seek.setVisible(state.stale)
+        self._is_stale = state.stale
+        self._seek.setVisible(state.stale and not self._seeks)
 
     def show_unread(self, count: int) -> None:
         """Says that messages came while their panel was hidden, and offers it; 0 hides this."""
@@ -120,6 +123,7 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
+        self._is_stale = self._seeks = False
         self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
         self._seek.setObjectName("seek")
         self._seek.setFlat(True)

@@ -3,9 +3,11 @@
 import math
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from app import bootstrap
-from tests.gui.editor_harness import Session, sample
+from app.project_files import Answer
+from tests.gui.editor_harness import Clock, Session, picture, sample
 
 # Sharing contexts is settled before the application exists, which the first test makes.
 bootstrap.prepare()
@@ -20,6 +22,41 @@ def session(qtbot, tmp_path, monkeypatch):
     session = Session(qtbot)
     yield session
     session.close_all()
+
+
+class Spinner:
+    """Waits as `qtbot` does, which only lives as long as one test."""
+
+    def waitExposed(self, window):
+        """The engine, which is waited for next, is there only once the window is."""
+
+    def waitUntil(self, condition):
+        while not condition():
+            QApplication.processEvents()
+
+
+@pytest.fixture(scope="module")
+def one_editor(qapp, tmp_path_factory):
+    """An editor that the tests of a module share, with a clock that stands; for `fresh`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SINEW_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
+        patch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
+        session = Session(Spinner())
+        editor = session.start(clock=Clock())
+        editor.playback._timer.setInterval(100000)  # ticks come from the test
+        yield editor
+        session.close_all()
+
+
+@pytest.fixture
+def fresh(one_editor):
+    """The shared editor with nothing in it and no messages."""
+    one_editor.playback.pause()
+    one_editor.dialogs.choice = Answer.DISCARD
+    one_editor.files.new()
+    one_editor.panels.messages.model.clear()
+    picture(one_editor)
+    return one_editor
 
 
 @pytest.fixture

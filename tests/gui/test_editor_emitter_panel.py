@@ -5,14 +5,14 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from app.emitter_panel import BUILT_IN
+from app.emitter_panel import BUILT_IN, preset_of
 from app.project_file import load_project
 from sim.emission_settings import EmissionMode, EmitterSource
 from sim.emitter_settings import ParticleLook
 from sim.particles.presets import PRESETS
 from sim.scene import ParamRef
 from sim.view_state import Selection
-from tests.gui.editor_harness import Clock, Session
+from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
 from widgets.message_model import Severity
 
@@ -26,11 +26,8 @@ def picture(editor):
 class Stage:
     """An editor with an emitter, selected; ticks of playback come from the test."""
 
-    def __init__(self, session: Session, clock: Clock, model=None, selection=None):
-        self.clock = clock
-        self.editor = session.open(model, clock=clock) if model else session.start(clock=clock)
-        self.document = self.editor.document
-        self.editor.playback._timer.setInterval(100000)
+    def __init__(self, editor, selection=None):
+        self.editor, self.document, self.clock = editor, editor.document, editor.playback._clock
         self.document.select(selection or Selection())
         self.node = self.editor.emitters.add()
         self.document.undo_stack.clear()
@@ -70,8 +67,17 @@ class Stage:
 
 
 @pytest.fixture
-def stage(session):
-    return Stage(session, Clock())
+def stage(fresh):
+    return Stage(fresh)
+
+
+@pytest.fixture
+def on_skin(fresh, qtbot, arm):
+    """An emitter on the surface of the arm."""
+    Session(qtbot).load(fresh, arm)
+    stage = Stage(fresh, Selection(node="model-1"))
+    assert stage.settings.source is EmitterSource.FACES
+    return stage
 
 
 def test_counts_arrive_and_settle(stage, qtbot):
@@ -124,13 +130,13 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
     assert stage.settings.seed == seed
 
 
-@pytest.mark.parametrize(("action", "name"), [("emitter.mute", "muted"), ("emitter.solo", "solo")])
-def test_mute_and_solo_by_key(stage, action, name):
-    stage.editor.window.actions_table[action].trigger()
-    assert getattr(stage.settings, name)
-    assert stage.document.undo_stack.count() == 1
-    stage.editor.window.actions_table[action].trigger()
-    assert not getattr(stage.settings, name)
+def test_mute_and_solo_by_key(stage):
+    for count, (action, name) in enumerate((("emitter.mute", "muted"), ("emitter.solo", "solo"))):
+        stage.editor.window.actions_table[action].trigger()
+        assert getattr(stage.settings, name)
+        assert stage.document.undo_stack.count() == 2 * count + 1
+        stage.editor.window.actions_table[action].trigger()
+        assert not getattr(stage.settings, name)
 
 
 def test_without_an_emitter_the_keys_say_so(stage):
@@ -157,27 +163,30 @@ def test_why_an_emitter_is_silent_is_said(stage):
 # --- presets ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_is_one_edit_and_is_recognised(stage, name):
+def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()
     before = stage.settings
-    stage.head.presets.chosen.emit(name)
-    assert {field: getattr(stage.settings, field) for field in BUILT_IN[name]} == BUILT_IN[name]
-    assert stage.settings.seed == 7
-    assert stage.document.undo_stack.undoText() == f"Use {name} for emitter"
-    assert stage.document.undo_stack.count() == 1
-    stage.document.undo_stack.undo()
-    assert stage.settings == before
+    for name in PRESETS:
+        stage.head.presets.chosen.emit(name)
+        assert {field: getattr(stage.settings, field) for field in BUILT_IN[name]} == BUILT_IN[name]
+        assert preset_of(stage.settings, BUILT_IN) == name
+        assert stage.settings.seed == 7
+        assert stage.document.undo_stack.undoText() == f"Use {name} for emitter"
+        assert stage.document.undo_stack.count() == 1
+        stage.document.undo_stack.undo()
+        assert stage.settings == before
 
 
-def test_own_presets_are_kept_used_and_deleted(stage, session):
+def test_own_presets_are_kept_used_and_deleted(session):
+    """Also by the next editor."""
+    stage = Stage(session.start())
     stage.set(rate=321.0, drag=0.77)
     stage.head.presets.saved.emit("mist")
     stage.head.presets.chosen.emit("Fire")
     assert stage.settings.rate != 321.0
     session.close(stage.editor)
-    again = Stage(session, Clock())
+    again = Stage(session.start())
     again.head.presets.chosen.emit("mist")
     assert (again.settings.rate, again.settings.drag) == (321.0, 0.77)
     again.head.presets.deleted.emit("mist")
@@ -194,21 +203,8 @@ def test_a_name_of_a_shipped_preset_is_refused(stage):
 # --- what emitters are on -----------------------------------------------------------------------------
 
 
-def skin_stage(session, arm):
-    stage = Stage(session, Clock(), arm, Selection(node="model-1"))
-    assert stage.settings.source is EmitterSource.FACES
-    return stage
-
-
-def test_a_preset_on_a_surface_leaves_it_there(session, arm):
-    stage = skin_stage(session, arm)
-    stage.head.presets.chosen.emit("Fire")
-    assert stage.settings.source is EmitterSource.FACES
-    assert stage.settings.model_node == "model-1"
-
-
-def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(session, arm, qtbot):
-    stage = skin_stage(session, arm)
+def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qtbot):
+    stage = on_skin
     assert stage.system is not None
     stage.document.remove_node("model-1")
     stage.document.select(Selection(node=stage.node))
@@ -272,22 +268,22 @@ def test_an_image_is_read_while_it_is_wanted(stage, image, qtbot):
     qtbot.waitUntil(lambda: image in images, timeout=10000)
 
 
-@pytest.mark.parametrize("content", [None, b"no image"])
-def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot, content):
-    path = tmp_path / "spark.png"
-    if content is not None:
-        path.write_bytes(content)
-    with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=10000):
-        stage.set(look=ParticleLook.TEXTURED, texture=str(path))
-    for _ in range(2):
-        picture(stage.editor)
-    errors = stage.messages(Severity.ERROR)
-    assert len(errors) == 1
-    assert errors[0].endswith("; the particles of emitter are round spots instead")
+def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no image")
+    stage.set(look=ParticleLook.TEXTURED)
+    for count, path in enumerate((tmp_path / "missing.png", broken)):
+        with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=10000):
+            stage.set(texture=str(path))
+        for _ in range(2):
+            picture(stage.editor)
+        errors = stage.messages(Severity.ERROR)
+        assert len(errors) == count + 1
+        assert errors[-1].endswith("; the particles of emitter are round spots instead")
 
 
-def test_a_density_map_is_read_for_a_surface(session, arm, image, qtbot):
-    stage = skin_stage(session, arm)
+def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
+    stage = on_skin
     stage.set(density_texture=str(image))
     qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=10000)
     stage.set(source=EmitterSource.POINT)
@@ -297,17 +293,19 @@ def test_a_density_map_is_read_for_a_surface(session, arm, image, qtbot):
 # --- files --------------------------------------------------------------------------------------------
 
 
-def test_everything_survives_saving_and_opening(session, arm, image, tmp_path):
-    stage = skin_stage(session, arm)
+def test_everything_survives_saving_and_opening(on_skin, qtbot, image, tmp_path):
+    stage = on_skin
     stage.set(texture=str(image), look=ParticleLook.TEXTURED, muted=True, seed=9, bursts="0:5 1:7", density_bone="a")
     stage.head.presets.chosen.emit("Smoke")
+    # A preset on a surface leaves it there.
+    assert (stage.settings.source, stage.settings.model_node) == (EmitterSource.FACES, "model-1")
     stage.document.duplicate_node(stage.node)
     path = tmp_path / "project" / "a.sinew"
     path.parent.mkdir()
     stage.editor.files.save_to(path)
     assert '"../spark.png"' in path.read_text(encoding="utf-8") or stage.settings.texture == ""
     assert load_project(path).scene == stage.document.scene
-    session.load(stage.editor, path)
+    Session(qtbot).load(stage.editor, path)
     assert len(stage.document.scene.of_kind("emitter")) == 2
 
 

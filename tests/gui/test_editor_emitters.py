@@ -10,14 +10,21 @@ from sim.emitter_handles import GripKind
 from sim.particles.presets import PRESETS, with_preset
 from sim.scene import ParamRef
 from sim.view_state import Selection
-from tests.gui.editor_harness import Mouse, picture
+from tests.gui.editor_harness import Mouse, Session, picture
 from widgets.outliner_entries import EntryKind
 
 
 @pytest.fixture
-def empty(session):
+def empty(fresh):
     """An editor with nothing in it."""
-    return session.start()
+    return fresh
+
+
+@pytest.fixture
+def editor(fresh, qtbot, arm):
+    """An editor with the arm open."""
+    Session(qtbot).load(fresh, arm)
+    return fresh
 
 
 def emitters(editor):
@@ -57,7 +64,7 @@ def test_every_preset_can_be_added_as_one_edit_with_a_name_of_its_own(empty):
     assert empty.document.undo_stack.count() == 2 * len(PRESETS)
 
 
-def test_on_a_bone_it_rides_there(editor):
+def test_on_a_bone_it_rides_there_and_on_a_model_its_surface_emits(editor):
     model = editor.document.scene.of_kind("model")[0].id
     bone = editor.active.model.skeleton.names[1]
     editor.document.select(Selection(node=model, bone=bone))
@@ -68,10 +75,6 @@ def test_on_a_bone_it_rides_there(editor):
     assert node.transform.position == (0.0, 0.0, 0.0)
     editor.document.undo_stack.undo()
     assert emitters(editor) == ()
-
-
-def test_on_a_model_its_surface_emits(editor):
-    model = editor.document.scene.of_kind("model")[0].id
     editor.document.select(Selection(node=model))
     trigger(editor, "add.emitter.fire")
     (node,) = emitters(editor)
@@ -97,14 +100,11 @@ def test_every_menu_says_where_an_emitter_would_go(editor):
     sky = editor.menu.menu_at(QPointF(2.0, 2.0))
     (add,) = [action.menu() for action in sky.actions() if action.text() == "&Add"]
     assert "&Emitter on the ground" in [action.text() for action in add.actions()]
-
-
-def test_an_ampersand_in_a_name_is_no_access_key(editor):
-    model = editor.document.scene.of_kind("model")[0]
+    # An ampersand in a name is no access key.
     editor.document.set_value(ParamRef(model.id, "node", "name"), "salt & pepper")
     editor.document.select(Selection(node=model.id))
-    editor.window.menus.add.aboutToShow.emit()
-    assert editor.window.menus.emitters.title() == "&Emitter on the surface of salt && pepper"
+    menus.add.aboutToShow.emit()
+    assert menus.emitters.title() == "&Emitter on the surface of salt && pepper"
 
 
 # --- handles on the emitter ---------------------------------------------------------------------------
@@ -117,10 +117,13 @@ class Handled:
         self.editor, self.document, self.mouse = editor, editor.document, Mouse(editor.viewport)
         trigger(editor, "add.emitter")
         self.node = emitters(editor)[-1].id
-        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
         editor.document.set_camera(Camera(target=(0.0, 0.3, 0.0), distance=3.0))
+        self.set(**values)
+
+    def set(self, **values):
+        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
         self.document.undo_stack.clear()
-        picture(editor)
+        picture(self.editor)
 
     @property
     def settings(self):
@@ -140,17 +143,18 @@ DRAGS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "values", "way", "name", "words"), DRAGS)
-def test_a_knob_is_dragged_as_one_edit(empty, kind, values, way, name, words):
-    stage = Handled(empty, **values)
-    before, start = stage.settings, stage.knob(kind)
-    stage.mouse.drag(start, start + way)
-    assert getattr(stage.settings, name) != getattr(before, name)
-    assert stage.document.undo_stack.count() == 1
-    assert stage.document.undo_stack.undoText() == f"Change the {words} of emitter"
-    stage.document.undo_stack.undo()
-    assert stage.settings == before
-    assert stage.document.selection.node == stage.node
+def test_a_knob_is_dragged_as_one_edit(empty):
+    stage = Handled(empty)
+    for kind, values, way, name, words in DRAGS:
+        stage.set(**values)
+        before, start = stage.settings, stage.knob(kind)
+        stage.mouse.drag(start, start + way)
+        assert getattr(stage.settings, name) != getattr(before, name)
+        assert stage.document.undo_stack.count() == 1
+        assert stage.document.undo_stack.undoText() == f"Change the {words} of emitter"
+        stage.document.undo_stack.undo()
+        assert stage.settings == before
+        assert stage.document.selection.node == stage.node
 
 
 def test_escape_takes_a_drag_back(empty):
@@ -185,10 +189,8 @@ def test_the_handles_are_those_of_the_selected_visible_emitter(empty):
     assert overlay.isVisible()
     stage.document.select(Selection())
     assert not overlay.isVisible()
-
-
-def test_a_flat_emitter_has_no_handles_and_breaks_nothing(empty):
-    stage = Handled(empty)
+    # A flat one has no handles, and breaks nothing.
+    stage.document.select(Selection(node=stage.node))
     stage.document.set_value(ParamRef(stage.node, "transform", "scale"), (1.0, 0.0, 1.0))
     stage.mouse.hover(QPointF(50, 50))
-    assert not empty.emitter_tool._overlay.isVisible()
+    assert not overlay.isVisible()

@@ -8,7 +8,7 @@ from sim.clock import STEP_TIME
 from sim.playhead import Playhead
 from sim.scene import PLAYBACK, ParamRef
 from sim.view_state import Selection
-from tests.gui.editor_harness import Clock, picture
+from tests.gui.editor_harness import Session, picture
 
 STEPS = 30
 
@@ -16,11 +16,9 @@ STEPS = 30
 class Stage:
     """An editor with the arm and a small cloth; ticks of playback come from the test."""
 
-    def __init__(self, session, model, qtbot):
-        self.qtbot, self.clock = qtbot, Clock()
-        self.editor = session.open(model, clock=self.clock) if model else session.start(clock=self.clock)
+    def __init__(self, editor, qtbot):
+        self.qtbot, self.editor, self.clock = qtbot, editor, editor.playback._clock
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
-        self.playback._timer.setInterval(100000)
         self.editor.edits.add_cloth()
         self.cloth = self.document.selection.node
         values = {"columns": 8, "rows": 8}
@@ -66,8 +64,14 @@ class Stage:
 
 
 @pytest.fixture
-def stage(session, arm, qtbot):
-    return Stage(session, arm, qtbot)
+def opened(fresh, arm, qtbot):
+    Session(qtbot).load(fresh, arm)
+    return fresh
+
+
+@pytest.fixture
+def stage(opened, qtbot):
+    return Stage(opened, qtbot)
 
 
 def test_a_seek_gives_the_bits_that_playing_gives(stage):
@@ -83,11 +87,14 @@ def test_a_seek_gives_the_bits_that_playing_gives(stage):
     assert stage.editor.stepper.step_count == STEPS
 
 
-def test_pictures_of_another_moment_do_not_disturb_it(stage, monkeypatch):
+def test_pictures_of_another_moment_and_edits_of_the_look_do_not_disturb_it(stage, monkeypatch):
     stage.play(12)
     played, time = stage.state(), stage.playback.playhead.time
     monkeypatch.setattr("app.seek.TURN", 0.0)
     stage.seek.progressed.connect(lambda *_: stage.editor.viewport.grabFramebuffer())
+    names = iter(f"sheet {number}" for number in range(1000))
+    name = ParamRef(stage.cloth, "node", "name")
+    stage.seek.progressed.connect(lambda text, _: text and stage.document.set_value(name, next(names)))
     stage.playback.scrub(0.9)
     stage.playback.scrub(time)
     stage.run()
@@ -132,12 +139,8 @@ def test_the_status_bar_offers_it_where_the_simulation_is_elsewhere(stage):
         stage.button.click()
     assert stage.button.isHidden()
     assert stage.editor.window._bar.isHidden()
-
-
-def test_at_the_start_it_only_resets(stage):
-    stage.play(5)
     stage.playback.set_playhead(Playhead(0.0))
-    stage.run()
+    stage.run()  # at the start it only resets
     assert stage.editor.stepper.step_count == 0
 
 
@@ -147,6 +150,8 @@ def test_escape_stops_it_where_it_is(stage, monkeypatch):
     stage.editor.window.actions_table["simulate.seek"].trigger()
     stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3)
     assert stage.editor.window._cancel.isVisible()
+    picture(stage.editor)
+    assert stage.button.isHidden()  # it is under way
     stage.editor.viewport.setFocus()
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
     steps = stage.editor.stepper.step_count
@@ -157,50 +162,41 @@ def test_escape_stops_it_where_it_is(stage, monkeypatch):
     assert stage.editor.window._cancel.isHidden()
 
 
-@pytest.mark.parametrize("end", ["scrub", "play", "reset", "edit", "new"])
-def test_whatever_else_the_user_does_ends_it(stage, monkeypatch, end):
+def test_whatever_else_the_user_does_ends_it(stage, monkeypatch):
     monkeypatch.setattr("app.seek.TURN", 0.0)
-    stage.playback.scrub(0.9)
-    stage.seek.start()
-    stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 2)
-    {
-        "scrub": lambda: stage.playback.scrub(0.4),
-        "play": stage.playback.toggle,
-        "reset": stage.playback.reset_simulation,
-        "edit": lambda: stage.document.set_value(ParamRef(stage.cloth, "cloth", "thickness"), 0.02),
-        "new": stage.editor.files.new,
-    }[end]()
-    stage.qtbot.waitUntil(lambda: not stage.seek.busy)
-    assert stage.editor.window._bar.isHidden()
-    if end == "scrub":
-        assert stage.playback.playhead.time == 0.4
-        assert stage.button.isVisible()
-    if end == "play":
-        assert stage.playback.playhead.playing
+    thickness = ParamRef(stage.cloth, "cloth", "thickness")
+
+    def end_by(act):
+        stage.playback.pause()
+        stage.playback.scrub(0.9)
+        stage.seek.start()
+        stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 2)
+        act()
+        stage.qtbot.waitUntil(lambda: not stage.seek.busy)
+        assert stage.editor.window._bar.isHidden()
+
+    end_by(lambda: stage.playback.scrub(0.4))
+    assert stage.playback.playhead.time == 0.4
+    assert stage.button.isVisible()
+    end_by(stage.playback.toggle)
+    assert stage.playback.playhead.playing
+    end_by(stage.playback.reset_simulation)
+    assert stage.editor.stepper.step_count == 0
+    end_by(lambda: stage.document.set_value(thickness, 0.02))
+    end_by(stage.editor.files.new)
 
 
-def test_a_change_of_the_look_does_not_end_it(stage, monkeypatch):
-    monkeypatch.setattr("app.seek.TURN", 0.0)
-    stage.playback.scrub(0.3)
-    stage.seek.start()
-    stage.document.set_value(ParamRef(stage.cloth, "node", "name"), "sheet")
-    assert stage.seek.busy
-    with stage.qtbot.waitSignal(stage.seek.ended, timeout=20000):
-        pass
-
-
-def test_without_a_clip_the_steps_that_were_done_are_done_again(session, qtbot):
-    stage = Stage(session, None, qtbot)
+def test_without_a_clip_the_steps_that_were_done_are_done_again(fresh, qtbot):
+    stage = Stage(fresh, qtbot)
     stage.play(STEPS)
     played = stage.state()
     assert stage.run().startswith(f"Simulated {STEPS} steps")
     assert stage.state() == played
 
 
-def test_nothing_to_simulate_is_said(session, arm, qtbot):
-    editor = session.open(arm)
-    with qtbot.waitSignal(editor.seek.ended) as ended:
-        editor.seek.start()
+def test_nothing_to_simulate_is_said(opened, qtbot):
+    with qtbot.waitSignal(opened.seek.ended) as ended:
+        opened.seek.start()
     assert ended.args == ["There is nothing to simulate"]
 
 
@@ -214,9 +210,9 @@ def test_the_playhead_stays_within_the_range(stage):
     assert stage.editor.stepper.step_count == int((clip - 0.2) / STEP_TIME + 1e-6)
 
 
-def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, session):
+def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, qtbot):
     stage.play(5)
     stage.editor.files.save_to(tmp_path / "a.sinew")
-    session.load(stage.editor, tmp_path / "a.sinew")
+    Session(qtbot).load(stage.editor, tmp_path / "a.sinew")
     assert stage.editor.stepper.step_count == 0
     assert stage.button.isVisible()
