@@ -1,4 +1,4 @@
-"""Cost of a frame of one character with 60 joints and one small cloth: as a whole, and of Python alone."""
+"""Cost of a frame of one character with 60 joints, one small cloth and one emitter: as a whole, and of Python alone."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from sim.bench.silent_gl import silent_gl
 from sim.camera import Camera
 from sim.clock import STEP_TIME
 from sim.cloth_settings import ClothSettings
+from sim.emitter_settings import EmitterSettings
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -23,6 +24,7 @@ SIZES = (200,)
 STEPS = 60
 PICTURE = (64, 64)
 CLOTH = ClothSettings(columns=22, rows=22)
+EMITTER = EmitterSettings(capacity=128, rate=60.0)
 
 
 def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
@@ -48,6 +50,7 @@ def _rows(context: Context, vertex_count: int, repeat: int) -> list[Row]:
         nodes=(
             Node(id="character", model=ModelSettings()),
             Node(id="cloth", cloth=CLOTH),
+            Node(id="emitter", emitter=EMITTER),
             Node(id="light", light=LightSettings()),
         )
     )

@@ -192,9 +192,8 @@ class Program:
 
 
 def _packed(kind: UniformType, size: int, value: Any) -> tuple[np.ndarray, bytes]:
-    """What is sent, read-only, and its bytes."""
-    # The caller may go on writing into its array, so this is a copy.
-    array = np.array(kind.encode(value, size))
+    """What is sent, which nobody may write into, and its bytes."""
+    array = kind.encode(value, size)
     array.flags.writeable = False
     return array, array.tobytes()
 

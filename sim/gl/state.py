@@ -115,11 +115,13 @@ class PipelineState:
             GL.glBlendFuncSeparate(*BLENDS[self.blend])
         GL.glColorMask(*self.colour_mask)
 
-    def _apply_polygons(self, _context: "Context") -> None:
+    def _apply_faces(self, _context: "Context") -> None:
         _switch(GL.GL_CULL_FACE, self.cull != "none")
         if self.cull != "none":
             GL.glCullFace(FACES[self.cull])
         GL.glFrontFace(GL.GL_CCW)
+
+    def _apply_fill(self, _context: "Context") -> None:
         GL.glPolygonMode(GL.GL_FRONT_AND_BACK, FILLS[self.fill])
         for kind in (GL.GL_POLYGON_OFFSET_FILL, GL.GL_POLYGON_OFFSET_LINE, GL.GL_POLYGON_OFFSET_POINT):
             _switch(kind, self.polygon_offset is not None)
@@ -148,7 +150,8 @@ _NEVER_USED = (
 _GROUPS: tuple[tuple[Callable[[PipelineState], object], Callable[[PipelineState, "Context"], None]], ...] = (
     (attrgetter("depth_test", "depth_write", "depth_func", "depth_range"), PipelineState._apply_depth),
     (attrgetter("blend", "colour_mask"), PipelineState._apply_blend),
-    (attrgetter("cull", "fill", "polygon_offset"), PipelineState._apply_polygons),
+    (attrgetter("cull"), PipelineState._apply_faces),
+    (attrgetter("fill", "polygon_offset"), PipelineState._apply_fill),
     (attrgetter("scissor"), PipelineState._apply_scissor),
     (
         attrgetter("line_width", "program_point_size", "multisample", "alpha_coverage", "srgb_write"),

@@ -29,14 +29,14 @@ class UniformType:
     sampler_target: int | None = None
 
     def encode(self, value: object, size: int) -> npt.NDArray[Any]:
-        """Value as an array of shape (count, *shape), count at most `size`.
+        """Value as a new array of shape (count, *shape), count at most `size`.
 
         Raises:
             ValueError: If the shape does not fit.
         """
         if value is None:  # numpy would make a NaN of it
             raise ValueError(f"no value for {self.glsl}")
-        array = np.ascontiguousarray(value, self.dtype)
+        array = np.array(value, self.dtype, order="C")
         if array.shape == self.shape or (not self.shape and array.shape == (1,)):
             return array.reshape(1, *self.shape)
         if size > 1 and array.ndim == len(self.shape) + 1 and array.shape[1:] == self.shape and 0 < len(array) <= size:

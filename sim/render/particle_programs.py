@@ -76,6 +76,7 @@ class ParticlePrograms:
         self._library = library
         self._point_limit = context.capabilities.point_size_range[1]
         self._programs: dict[Variant, Program] = {}
+        self._sprites: set[Program] = set()
         self._nothing = VertexArray(context, label="particles drawn")
 
     def prepared(self, batch: Batch) -> Program:
@@ -98,7 +99,7 @@ class ParticlePrograms:
         """Draws a batch with its program, or so many of its particles from the first one on."""
         count = batch.count - first if count is None else count
         program["u_first"] = first
-        if self._takes_sprites(batch):
+        if program in self._sprites:
             self._nothing.draw(program, "points", count=count)
         elif count:
             self._nothing.draw(program, "triangle_strip", count=4, instances=count)
@@ -114,7 +115,10 @@ class ParticlePrograms:
         variant = Variant(view.look, view.blending, batch.lights, is_soft, sprites, batch.casts)
         if variant not in self._programs:
             fragment = "particles/cast.frag" if batch.casts else "particles/draw.frag"
-            self._programs[variant] = self._library.program("particles/draw.vert", fragment, defines=variant.defines)
+            program = self._library.program("particles/draw.vert", fragment, defines=variant.defines)
+            self._programs[variant] = program
+            if sprites:
+                self._sprites.add(program)
         return self._programs[variant]
 
     def _takes_sprites(self, batch: Batch) -> bool:

@@ -38,9 +38,10 @@ class Projection:
 
     def nearest(self, box: Bounds) -> float:
         """Smallest w in a box of the world: the depth [m] of its nearest corner with perspective, 1 without."""
-        row = self.clip_from_world[3]
-        corners = np.where(row[:3] > 0.0, box.lo, box.hi)
-        return float(row[:3] @ corners + row[3])
+        *row, near = self.clip_from_world[3].tolist()
+        for part, low, high in zip(row, box.lo.tolist(), box.hi.tolist(), strict=True):
+            near += part * (low if part > 0.0 else high)
+        return near
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
         """Whether particles no wider than this [m] stay small enough for point sprites all over a box.
