@@ -76,6 +76,22 @@ class Buffer(GLObject):
             GL.glBindBuffer(GL.GL_COPY_WRITE_BUFFER, self.name)
             GL.glBufferSubData(GL.GL_COPY_WRITE_BUFFER, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
+    def fill(self, data: npt.NDArray[Any]) -> None:
+        """Repeat the data from the first byte to the last; the GPU does most of it.
+
+        Raises:
+            GLLimitError: If it is larger than the buffer, or empty.
+        """
+        data = np.ascontiguousarray(data)
+        if not data.nbytes:
+            raise GLLimitError(f"buffer {self.label!r}: nothing to fill it with")
+        self.write(data)
+        done = data.nbytes
+        while done < self.size:
+            length = min(done, self.size - done)
+            self.copy_to(self, length, target_offset=done)
+            done += length
+
     def orphan(self, data: npt.NDArray[Any] | int | None = None) -> None:
         """Replace the storage, so that pending draws keep the old one and the driver need not wait.
 

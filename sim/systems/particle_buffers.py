@@ -18,6 +18,9 @@ DEAD = -1.0
 BROKEN_BELOW = -2e6
 """Lives below this are those of particles that left the world, or whose place was no number; their place is sound."""
 
+FILLED_AT_ONCE = 1 << 14
+"""Slots that the processor clears; the GPU repeats them."""
+
 PER_VERTEX = 4
 """Particles that one vertex of a step stands for."""
 

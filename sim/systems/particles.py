@@ -20,7 +20,7 @@ from sim.particles.plan import check_emitter, schedule_of, slots_needed, starvat
 from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
 from sim.systems.emitter_passes import EmitterPasses, substeps_of
 from sim.systems.emitter_room import check_room
-from sim.systems.particle_buffers import BROKEN_BELOW, DEAD, ScratchPool, dead_records, padded_slots
+from sim.systems.particle_buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
 from sim.systems.particle_count import Census, ParticleCount
 
 UInt32 = npt.NDArray[np.uint32]
@@ -39,7 +39,7 @@ class EmitterSystem:
     Attributes:
         settings: As applied last.
         step_count: Steps since the start.
-        born: Particles born since the start; for one that is always full its capacity.
+        born: Particles born since the start; for one that is always full its capacity, once it runs.
         alive: How many lived at the last count, see `poll`.
         halted: Why the particles stand still, or "" while they can move.
         warning: What the capacity is too small for, or "".
@@ -89,8 +89,6 @@ class EmitterSystem:
         self._schedule: Schedule = schedule_of(self.settings)
         self.step_count = self.born = self.alive = 0
         self.halted = ""
-        if self._is_always_full:
-            self.born = self.settings.capacity
 
     def step(self, inputs: EmitterInputs = NO_INPUTS) -> bool:
         """Advance by one step of `STEP_TIME`, at whose end the source and the colliders stand as given.
@@ -120,8 +118,7 @@ class EmitterSystem:
         """
         self.step_count += 1
         self.halted, self.alive = "", 0
-        if not self._is_always_full:
-            self.born = self._schedule.births_before(self.step_count)
+        self.born = 0 if self._is_always_full else self._schedule.births_before(self.step_count)
         if not self._is_clear:
             self._clear()
 
@@ -268,7 +265,7 @@ class EmitterSystem:
         self._substeps = substeps_of(settings)
 
     def _clear(self) -> None:
-        self._side.buffer.write(dead_records(self.settings.capacity))
+        self._side.buffer.fill(dead_records(min(self.settings.capacity, FILLED_AT_ONCE)))
         self._is_clear = True
         self._count.forget()
 
@@ -284,6 +281,7 @@ class EmitterSystem:
         """Who moves and who is born in every substep of the step that begins after `start` steps."""
         capacity = self.settings.capacity
         if self._is_always_full:
+            self.born = capacity
             return [CaptureRun(values, capacity) for values in self._substeps]
         runs = []
         for values in self._substeps:

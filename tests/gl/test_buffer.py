@@ -67,6 +67,18 @@ def test_empty_buffers_are_allowed(context: Context) -> None:
     buffer.copy_to(Buffer(context, 0))
 
 
+@pytest.mark.parametrize("count", [1, 3, 4, 7, 12, 13])
+def test_filling_repeats_to_the_very_end(context: Context, count: int) -> None:
+    buffer = Buffer(context, np.zeros(13, np.float32))
+    data = np.arange(1, count + 1, dtype=np.float32)
+    buffer.fill(data)
+    np.testing.assert_array_equal(buffer.read(), np.resize(data, 13))
+    with pytest.raises(GLLimitError, match="nothing"):
+        buffer.fill(data[:0])
+    with pytest.raises(GLLimitError):
+        buffer.fill(np.zeros(14, np.float32))
+
+
 def test_readback_returns_the_contents_at_the_time_of_the_request(context: Context) -> None:
     buffer = Buffer(context, np.arange(6, dtype=np.float32))
     readback = Readback(context)
