@@ -187,6 +187,21 @@ def test_depth_is_written_when_asked_even_without_the_test(
     assert target.read_depth()[1, 1] == pytest.approx(expected, abs=1e-6)
 
 
+def test_clearing_and_copying_heed_nothing_that_a_draw_left(context: Context, shaders: ShaderLibrary) -> None:
+    target, copy = Framebuffer(context, (8, 8)), Framebuffer(context, (8, 8))
+    masked = PipelineState(scissor=(0, 0, 1, 1), colour_mask=(False,) * 4, depth_write=False, srgb_write=True)
+    copy.clear()
+    draw_half(context, shaders, masked, (1, 1, 1, 1))
+    target.clear((0.5, 0.25, 1.0, 1.0), depth=0.25)
+    draw_half(context, shaders, masked, (1, 1, 1, 1))
+    target.resolve_to(copy, depth=True)
+    assert (np.abs(copy.read_pixels().astype(int) - [128, 64, 255, 255]) <= 1).all()
+    np.testing.assert_allclose(copy.read_depth(), 0.25, atol=1e-6)
+    copy.bind()
+    draw_half(context, shaders, masked, (1, 1, 1, 1))
+    assert (copy.read_pixels()[1:, 1:] != 255).any(axis=2).all(), "the state of the draw is set again"
+
+
 def test_lines_and_offsets_apply(context: Context, shaders: ShaderLibrary) -> None:
     target = Framebuffer(context, (16, 16))
     target.clear()

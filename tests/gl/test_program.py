@@ -165,6 +165,16 @@ def test_setting_a_value_in_place_later_does_not_change_the_uniform(context: Con
     np.testing.assert_allclose(target.read()["value"][0], 9)
 
 
+def test_each_value_arrives_whatever_kind_was_set_before(context: Context, tmp_path: Path) -> None:
+    library = make_library(context, tmp_path, {"v.vert": HEADER + "uniform vec4 u;\nvoid main() { o_value = u; }"})
+    kernel = Kernel(library, "v.vert", OUT)
+    target = Buffer(context, 16, dtype=OUT.dtype)
+    first, second = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
+    for value in (first, second, first, first, np.array(second), second, list(first), first, np.array(second)):
+        kernel.run(VertexArray(context), target, 1, u=value)
+        np.testing.assert_array_equal(target.read()["value"][0], value)
+
+
 def test_a_stage_that_does_not_compile_reports_every_file_and_line(context: Context, tmp_path: Path) -> None:
     library = make_library(
         context,

@@ -36,6 +36,13 @@ def test_the_box_of_a_node_holds_what_is_drawn(stage: Stage, assets, method: Ski
         assert box.extent < 4.0 * np.ptp(vertices, axis=0).max()
 
 
+def test_a_model_that_comes_later_takes_the_settings_of_its_node(stage: Stage) -> None:
+    node = model_node(skinning=SkinningMethod.LBS, hidden_sections="nothing")
+    stage.look(node)
+    stage.engine.set_model("model", model_of(quad()), {})
+    assert stage.engine.view("model").settings == node.model
+
+
 def test_the_box_of_all_is_around_the_visible_ones(stage: Stage) -> None:
     left, right = Transform(position=(-5.0, 0.0, 0.0)), Transform(position=(5.0, 0.0, 0.0))
     models = {"a": model_of(quad()), "b": model_of(quad())}
