@@ -1,11 +1,10 @@
 """What tests of the whole editor share: answers instead of dialogs, a clock, pictures, and a mouse."""
 
-import gc
 import shutil
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -99,23 +98,11 @@ class Session:
     def close(self, editor: Editor) -> None:
         editor.window.close()
         self._editors.remove(editor)
-        delete(editor.window)
 
     def close_all(self) -> None:
         for editor in list(self._editors):
             editor.dialogs.choice = Answer.DISCARD
             self.close(editor)
-
-
-def delete(window: QWidget) -> None:
-    """Deletes a window with all it holds, which the connections of a closed editor would keep alive for ever.
-
-    Without a collection in the middle, which would free wrappers of widgets that are being deleted.
-    """
-    gc.disable()
-    window.deleteLater()
-    QCoreApplication.sendPostedEvents(window, QEvent.Type.DeferredDelete)
-    gc.enable()
 
 
 def sample(name: str, folder: Path) -> Path:
