@@ -31,6 +31,11 @@ def frame_light(editor):
     return pixels_of_light(editor)
 
 
+def wait_for_models(editor, qtbot):
+    """A model that comes back goes to the GPU in turns."""
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.busy, timeout=20000)
+
+
 def trigger(editor, action_id):
     action = editor.window.actions_table[action_id]
     assert action.isEnabled(), action_id
@@ -54,7 +59,7 @@ def test_every_edit_is_one_entry_that_undo_takes_back(editor):
         stack.undo()
 
 
-def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(editor):
+def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(editor, qtbot):
     document = editor.document
     first_scene, first_picture = document.scene, picture(editor)
     for action_id in ACTIONS:
@@ -62,6 +67,7 @@ def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(ed
         trigger(editor, action_id)
         picture(editor)
     camera = document.view_state.camera
+    wait_for_models(editor, qtbot)
     last_scene, last_picture = document.scene, picture(editor)
     assert document.undo_stack.count() == len(ACTIONS)
     assert not np.array_equal(first_picture, last_picture)
@@ -70,10 +76,12 @@ def test_undoing_everything_restores_scene_and_picture_and_redo_the_other_end(ed
     assert document.view_state.camera == camera
     assert document.scene == first_scene
     assert not document.modified
+    wait_for_models(editor, qtbot)
     np.testing.assert_array_equal(picture(editor), first_picture)
     while document.undo_stack.canRedo():
         document.undo_stack.redo()
     assert document.scene == last_scene
+    wait_for_models(editor, qtbot)
     np.testing.assert_array_equal(picture(editor), last_picture)
 
 
