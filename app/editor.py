@@ -26,6 +26,7 @@ from app.model_loader import ModelLoader
 from app.model_store import ModelStore
 from app.model_uploads import ModelUploads
 from app.panels import Panels
+from app.particle_rehearsal import ParticleRehearsal
 from app.past_values import PastValues
 from app.places import config_folder, data_folder
 from app.playback import Playback
@@ -119,6 +120,7 @@ class Editor:
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
         self.full_picture = FullPicture(self.client, self.viewport)
+        self.particle_rehearsal = ParticleRehearsal(self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
         self.emitter_tool = EmitterTool(self.document, self.client, self.viewport, self.emitters)

@@ -61,6 +61,7 @@ class ViewportClient(QObject):
         gl_failed: One line about an OpenGL error.
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
         measured: What pictures cost became known; carries a list of `FrameSample`, in order.
+        postponed: The picture would wait for the driver to compile something; have it done by `gl_rehearse`.
         settled: The last picture was a draft and no other has followed; draw it in full.
 
     Attributes:
@@ -71,6 +72,7 @@ class ViewportClient(QObject):
     drawn = Signal(object)
     gl_failed = Signal(str)
     measured = Signal(list)
+    postponed = Signal()
     ready = Signal()
     settled = Signal()
     troubled = Signal(str, str)
@@ -95,6 +97,7 @@ class ViewportClient(QObject):
         self._scale = 0.0
         self._comparison: ComparisonStatistics | None = None
         self._last, self._cost, self._begun = 0.0, 0.0, 0.0
+        self._shown: tuple[int, int, int] | None = None  # framebuffer and size of the last picture
         self._settled = QTimer(self, singleShot=True, interval=round(SETTLE * 1000.0))
         self._settled.timeout.connect(self._settle)
 
@@ -112,11 +115,12 @@ class ViewportClient(QObject):
         """Draws the scene at the playhead.
 
         While pictures follow one another and take long, they are drafts; in the end one is drawn in full.  Until that
-        is done, the framebuffer keeps what it shows.
+        is done, or could be begun, the framebuffer keeps what it shows.
         """
-        engine = self.engine
-        if engine is None or self._waits_for((width, height)):
+        engine, place = self.engine, (framebuffer_id, width, height)
+        if engine is None or self._waits_for((width, height)) or (place == self._shown and self._postpones()):
             return
+        self._shown = place
         self._timing.begin(engine)
         begun = time.monotonic()
         output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
@@ -153,13 +157,20 @@ class ViewportClient(QObject):
             camera = self._document.view_state.camera
             self.pending = engine.begin((width, height), camera, self._current_overlay())
 
+    def gl_rehearse(self) -> bool:
+        """Has the driver compile a part of what the next picture needs; returns whether there may be more."""
+        if self.engine is None:
+            return False
+        self.prepare()
+        return self.engine.rehearse(self._document.view_state.camera)
+
     def gl_outdated(self) -> None:
         """Gives up the picture that was begun."""
         self.pending = None
 
     def gl_release(self) -> None:
         """Deletes everything; may be called twice."""
-        self.pending = None
+        self.pending = self._shown = None
         if self._log is not None:
             self._log.release()
             self._log = None
@@ -258,6 +269,17 @@ class ViewportClient(QObject):
     def _waits_for(self, size: tuple[int, int]) -> bool:
         """Whether a picture of this size [px] was begun and is not done."""
         return self.pending is not None and self.pending.size == size and not self.pending.done
+
+    def _postpones(self) -> bool:
+        """Whether the driver has something to compile first, which others see to."""
+        assert self.engine is not None
+        if self.pending is not None:
+            return False
+        self.prepare()
+        waits = self.engine.needs_rehearsal(self._document.view_state.camera)
+        if waits:
+            self.postponed.emit()
+        return waits
 
     def _takes_draft(self) -> bool:
         """Whether this picture is one of a slow sequence, or takes too long to be waited for."""

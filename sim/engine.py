@@ -1,7 +1,7 @@
 """The engine: sole owner of every GL name; the same for the window, for files, for tests and benches.
 
-`apply` takes the scene and the models, `advance` evaluates a moment, `draw` makes a picture of it.  Drawing
-never advances time.  It knows no Qt; the caller makes the context current.
+`apply` takes the scene, `advance` evaluates a moment, `draw` makes a picture of it.  Drawing never advances time.
+It knows no Qt; the caller makes the context current.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
 from sim.render.scene_bounds import scene_bounds
 from sim.render.scene_picking import pick_node, pick_particle
-from sim.render.scene_shot import emitter_marks, model_shot, scene_shot
+from sim.render.scene_shot import emitter_marks, model_shot, scene_lights, scene_shot
 from sim.render.scene_statistics import Statistics, scene_statistics
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay
@@ -160,14 +160,9 @@ class Engine:
             self._picture.draw(output, scene_shot(self._views, camera, overlay.selected_node), overlay, draft)
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingPicture:
-        """Has the same drawn as `draw` and does not wait for it; to be shown once it is done, before the next picture.
+        """Has the same drawn as `draw` in this size [px] and does not wait for it; to be shown before the next picture.
 
-        Very many particles a software renderer draws in steps, which the picture is asked for.
-
-        Args:
-            size: Width and height of the picture [px].
-            camera: Where it is seen from.
-            overlay: What the editor marks; nothing for None.
+        Very many particles a software renderer draws in turns, which the picture is asked for.
         """
         self.context.invalidate()
         overlay = overlay or Overlay()
@@ -177,8 +172,16 @@ class Engine:
     @property
     def takes_one_go(self) -> bool:
         """Whether a picture in full can be drawn without a break: a software renderer takes long for many particles."""
-        shown = self._views.shown_emitters()
-        return self._picture.takes_one_go(sum(view.system.slot_count for view in shown))
+        return self._picture.takes_one_go(sum(view.system.slot_count for view in self._views.shown_emitters()))
+
+    def needs_rehearsal(self, camera: Camera) -> bool:
+        """Whether the next picture would wait until the driver has compiled how its particles are drawn."""
+        emitters, scene = self._views.shown_emitters(), self._views.scene
+        return self._picture.needs_rehearsal(emitters, scene_lights(scene, camera), scene.view.samples)
+
+    def rehearse(self, camera: Camera) -> bool:
+        """Has the driver compile a part of that; returns whether there was one."""
+        return self._picture.rehearse_particles(scene_shot(self._views, camera))
 
     # --- the GPU --------------------------------------------------------------------------------------
 

@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sim.emitter_settings import Blending
+from sim.profile.run import NO_RUN, NoRun
 from sim.render.emitter_view import EmitterView
 from sim.render.frame import Frame
 from sim.render.particle_draft import draft_strides
+
+
+def unmeasured(_name: str, _detail: str = "") -> NoRun:
+    """The scope of what is drawn in several turns, or in secret."""
+    return NO_RUN
+
 
 FIRST_PIECE, SMALLEST_PIECE = 8192, 256
 """Particles that are drawn without a break at first, which is the most, and where they take longest."""
@@ -53,6 +60,7 @@ class Crowd:
         scope: Measures what is done within, by the name of an emitter.
         is_draft: Whether transparent particles are gathered at half the size.
         pace: How many are drawn without a break; None for all.
+        sprites: Where one particle alone is drawn, for the sake of drawing: whether as a point sprite or as a quad.
     """
 
     frame: Frame
@@ -61,6 +69,7 @@ class Crowd:
     scope: Scope
     is_draft: bool = False
     pace: Pace | None = None
+    sprites: bool | None = None
 
     @classmethod
     def of(
@@ -98,6 +107,9 @@ class Crowd:
 
     def pieces(self, count: int) -> Iterator[tuple[int, int]]:
         """First one and number of so many particles that are drawn without a break."""
+        if self.sprites is not None:
+            yield 0, 1
+            return
         first = 0
         while first < count:
             size = min(self.pace.piece if self.pace else count, count - first)

@@ -64,7 +64,7 @@ class ParticlePass:
         frame, state = crowd.frame, _SOLID.within(scissor)
         projection = Projection(frame.clip_from_world, (frame.width, frame.height))
         for view, stride in crowd.of_kind(Blending.OPAQUE):
-            batch = Batch(view, projection, stride, len(frame.lights))
+            batch = Batch(view, projection, stride, len(frame.lights), sprites=crowd.sprites)
             program = self._programs.prepared(batch)
             program["u_least"] = _LEAST_COVERED if target.samples else _HALF_COVERED
             program.set_if_active("u_shadow_map", shadow_map)
@@ -74,20 +74,29 @@ class ParticlePass:
         """Draws opaque particles into the framebuffer of the shadow map."""
         projection = Projection(crowd.frame.shadow_clip_from_world, (SHADOW_SIZE, SHADOW_SIZE))
         for view, stride in crowd.of_kind(Blending.OPAQUE):
-            batch = Batch(view, projection, stride, casts=True)
+            batch = Batch(view, projection, stride, casts=True, sprites=crowd.sprites)
             yield from self._draw(self._programs.prepared(batch), batch, crowd, _CASTING, shadow.bind)
 
-    def draw_transparent(self, crowd: Crowd, picture: RenderTarget) -> Steps[None]:
-        """Draws all others over the picture, after everything that they may lie before; a draft at half the size."""
+    def draw_transparent(
+        self, crowd: Crowd, picture: RenderTarget, gathered: ParticleTarget | None = None
+    ) -> Steps[None]:
+        """Draws all others over the picture, after everything that they may lie before; a draft at half the size.
+
+        Args:
+            crowd: The particles.
+            picture: What is drawn over.
+            gathered: Where they gather before; by default where those of all pictures do.
+        """
+        gathered = gathered or self._target
         shining, layered = crowd.of_kind(Blending.ADDITIVE), crowd.of_kind(Blending.ALPHA)
         if not shining and not layered:
             return
         scene, frame = picture.current, crowd.frame
         is_small = crowd.is_draft and not scene.samples
         size = (-(-frame.width // 2), -(-frame.height // 2)) if is_small else scene.size
-        depth = self._target.begin(size, scene)
-        light = self._target.light() if shining else None
-        cover = self._target.cover() if layered else None
+        depth = gathered.begin(size, scene)
+        light = gathered.light() if shining else None
+        cover = gathered.cover() if layered else None
         if light is not None:
             yield from self._gather(light, shining, crowd, depth)
         if cover is not None:
@@ -130,7 +139,8 @@ class ParticlePass:
     ) -> Steps[None]:
         frame = crowd.frame
         lights = len(frame.lights) if view.blending is Blending.ALPHA else 0
-        batch = Batch(view, Projection(frame.clip_from_world, target.size), stride, lights)
+        projection = Projection(frame.clip_from_world, target.size)
+        batch = Batch(view, projection, stride, lights, sprites=crowd.sprites)
         program = self._programs.prepared(batch)
         program.set_if_active("u_middle", frame.middle_depth)
         if depth is not None:

@@ -27,6 +27,7 @@ class Batch:
         stride: Slots to one that is drawn.
         lights: Lamps that light them.
         casts: Whether it is a light that sees them.
+        sprites: Whether point sprites are drawn; None for what suits their size.
     """
 
     view: EmitterView
@@ -34,6 +35,7 @@ class Batch:
     stride: int = 1
     lights: int = 0
     casts: bool = False
+    sprites: bool | None = None
 
     @property
     def count(self) -> int:
@@ -124,6 +126,8 @@ class ParticlePrograms:
     def _takes_sprites(self, batch: Batch) -> bool:
         if batch.view.look is ParticleLook.STREAK:
             return False
+        if batch.sprites is not None:
+            return batch.sprites
         largest = batch.view.largest * batch.stride**0.5
         return batch.projection.takes_sprites(largest, batch.view.bounds, self._point_limit)
 

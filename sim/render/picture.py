@@ -2,26 +2,29 @@
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.uniform_block import UniformBlock
-from sim.profile.run import NO_RUN, NoRun
 from sim.render.background_pass import BackgroundPass
 from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
 from sim.render.emitter_outline import emitter_outline
-from sim.render.frame import FIELDS
+from sim.render.emitter_view import EmitterView
+from sim.render.frame import FIELDS, Light
 from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
-from sim.render.particle_crowd import Crowd, Pace
+from sim.render.particle_crowd import Crowd, Pace, unmeasured
 from sim.render.particle_draft import DraftBudget
 from sim.render.particle_pass import ParticlePass
+from sim.render.particle_rehearsal import SIZE as SECRET_SIZE
+from sim.render.particle_rehearsal import ParticleRehearsal, Setting
 from sim.render.pending_picture import PendingPicture
 from sim.render.rehearsal import Rehearsal
 from sim.render.shadow_pass import ShadowPass
@@ -33,7 +36,7 @@ from sim.view_settings import Comparison, ViewSettings
 Scissor = tuple[int, int, int, int] | None
 DRAFT_SAMPLES = 0
 
-AT_ONCE = 50_000
+AT_ONCE = 20_000
 """Particles above which a software renderer takes too long for a whole picture in one go."""
 
 
@@ -62,6 +65,7 @@ class Picture:
         self._is_software = context.capabilities.is_software
         self._pace = Pace()
         self._drafts, self._spent = DraftBudget(self._is_software), 0.0
+        self._rehearsal = ParticleRehearsal(context, self._block, self._particles, self._shadow)
         self._guides = GuidePass(context, library)
         self._bones = bone_pass(context, library)
         self._markers = marker_pass(context, library)
@@ -85,7 +89,7 @@ class Picture:
 
         Of very many particles a software renderer has drawn only some when the call returns.
         """
-        crowd = Crowd.of(shot.emitters, shot.frame(*size), _unmeasured, pace=self._pace if self._is_software else None)
+        crowd = Crowd.of(shot.emitters, shot.frame(*size), unmeasured, pace=self._pace if self._is_software else None)
         steps = self._steps(shot, overlay, crowd)
         picture = PendingPicture(self._context, self._block, self._target, size, steps, self._pace)
         if self.takes_one_go(crowd.drawn):
@@ -103,6 +107,15 @@ class Picture:
             self._markers,
         )  # fmt: skip
         return passes.play(shot, (DRAFT_SAMPLES, shot.view.samples))
+
+    def needs_rehearsal(self, emitters: Sequence[EmitterView], lights: Sequence[Light], samples: int) -> bool:
+        """Whether pictures with these would wait for the driver to compile how their particles are drawn."""
+        return bool(emitters) and self._rehearsal.is_needed(emitters, Setting.of(lights, samples))
+
+    def rehearse_particles(self, shot: Shot) -> bool:
+        """Draws particles in one way that is new where nobody sees it; returns whether there was one."""
+        setting = Setting.of(shot.lights, shot.view.samples)
+        return self._rehearsal.play(shot.emitters, setting, shot.frame(*SECRET_SIZE))
 
     def release(self) -> None:
         """Deletes what the passes own."""
@@ -179,11 +192,6 @@ class Picture:
         if overlay.marks:
             self._markers.draw(light_markers(shot.lights))
             self._markers.draw(emitter_markers(shot.marks, overlay.selected_node))
-
-
-def _unmeasured(_name: str, _detail: str = "") -> NoRun:
-    """The scope of pictures that are drawn in several turns."""
-    return NO_RUN
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[Region, ...]:

@@ -93,6 +93,7 @@ class Session:
             editor.files.open(path)
         self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.busy, timeout=20000)
         editor.viewport.repaint()
+        self._qtbot.waitUntil(lambda: not editor.particle_rehearsal.busy)
         QApplication.processEvents()
 
     def close(self, editor: Editor) -> None:
@@ -114,7 +115,11 @@ def sample(name: str, folder: Path) -> Path:
 def picture(editor: Editor) -> np.ndarray:
     """The pixels of the viewport without its overlays, shape (H, W, 4)."""
     QApplication.processEvents()
-    image = editor.viewport.grabFramebuffer().convertToFormat(QImage.Format.Format_RGBA8888)
+    image = editor.viewport.grabFramebuffer()
+    while editor.particle_rehearsal.busy:  # it was postponed
+        QApplication.processEvents()
+        image = editor.viewport.grabFramebuffer()
+    image = image.convertToFormat(QImage.Format.Format_RGBA8888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width() * 4].reshape(image.height(), image.width(), 4).copy()
 

@@ -4,11 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from sim.emission_settings import EmissionMode
+from sim.emitter_settings import Blending, EmitterSettings
 from sim.engine import Engine
 from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
 from sim.render.pending_picture import PendingPicture
+from sim.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 
 
@@ -133,3 +137,51 @@ def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monk
     pictures = [call for call in calls if not call.endswith("of nothing")]
     assert "begin" in pictures
     assert "full" not in pictures
+
+
+@pytest.fixture
+def sparkling(editor):
+    """An editor that shows an emitter."""
+    editor.document.add_node(Node(id="sparks", emitter=EmitterSettings()))
+    picture(editor)
+    QApplication.processEvents()
+    return editor
+
+
+def test_particles_of_a_new_look_are_shown_once_the_driver_has_met_them(sparkling, calls, qtbot):
+    before, made = on_screen(sparkling), list(calls)
+    sparkling.document.set_value(ParamRef("sparks", "emitter", "blending"), Blending.ALPHA)
+    sparkling.viewport.grabFramebuffer()
+    assert sparkling.particle_rehearsal.busy
+    assert calls == made
+    np.testing.assert_array_equal(on_screen(sparkling), before)
+    qtbot.waitUntil(lambda: len(calls) > len(made))
+    assert not sparkling.particle_rehearsal.busy
+    sparkling.document.set_value(ParamRef("sparks", "emitter", "size"), 0.5)
+    sparkling.viewport.grabFramebuffer()
+    assert not sparkling.particle_rehearsal.busy
+
+
+def test_what_is_painted_for_the_first_time_is_not_postponed(sparkling, calls):
+    sparkling.document.set_value(ParamRef("sparks", "emitter", "blending"), Blending.ALPHA)
+    sparkling.client._shown, made = None, len(calls)
+    sparkling.viewport.grabFramebuffer()
+    assert len(calls) == made + 1
+    assert not sparkling.particle_rehearsal.busy
+
+
+def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatch, qtbot):
+    monkeypatch.setattr("sim.render.picture.AT_ONCE", 50)
+    if not editor.client.engine.context.capabilities.is_software:
+        pytest.skip("a graphics card draws all at once")
+    editor.document.add_node(Node(id="sparks", emitter=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))
+    qtbot.waitUntil(lambda: not editor.particle_rehearsal.busy and "sparks" in editor.client.engine.simulation.emitters)
+    calls.clear()
+    editor.playback.step_simulation()
+    qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
+    assert set(calls) == {"draft", "begin", "show"}
+    drafts = calls.count("draft")
+    editor.document.set_value(ParamRef("sparks", "emitter", "size"), 0.5)
+    qtbot.waitUntil(lambda: calls.count("draft") > drafts)
+    qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
+    assert "full" not in calls

@@ -1,0 +1,107 @@
+"""Particles are drawn in secret first: the driver has met everything that their pictures draw with."""
+
+import gc
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.emitter_settings import Blending, ParticleLook
+from sim.gl.bootstrap import GL
+from sim.gl.context import Context
+from sim.gl.program import Program
+from sim.gl.vertex_array import VertexArray
+from sim.render.particle_size import Projection
+from tests.gl.render.particle_stage import emitter_node, place_particles
+from tests.gl.render.worlds import FRONT, Stage, light_node
+
+LAMP = light_node((3.0, 6.0, 4.0))
+CROWD = np.random.default_rng(5).uniform((-1.0, 0.5, -1.0), (1.0, 2.5, 1.0), (20, 3))
+Drawn = set[tuple[str, str, int, int]]
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
+    """Program, primitive, samples and first format of the target of every draw call for particles."""
+    calls: Drawn = set()
+    draw = VertexArray.draw
+
+    def record(self: VertexArray, program: Program, mode: str = "triangles", **rest: int) -> None:
+        if self.label.startswith("particles"):
+            bits = int(GL.glGetFramebufferAttachmentParameteriv(
+                GL.GL_DRAW_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE
+            )) if "cast" not in program.label else 0  # fmt: skip
+            calls.add((program.label, mode, int(GL.glGetIntegerv(GL.GL_SAMPLES)), bits))
+        draw(self, program, mode, **rest)
+
+    monkeypatch.setattr(VertexArray, "draw", record)
+    return calls
+
+
+def rehearse(stage: Stage) -> int:
+    """Rehearses to the end; returns how many turns it took."""
+    turns = 0
+    while stage.engine.needs_rehearsal(FRONT):
+        assert stage.engine.rehearse(FRONT)
+        turns += 1
+    assert not stage.engine.rehearse(FRONT)
+    return turns
+
+
+@pytest.mark.parametrize("softness", [0.0, 0.2])
+@pytest.mark.parametrize("blending", list(Blending), ids=str)
+@pytest.mark.parametrize("look", [ParticleLook.ROUND, ParticleLook.STREAK], ids=str)
+def test_the_first_pictures_draw_with_nothing_new(
+    stage: Stage, drawn: Drawn, monkeypatch: pytest.MonkeyPatch, look: ParticleLook, blending: Blending, softness: float
+) -> None:
+    stage.look(LAMP, emitter_node(look=look, blending=blending, softness=softness), samples=4)
+    assert rehearse(stage) >= 3
+    rehearsed = set(drawn)
+    drawn.clear()
+    place_particles(stage, CROWD)
+    for sprites in (True, False):
+        monkeypatch.setattr(Projection, "takes_sprites", lambda *_, sprites=sprites: sprites)
+        for draft in (True, False):
+            stage.picture(draft=draft)
+    assert len(drawn) >= 3
+    assert drawn <= rehearsed
+
+
+def test_emitters_of_two_kinds_are_composed_together(stage: Stage, drawn: Drawn) -> None:
+    smoke = msgspec.structs.replace(emitter_node(blending=Blending.ALPHA), id="smoke", name="smoke")
+    stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE), smoke, samples=4)
+    rehearse(stage)
+    rehearsed = set(drawn)
+    drawn.clear()
+    place_particles(stage, CROWD)
+    stage.engine.simulation.emitters["smoke"].born = 5
+    stage.picture()
+    stage.picture(draft=True)
+    assert any("LIGHT,COVER" in label for label, *_ in drawn)
+    assert drawn <= rehearsed
+
+
+def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage, context: Context) -> None:
+    stage.look(LAMP, samples=4)
+    assert not stage.engine.needs_rehearsal(FRONT)
+    stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE), samples=4)
+    place_particles(stage, CROWD)
+    before = stage.picture()
+    stage.picture(draft=True)
+    gc.collect()
+    context.collect()
+    live = sorted(context.live)
+    assert rehearse(stage) > 0
+    gc.collect()
+    context.collect()
+    assert [name for name in sorted(context.live) if "Program" not in name] == [
+        name for name in live if "Program" not in name
+    ]
+    np.testing.assert_array_equal(stage.picture(), before)
+    stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE, size=0.7), samples=4)
+    assert not stage.engine.needs_rehearsal(FRONT)
+    stage.look(LAMP, emitter_node(blending=Blending.ALPHA), samples=4)
+    assert rehearse(stage) > 0
+    stage.look(LAMP, light_node((1.0, 6.0, 4.0), node_id="other"), emitter_node(blending=Blending.ALPHA), samples=4)
+    assert stage.engine.needs_rehearsal(FRONT)
