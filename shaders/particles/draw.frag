@@ -1,5 +1,5 @@
 #version 330 core
-// Colour of a fragment of a particle. LOOK and BLENDING as in particles/draw.vert; SOFT fades before the scene.
+// Colour of a fragment of a particle. LOOK and BLENDING as in particles/draw.vert; SOFT fades before the scene and at the ground.
 // Outputs by BLENDING: 0 linear light and how much of it; 1 the sums of weighted blending, see below; 2 an
 // sRGB-encoded colour and the depth of a small sphere.
 // Reference: M. McGuire, L. Bavoil 2013, "Weighted blended order-independent transparency", JCGT 2(2).
@@ -42,6 +42,9 @@ uniform float u_least;            // opacity below which nothing is drawn; edges
 uniform sampler2D u_scene_depth;  // window depth of everything opaque
 uniform vec2 u_depth_terms;       // third row of the projection: its third and fourth element
 uniform float u_softness;         // [m]
+uniform vec4 u_height;            // world y of a place in clip coordinates, as its product; zeros without a ground
+uniform vec2 u_viewport;          // size of the target [px]
+flat in vec2 v_middle;            // height of the middle over the ground, half the width [m]
 #endif
 
 #if BLENDING == 1
@@ -65,6 +68,17 @@ vec2 place_in_particle() {
 float scene_depth() {
     float ndc = 2.0 * texelFetch(u_scene_depth, ivec2(gl_FragCoord.xy), 0).r - 1.0;
     return frame.eye.w > 0.5 ? u_depth_terms.y / (ndc + u_depth_terms.x) : (u_depth_terms.y - ndc) / u_depth_terms.x;
+}
+#endif
+
+#ifdef SOFT
+// What the ground leaves of a particle. It hides nothing and is not in the depth buffer, but what is on the other side
+// of it than the middle of the particle is not to be seen. Over half a width at most, so that what lies on it shows.
+float ground_share() {
+    vec3 place = vec3(gl_FragCoord.xy / u_viewport, gl_FragCoord.z) * 2.0 - 1.0;
+    float height = dot(u_height, vec4(place, 1.0)) / gl_FragCoord.w;
+    float share = clamp(height * sign(v_middle.x) / min(u_softness, v_middle.y), 0.0, 1.0);
+    return u_height == vec4(0.0) ? 1.0 : share;
 }
 #endif
 
@@ -144,7 +158,7 @@ void main() {
 #ifdef SOFT
     float gap = scene_depth() - v_depth;
     if (gap <= 0.0) discard;
-    shown.a *= min(gap / u_softness, 1.0);
+    shown.a *= min(gap / u_softness, 1.0) * ground_share();
 #endif
 #if OPAQUE
     draw_solid(shown, offset);

@@ -51,6 +51,9 @@ flat out vec2 v_along;             // direction on the screen
 #if BLENDING == 1 && !defined(CAST)
 out vec3 v_light;                  // that falls on an alpha-blended particle
 #endif
+#ifdef SOFT
+flat out vec2 v_middle;            // height of the middle over the ground, half the width [m]
+#endif
 #if OPAQUE
 flat out vec3 v_centre;            // [m]
 flat out float v_radius;           // [m]
@@ -151,6 +154,9 @@ void main() {
 #endif
 #endif
     v_colour = colour;
+#ifdef SOFT
+    v_middle = vec2(first.y, 0.5 * size);
+#endif
 #if OPAQUE
     v_centre = first.xyz;
     v_radius = 0.5 * size;

@@ -153,6 +153,14 @@ class Frame:
         """Third and fourth element of the third row of the projection, which tell depth [m] from window depth."""
         return float(self._clip_from_view[2, 2]), float(self._clip_from_view[2, 3])
 
+    @cached_property
+    def height_terms(self) -> tuple[float, float, float, float]:
+        """What tells the height [m] of a place in clip coordinates, as its product; zeros where no ground is drawn."""
+        if not (self.view.grid or self.view.axes):
+            return (0.0, 0.0, 0.0, 0.0)
+        x, y, z, w = np.linalg.inv(self.clip_from_world)[1].tolist()
+        return x, y, z, w
+
     @property
     def middle_depth(self) -> float:
         """Depth [m] of the middle of the subject, at least a part of its size."""

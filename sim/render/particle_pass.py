@@ -145,7 +145,7 @@ class ParticlePass:
         program.set_if_active("u_middle", frame.middle_depth)
         if depth is not None:
             program["u_scene_depth"], program["u_depth_terms"] = depth, frame.depth_terms
-            program["u_softness"] = view.settings.softness
+            program["u_softness"], program["u_height"] = view.settings.softness, frame.height_terms
         yield from self._draw(program, batch, crowd, state, bind)
 
     def _draw(

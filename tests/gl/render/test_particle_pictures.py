@@ -170,6 +170,43 @@ def test_soft_particles_fade_towards_a_wall(stage: Stage, blending: Blending, ca
     assert strengths[-1] - strengths[-2] <= 2
 
 
+@pytest.mark.parametrize("blending", [Blending.ADDITIVE, Blending.ALPHA])
+@pytest.mark.parametrize("camera", [FRONT, FLAT], ids=["perspective", "orthographic"])
+@pytest.mark.parametrize("side", [1.0, -1.0], ids=["above", "below"])
+def test_soft_particles_fade_at_the_ground_where_one_is_drawn(
+    stage: Stage, blending: Blending, camera: Camera, side: float
+) -> None:
+    camera = msgspec.structs.replace(camera, target=(0.0, 0.0, 0.0))
+    node = emitter_node(softness=0.3, blending=blending, size=1.6, colour_over_life=((0.0, 1.0, 0.2, 0.2),))
+    found = {}
+    for axes in (False, True):
+        stage.look(DARK, node, axes=axes)
+        place_particles(stage, [(0.4, 0.2 * side, 0.0)])
+        rows = changed(stage, camera)[:, 85].astype(int)
+        found[axes] = rows if side > 0.0 else rows[::-1]
+    free, soft = found[False], found[True]
+    # Row 60 is the ground; 120 rows show the height that the camera sees.
+    reach = round(pixels_of(camera, 0.3))
+    assert free[63:70].min() > 10
+    assert soft[63:].max() <= 3
+    np.testing.assert_allclose(soft[: 58 - reach], free[: 58 - reach], atol=3)
+    faded = (soft / np.maximum(free, 1))[58 - reach : 58]
+    assert np.all(np.diff(faded) <= 0.02)
+    assert 0.2 < faded[len(faded) // 2] < 0.95
+    assert faded[-1] < 0.6 < 0.9 < faded[0]
+
+
+def test_what_lies_on_the_ground_is_seen_from_above(stage: Stage) -> None:
+    camera = msgspec.structs.replace(FRONT, target=(0.0, 0.0, 0.0), pitch=89.0)
+    strengths = []
+    for axes in (False, True):
+        stage.look(DARK, emitter_node(softness=0.5, size=0.2), axes=axes)
+        place_particles(stage, [(0.6, 0.1, 0.6)])
+        strengths.append(int(changed(stage, camera).max()))
+    assert strengths[0] > 20
+    assert strengths[1] >= strengths[0] - 4
+
+
 @pytest.mark.parametrize("blending", list(Blending))
 def test_a_wall_hides_what_is_behind(stage: Stage, blending: Blending) -> None:
     wall = model_of(quad(6.0, 6.0, centre=MIDDLE))
