@@ -210,7 +210,7 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip
     softness: Annotated[
         float,
-        param("Distance from the scene, and from the ground where it is drawn, over which a particle fades; 0 for none.",
+        param("Distance from the scene, and from the ground where it is drawn, over which a particle fades; 0 for off.",
               unit="m", lo=0.0, hi=10.0,
               soft=(0.0, 1.0), step=0.01, group="Look", effect=Effect.VIEW),
     ] = 0.1  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 MOST, FIRST, LEAST = 80_000, 20_000, 5_000
 """Particles that a draft draws at most, at first on a software renderer, and where it is never quick enough."""
 
-AIM = 0.025
+AIM = 0.02
 """Time that the particles of a draft are to take [s]."""
 
 
