@@ -190,7 +190,7 @@ class Editor:
         self.emitter_panel.failed.connect(self.panels.fail)
         self.emitter_panel.reset_requested.connect(self.playback.reset_simulation)
         self.emitter_panel.resume_requested.connect(self.resume)
-        self.client.gl_failed.connect(lambda text: self.panels.fail("", text))
+        self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
         self.viewport.files_dropped.connect(self._on_dropped)

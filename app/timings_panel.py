@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QSettings, Signal
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QKeySequence
 
 from app.active_model import ActiveModel
@@ -148,8 +148,10 @@ class TimingsPanel(QObject):
 
     def _connect(self) -> None:
         view, recordings, files = self.view, self.recordings, self.files
-        self._client.drawn.connect(self._on_drawn)
-        self._client.measured.connect(self._on_measured)
+        self._client.drawn.connect(self._note)
+        # What may change a layout waits until the picture is painted: another size would end its framebuffer.
+        self._client.drawn.connect(self._on_drawn, Qt.ConnectionType.QueuedConnection)
+        self._client.measured.connect(self._on_measured, Qt.ConnectionType.QueuedConnection)
         view.timing_toggled.connect(self.measure)
         view.frame_chosen.connect(self._go_back)
         view.record_requested.connect(self.record)
@@ -168,10 +170,13 @@ class TimingsPanel(QObject):
         files.failed.connect(self.failed)
         files.imported.connect(self._on_imported)
 
-    def _on_drawn(self, drawn: Drawn) -> None:
-        self.strip.drawn(drawn.frame)
+    def _note(self, drawn: Drawn) -> None:
+        """Keeps the scene that was drawn, before anything changes it."""
         oldest = self.history[0].number if len(self.history) else 0
         self._past.note(drawn.frame, oldest if self._held_from is None else min(oldest, self._held_from))
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.strip.drawn(drawn.frame)
         self._show_status()
 
     def _on_measured(self, samples: list[FrameSample]) -> None:
