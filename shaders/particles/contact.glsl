@@ -1,8 +1,9 @@
 // Contact of a particle with all colliders, continuous, so that nothing fast passes through.
 // Inputs: colliders as packed by sim/colliders/pack.py, planes that do not turn first (PLANES of them), where the
 // particle was, span as fractions of the step and in seconds; world space. Outputs: its place and velocity after it.
-// RESPONSE selects: 1 bounce, 2 die, 3 stick. OTHERS: there are more than the planes. SEARCH: so many that it pays to look
-// first which of them are near. BALLS: all others are spheres, whose turning does not matter for where they are.
+// RESPONSE selects: 1 bounce, 2 die, 3 stick. OTHERS: how many there are beside the planes; a loop over a known number
+// takes half the time. SEARCH: so many that it pays to look first which of them are near. BALLS: all others are spheres,
+// whose turning does not matter for where they are.
 
 #include "common/sweep.glsl"
 #include "common/plane.glsl"
@@ -79,7 +80,7 @@ bool meet_colliders(
         index = collider_next(colliders, index + 1, count, moved.position, to, reach);
     }
 #elif defined(OTHERS)
-    for (int i = PLANES; i < count; ++i) {
+    for (int i = PLANES; i < PLANES + OTHERS; ++i) {
         Contact contact = path_contact(colliders, i, start, moved.position, from, to, substep);
         touched = meet(contact, moved, clearance, substep) || touched;
     }

@@ -46,7 +46,7 @@ class Features:
         drag: Whether the air brakes.
         whirls, attractor: Whether these forces act.
         layout: Order of the colliders.
-        others: Whether there are colliders beside the planes in front.
+        others: How many colliders there are beside the planes in front; 1 for many.
         search: Whether there are so many that it pays to look first which are near.
         ellipsoids: Whether one of them may be an ellipsoid.
         balls: Whether all of them are spheres.
@@ -61,7 +61,7 @@ class Features:
     whirls: bool = False
     attractor: bool = False
     layout: ColliderLayout = ANY_ORDER
-    others: bool = False
+    others: int = 0
     search: bool = False
     ellipsoids: bool = True
     balls: bool = False
@@ -80,7 +80,8 @@ class Features:
         }
         if self.response:
             defines |= self.layout.defines
-            defines |= {"COLLIDERS": True, "RESPONSE": str(self.response), "OTHERS": self.others}
+            defines |= {"COLLIDERS": True, "RESPONSE": str(self.response)}
+            defines |= {"OTHERS": str(self.others)} if self.others else {}
             defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
         return defines
 
@@ -95,6 +96,7 @@ def features_of(
 ) -> Features:
     """What a step with these settings and colliders needs."""
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    others = collider_count - layout.planes if response else 0
     return Features(
         source=SOURCES[settings.source],
         aim=AIMS[settings.aim],
@@ -105,8 +107,8 @@ def features_of(
         whirls=settings.turbulence > 0.0 and settings.drag > 0.0,
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
         layout=layout if response else ANY_ORDER,
-        others=bool(response) and collider_count > layout.planes,
-        search=bool(response) and collider_count - layout.planes > SEARCH_FROM,
+        others=others if others <= SEARCH_FROM else 1,
+        search=others > SEARCH_FROM,
         ellipsoids=ColliderShape.ELLIPSOID in shapes,
         balls=shapes == {ColliderShape.SPHERE},
     )
