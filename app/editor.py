@@ -15,6 +15,7 @@ from app.background import run_in_background
 from app.cloth_panel import ClothPanel
 from app.dialogs import Dialogs
 from app.document import Document
+from app.drawn import Drawn
 from app.emitter_edits import EmitterEdits
 from app.emitter_menu import EmitterMenu
 from app.emitter_panel import EmitterPanel
@@ -44,7 +45,7 @@ from app.shader_watch import ShaderWatch
 from app.simulation_stepper import SimulationStepper
 from app.timeline_binding import TimelineBinding
 from app.timings_panel import TimingsPanel
-from app.viewport_client import Drawn, ViewportClient
+from app.viewport_client import ViewportClient
 from app.viewport_menu import ViewportMenu
 from app.viewport_overlays import ViewportOverlays
 from app.viewport_tools import ViewportTools

@@ -9,11 +9,12 @@ from PySide6.QtGui import QKeySequence
 
 from app.active_model import ActiveModel
 from app.dialogs import Dialogs
+from app.drawn import Drawn
 from app.frame_costs import FrameCostStrip
 from app.past_values import PastValues
 from app.recordings import Recordings
 from app.timing_files import TimingFiles
-from app.viewport_client import Drawn, ViewportClient
+from app.viewport_client import ViewportClient
 from sim.profile.history import History
 from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample

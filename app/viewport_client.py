@@ -3,18 +3,17 @@
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.active_model import ActiveModel
 from app.document import Document
+from app.drawn import Drawn, nice_ceiling, with_point
 from app.playback import Playback
 from app.scene_files import SceneFiles
 from app.viewport_timing import ViewportTiming
 from sim.assets.model import Bounds
-from sim.clock import FrameRate
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
@@ -24,7 +23,6 @@ from sim.render.pending_picture import PendingPicture
 from sim.render.shot import JointRef, Overlay, ParticleRef
 from sim.scene import NodeId
 from sim.systems.comparison import ComparisonStatistics
-from sim.vectors import Vec3
 from sim.view_state import Selection
 
 # A picture that takes longer [s] is left unsmoothed while others follow; a pause this long [s] ends the sequence.
@@ -33,23 +31,6 @@ SETTLE = 0.2
 
 # A picture that takes longer [s] is left unsmoothed at first even where it comes alone.
 LONG_PICTURE = 0.08
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What the last picture showed, for the overlays and the timeline.
-
-    Attributes:
-        rate: How drawing goes.
-        comparison: Statistics of the compared model, if any.
-        difference_scale: Upper end of the difference ramp [file units].
-        frame: Number of the sample that tells its cost, once that is known; None where it is not measured.
-    """
-
-    rate: FrameRate
-    comparison: ComparisonStatistics | None
-    difference_scale: float
-    frame: int | None = None
 
 
 class ViewportClient(QObject):
@@ -313,16 +294,3 @@ class ViewportClient(QObject):
             errors, self._log.errors = self._log.errors, []
             for error in dict.fromkeys(errors):
                 self.gl_failed.emit(f"OpenGL: {error}")
-
-
-def with_point(box: Bounds | None, point: Vec3) -> Bounds:
-    """Smallest box that also holds a point."""
-    if box is None:
-        return Bounds(np.array(point), np.array(point))
-    return Bounds(np.minimum(box.lo, point), np.maximum(box.hi, point))
-
-
-def nice_ceiling(value: float) -> float:
-    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value; a scale people can read."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)

@@ -4,9 +4,10 @@ from PySide6.QtCore import QObject, Qt
 
 from app.active_model import ActiveModel
 from app.document import Document
+from app.drawn import Drawn
 from app.gesture import Gesture
 from app.playback import Playback
-from app.viewport_client import Drawn, ViewportClient
+from app.viewport_client import ViewportClient
 from sim.cloth_settings import ClothLook
 from sim.model_settings import SkinningMethod
 from sim.ramps import Ramp
