@@ -1,0 +1,46 @@
+"""How many simulation steps a tick does: as many as are due and fit into its time."""
+
+import pytest
+
+from app.playback import STEP_BUDGET, Playback
+from sim.clock import STEP_TIME
+from sim.playback_settings import PlaybackSettings
+from tests.gui.editor_harness import Clock
+
+
+class Costly:
+    """Steps that take a time."""
+
+    is_active = has_state = True
+    step_count = 0
+
+    def __init__(self, clock: Clock, cost: float) -> None:
+        self._clock, self.cost = clock, cost
+
+    def step(self, time: float) -> None:
+        self._clock.now += self.cost
+        self.step_count += 1
+
+    def jump(self, time: float) -> None:
+        """Costs nothing."""
+
+    def reset(self) -> None:
+        self.step_count = 0
+
+
+@pytest.mark.parametrize(
+    ("cost", "expected"), [(0.0, 4), (0.2, 4), (0.3, 3), (0.45, 2), (0.6, 1), (5.0, 1)], ids=lambda value: f"{value}"
+)
+def test_steps_that_would_not_fit_are_left_out_and_one_is_always_done(qapp, cost, expected):
+    clock = Clock()
+    stepper = Costly(clock, cost * STEP_BUDGET)
+    playback = Playback(PlaybackSettings, lambda: 0.0, stepper, clock=clock)
+    playback.toggle()
+    for tick in range(1, 4):
+        clock.now += 4.01 * STEP_TIME
+        before = clock.now
+        playback.tick()
+        assert stepper.step_count == tick * expected
+        assert clock.now - before <= max(STEP_BUDGET, stepper.cost) + 1e-9
+        playback.hold(False)
+    playback.pause()
