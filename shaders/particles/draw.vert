@@ -25,7 +25,7 @@ uniform vec2 u_scale;              // change of clip x and y over a metre across
 uniform vec2 u_viewport;           // size of the target [px]
 uniform uint u_first;              // particle that is drawn first, see u_stride
 uniform int u_stride;              // slots to one that is drawn, which stands for all of them
-uniform float u_swell;             // factor of the size that keeps the covered area the same
+uniform vec2 u_swell;              // factor of the size, and how many of that size it then stands for
 uniform float u_variance;          // of the brightness, as part of it
 #if STREAK
 uniform float u_streak_time;       // [s]
@@ -138,7 +138,12 @@ void main() {
     int texel = int(shown.share * LAST_TEXEL + 0.5);
     vec4 colour = texelFetch(u_life, ivec2(texel, 0), 0);
     colour.rgb *= 1.0 + u_variance * (2.0 * shown.random.z - 1.0);
-    float size = shown.size * texelFetch(u_life, ivec2(texel, 1), 0).x * u_swell;
+#if BLENDING == 0
+    colour.rgb *= u_swell.y;
+#elif BLENDING == 1
+    colour.a = 1.0 - pow(max(1.0 - colour.a, 0.0), u_swell.y);
+#endif
+    float size = shown.size * texelFetch(u_life, ivec2(texel, 1), 0).x * u_swell.x;
     vec4 clip = u_clip_from_world * vec4(first.xyz, 1.0);
     float pixels = size * u_scale.y * u_viewport.y / (2.0 * clip.w);
     float thinning = min(pixels / NARROWEST, 1.0);

@@ -1,16 +1,27 @@
 """How many particles a hasty picture draws, and of which emitters."""
 
+import math
 from collections.abc import Sequence
 
-MOST, FIRST, LEAST = 80_000, 20_000, 5_000
+MOST, FIRST, LEAST = 80_000, 20_000, 8_000
 """Particles that a draft draws at most, at first on a software renderer, and where it is never quick enough."""
 
 AIM = 0.02
 """Time that the particles of a draft are to take [s]."""
 
 
+LARGEST_SWELL = 4.0
+"""Factor of the size of those that are drawn; larger ones would look like blobs, and take as long as all would."""
+
+
+def draft_swell(stride: int) -> tuple[float, float]:
+    """Factor of the size of a particle that stands for so many, and how many of that size it stands for still."""
+    swell = min(math.sqrt(stride), LARGEST_SWELL)
+    return swell, stride / (swell * swell)
+
+
 def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
-    """For each emitter the slots to one that a draft draws; that one stands for all of them and is larger in turn.
+    """For each emitter the slots to one that a draft draws; that one stands for all of them, see `draft_swell`.
 
     Emitters share the budget alike; what small ones leave is for the others. Strides are powers of two, so that a
     smaller draft shows a part of what a larger one did.

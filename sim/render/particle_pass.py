@@ -7,6 +7,7 @@ particles change places. What it gives up, the exact colour where few dense laye
 not show in smoke and snow.
 """
 
+import time
 from collections.abc import Callable
 
 from sim.emitter_settings import Blending
@@ -50,9 +51,13 @@ class ParticlePass:
     Args:
         context: Where it lives.
         library: Where programs come from.
+
+    Attributes:
+        draft_time: Time that a processor took for the particles of drafts since this was set to zero [s].
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self.draft_time = 0.0
         self._context, self._library = context, library
         self._programs = ParticlePrograms(context, library)
         self._compositions: dict[tuple[bool, bool], Program] = {}
@@ -155,9 +160,18 @@ class ParticlePass:
         for first, count in crowd.pieces(batch.count):
             bind()
             state.apply(self._context)
+            begun = self._now(crowd)
             with crowd.scope(batch.view.name):
                 self._programs.draw(program, batch, first, count)
+            self.draft_time += self._now(crowd) - begun
             yield
+
+    def _now(self, crowd: Crowd) -> float:
+        """Time when all is done that was asked for so far [s], where a processor draws a draft; otherwise 0."""
+        if not (crowd.is_draft and self._context.capabilities.is_software):
+            return 0.0
+        self._context.finish()
+        return time.perf_counter()
 
     def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:
         program = self._composition(light is not None, cover is not None)

@@ -10,6 +10,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
 from sim.render.emitter_view import EmitterView
+from sim.render.particle_draft import draft_swell
 from sim.render.particle_size import Projection
 
 LOOKS = {ParticleLook.ROUND: 0, ParticleLook.TEXTURED: 1, ParticleLook.STREAK: 2}
@@ -89,7 +90,7 @@ class ParticlePrograms:
         program["u_state"], program["u_life"] = view.system.state, view.life.texture(view.settings)
         program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
         program["u_viewport"] = projection.viewport
-        program["u_stride"], program["u_swell"] = batch.stride, batch.stride**0.5
+        program["u_stride"], program["u_swell"] = batch.stride, draft_swell(batch.stride)
         program.set_if_active("u_variance", view.settings.brightness_variance)
         if view.look is ParticleLook.STREAK:
             program["u_streak_time"] = view.settings.streak_time
@@ -128,7 +129,7 @@ class ParticlePrograms:
             return False
         if batch.sprites is not None:
             return batch.sprites
-        largest = batch.view.largest * batch.stride**0.5
+        largest = batch.view.largest * draft_swell(batch.stride)[0]
         return batch.projection.takes_sprites(largest, batch.view.bounds, self._point_limit)
 
 

@@ -1,7 +1,6 @@
 """One picture: which passes draw what, in which order, in which part of the image."""
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +63,7 @@ class Picture:
         self._particles = ParticlePass(context, library)
         self._is_software = context.capabilities.is_software
         self._pace = Pace()
-        self._drafts, self._spent = DraftBudget(self._is_software), 0.0
+        self._drafts = DraftBudget(self._is_software)
         self._rehearsal = ParticleRehearsal(context, self._block, self._particles, self._shadow)
         self._guides = GuidePass(context, library)
         self._bones = bone_pass(context, library)
@@ -77,10 +76,10 @@ class Picture:
         """
         frame = shot.frame(*output.size)
         crowd = Crowd.of(shot.emitters, frame, self._timers.scope, budget=self._drafts.particles if draft else None)
-        self._spent = 0.0
+        self._particles.draft_time = 0.0
         finish(self._steps(shot, overlay, crowd))
         if draft:
-            self._drafts.note(self._spent, crowd.drawn)
+            self._drafts.note(self._particles.draft_time, crowd.drawn)
         with self._timers.scope("resolve"):
             self._target.finish(output)
 
@@ -137,7 +136,8 @@ class Picture:
         with crowd.scope("bodies"):
             self._colliders.draw(shot.bodies)
         if crowd.views:
-            yield from self._draw_particles(crowd, self._particles.draw_transparent(crowd, self._target))
+            with crowd.scope("particles"):
+                yield from self._particles.draw_transparent(crowd, self._target)
         with crowd.scope("overlay"):
             self._draw_overlay(shot, overlay)
 
@@ -158,8 +158,8 @@ class Picture:
                     surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
                 )
         if crowd.views:
-            opaque = self._particles.draw_opaque(crowd, self._shadow.map, target, region.scissor)
-            yield from self._draw_particles(crowd, opaque)
+            with scope("particles"):
+                yield from self._particles.draw_opaque(crowd, self._shadow.map, target, region.scissor)
             target.bind()
         with scope("details"):
             for drawable in shot.drawables:
@@ -167,18 +167,6 @@ class Picture:
                     self._details.draw(detail, region.scissor)
         with scope("ground"):
             self._ground.draw(crowd.frame, self._shadow.map, region.scissor)
-
-    def _draw_particles(self, crowd: Crowd, steps: Steps[None]) -> Steps[None]:
-        """Does steps of particles; of a draft it finds out how long they take where a processor draws."""
-        timed = crowd.is_draft and self._is_software
-        if timed:
-            self._context.finish()
-        begun = time.perf_counter()
-        with crowd.scope("particles"):
-            yield from steps
-        if timed:
-            self._context.finish()
-            self._spent += time.perf_counter() - begun
 
     def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:
         if shot.view.bones:

@@ -297,6 +297,18 @@ def test_a_draft_looks_like_the_picture(stage: Stage) -> None:
     assert np.abs(stage.picture() - stage.picture(draft=True)).mean() < 3.0
 
 
+@pytest.mark.parametrize(("blending", "opacity"), [(Blending.ADDITIVE, 0.02), (Blending.ALPHA, 0.03)], ids=str)
+def test_a_draft_of_many_is_as_bright_as_all(stage: Stage, blending: Blending, opacity: float) -> None:
+    places = np.random.default_rng(3).normal(0.0, 0.4, (6400, 3)) + MIDDLE
+    stage.look(LAMP, emitter_node(capacity=6400, size=0.15, blending=blending, opacity_over_life=((0.0, opacity),)))
+    place_particles(stage, places)
+    stage.engine._picture._drafts.particles = 200
+    whole, draft = stage.picture()[30:90, 50:110], stage.picture(draft=True)[30:90, 50:110]
+    assert whole.mean() > 60.0
+    assert draft.mean() == pytest.approx(whole.mean(), rel=0.2)
+    assert np.abs(draft - whole).max() > 20.0
+
+
 def test_targets_are_made_when_they_are_needed(stage: Stage) -> None:
     stage.look(emitter_node(blending=Blending.OPAQUE))
     place_particles(stage, [MIDDLE])

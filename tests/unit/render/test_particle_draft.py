@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.render.particle_draft import AIM, FIRST, LEAST, MOST, DraftBudget, draft_strides
+from sim.render.particle_draft import AIM, FIRST, LARGEST_SWELL, LEAST, MOST, DraftBudget, draft_strides, draft_swell
 
 
 def drawn(counts: list[int], budget: int) -> list[int]:
@@ -65,3 +65,11 @@ def test_the_time_that_is_aimed_at_changes_nothing() -> None:
 
 def test_a_graphics_card_begins_with_all_that_drafts_have() -> None:
     assert DraftBudget(is_software=False).particles == MOST
+
+
+@pytest.mark.parametrize("stride", [1, 2, 8, 16, 1 << 12])
+def test_one_particle_stands_for_all_that_are_left_out(stride: int) -> None:
+    swell, number = draft_swell(stride)
+    assert swell * swell * number == pytest.approx(stride)
+    assert 1.0 <= swell <= LARGEST_SWELL
+    assert number >= 1.0 - 1e-12
