@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from app.project_file import save_project
+from app.files.project_file import save_project
 from resources import path
 from resources.samples.scenes import sample_scenes
 

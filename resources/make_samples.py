@@ -17,7 +17,7 @@ from resources.samples.figure_model import build_figure
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
 from sim.assets.writer import ezm_text
-from sim.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file
 
 
 def make_samples(folder: Path) -> list[Path]:

@@ -9,14 +9,17 @@ import numpy.typing as npt
 
 from sim.assets.mip_levels import mip_image
 from sim.assets.model import Bounds, CharacterModel
-from sim.camera import Camera
-from sim.colliders.place import world_from_parent
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.steps import Steps, finish
 from sim.jobs.pose import Pose
-from sim.render.character_view import CharacterView
-from sim.render.emitter_mark import EmitterMark
+from sim.kinds.collider.place import world_from_parent
+from sim.kinds.emitter.mark import EmitterMark
+from sim.kinds.emitter.whereabouts import emitter_placement
+from sim.kinds.model.comparison import ComparisonStatistics
+from sim.kinds.model.prepared import PreparedModel, prepare_model
+from sim.kinds.model.view import CharacterView
 from sim.render.pending_picture import PendingPicture
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
@@ -28,13 +31,10 @@ from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay
 from sim.render.surface import Images
 from sim.render.texture_upload import MipImages
-from sim.scene import Node, NodeId, Scene
-from sim.systems.comparison import ComparisonStatistics
-from sim.systems.emitter_places import emitter_placement
-from sim.systems.prepared_model import PreparedModel, prepare_model
-from sim.systems.simulation import Grab, Meshes, Simulation
-from sim.systems.steps import Steps, finish
-from sim.view_settings import Comparison
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.view import Comparison
+from sim.simulation import Grab, Meshes, Simulation
 
 
 class Engine:

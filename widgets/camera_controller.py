@@ -7,7 +7,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QNativeGestureEvent, QWheelEvent
 
-from sim.camera import Camera
+from sim.scene.camera import Camera
 
 ORBIT_DEGREES_PER_PIXEL = 0.4
 ZOOM_PER_WHEEL_STEP = 1.12

@@ -1,11 +1,11 @@
-"""Paints the handles of the selected object over the viewport; the geometry is `sim.handles`."""
+"""Paints the handles of the selected object over the viewport; the geometry is `sim.scene.handles`."""
 
 import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from sim.handles import FREE, HandleMode, Handles
+from sim.scene.handles import FREE, HandleMode, Handles
 from widgets.overlay import Overlay
 from widgets.theme import DARK
 

@@ -116,7 +116,7 @@ def icon(name: str, colour: Tint = None) -> QIcon:
 
 
 def kind_icon(kind: str) -> str:
-    """Name of the icon of a kind of node, a key of `sim.scene.NODE_KINDS`."""
+    """Name of the icon of a kind of node, a key of `sim.scene.scene.NODE_KINDS`."""
     return kind if kind in GLYPHS else "node"
 
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from sim.ramps import Ramp, ramp_colours
+from sim.maths.ramps import Ramp, ramp_colours
 from widgets.overlay import DIM, TEXT, Overlay, paint_ground
 from widgets.theme import SPACE, SPACE_WIDE, tabular
 

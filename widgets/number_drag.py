@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from sim.params import Scale
+from sim.scene.params import Scale
 
 _FINER = 0.1
 _COARSER = 10.0

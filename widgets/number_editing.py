@@ -5,7 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
-from sim.params import Scale
+from sim.scene.params import Scale
 from widgets.number_drag import NumberRange, gain
 from widgets.number_text import NumberTextError, format_number, parse_number
 from widgets.theme import tabular

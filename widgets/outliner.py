@@ -12,9 +12,9 @@ from PySide6.QtCore import QItemSelection, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
-from sim.change import Change, ChangeKind
-from sim.scene import NodeId, ParamRef
-from sim.view_state import Selection
+from sim.scene.change import Change, ChangeKind
+from sim.scene.scene import NodeId, ParamRef
+from sim.scene.view_state import Selection
 from widgets.empty_state import EmptyState
 from widgets.joint_readout import JointReadout
 from widgets.joint_text import joint_index, local_placement, world_placement

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Material
-from sim.emitter_settings import EmitterSettings
-from sim.scene import Node, NodeId
-from sim.view_state import Selection
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.scene.scene import Node, NodeId
+from sim.scene.view_state import Selection
 from widgets.icons import kind_icon
 from widgets.protocols import ModelState, ModelStatus
 

@@ -15,8 +15,8 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
-from sim.particles.audible import audible
-from sim.scene import NodeId, Scene
+from sim.scene.audible import audible
+from sim.scene.scene import NodeId, Scene
 from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, node_entry, view_entry
 from widgets.protocols import ModelProvider
 from widgets.theme import colours, icon

@@ -14,15 +14,15 @@ import numpy.typing as npt
 from PySide6.QtCore import SignalInstance
 
 from sim.assets.model import CharacterModel, LocalPose
-from sim.cloth.stability import Stability
-from sim.scene import NodeId, ParamRef, Scene
+from sim.kinds.cloth.stability import Stability
+from sim.scene.scene import NodeId, ParamRef, Scene
 
 
 class EditTarget(Protocol):
     """Where every edit of the scene goes, and the only place news of it come from.
 
     Attributes:
-        changed: Emits one `sim.change.Change` after each change, whoever made it (edit, undo, redo, open).
+        changed: Emits one `sim.scene.change.Change` after each change, whoever made it (edit, undo, redo, open).
     """
 
     changed: SignalInstance
@@ -40,7 +40,7 @@ class EditTarget(Protocol):
             gesture: Token of the running gesture, whose edits become one history entry; None for a single edit.
 
         Raises:
-            sim.params.ParamError: If the value is refused; nothing changes then.
+            sim.scene.params.ParamError: If the value is refused; nothing changes then.
         """
 
     def new_gesture(self) -> object:

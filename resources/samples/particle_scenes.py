@@ -5,19 +5,19 @@ from pathlib import Path
 import msgspec
 
 from sim.assets.load import load_model
-from sim.camera import Camera
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.fit import fit_colliders
-from sim.emission_settings import EmissionAim, EmitterSource
-from sim.emitter_settings import Blending, EmitterSettings, ParticleLook
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings, SkinningMethod
-from sim.particles.presets import with_preset
-from sim.playback_settings import LoopMode, PlaybackSettings
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
-from sim.view_state import Selection, ViewState
+from sim.kinds.collider.fit import fit_colliders
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.presets import with_preset
+from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings, SkinningMethod
+from sim.scene.camera import Camera
+from sim.scene.playback import LoopMode, PlaybackSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
+from sim.scene.view_state import Selection, ViewState
 
 DARK = {"background_top": (0.10, 0.11, 0.14), "background_bottom": (0.03, 0.03, 0.04)}
 """What glows is seen before something dark."""

@@ -7,17 +7,17 @@ import msgspec
 from resources.samples.cape_model import COLLAR
 from resources.samples.particle_scenes import fountain_scene, sparks_scene
 from sim.assets.load import load_model
-from sim.camera import Camera
-from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.fit import fit_colliders
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings, SkinningMethod
-from sim.playback_settings import LoopMode, PlaybackSettings
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_settings import Comparison, ViewSettings
-from sim.view_state import Selection, ViewState
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
+from sim.kinds.collider.fit import fit_colliders
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings, SkinningMethod
+from sim.scene.camera import Camera
+from sim.scene.playback import LoopMode, PlaybackSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view import Comparison, ViewSettings
+from sim.scene.view_state import Selection, ViewState
 
 ONES = (1.0, 1.0, 1.0)
 HANDS = (1.1, 1.0, 2.2)

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import LocalPose
+from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion
-from sim.model_settings import Interpolation
 
 Float64 = npt.NDArray[np.float64]
 

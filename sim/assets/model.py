@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.jobs.hierarchy import Hierarchy
-from sim.model_settings import Interpolation
+from sim.kinds.model.settings import Interpolation
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

@@ -13,7 +13,7 @@ from sim.assets.merge import merged
 from sim.assets.number_format import columns_of, format_numbers, format_rows
 from sim.assets.raw import RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sim.assets.timing import frame_step
-from sim.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file
 
 # Order of the semantics within a vertex; others follow.
 _ORDER = (

@@ -14,20 +14,20 @@ import numpy.typing as npt
 
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
 from sim.bench.row import Case, Row, measure
-from sim.cloth.collider_layout import arranged
-from sim.cloth.model import ClothModel, build_cloth
-from sim.cloth.stability import stability
-from sim.cloth_settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
-from sim.collider_settings import ColliderShape
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.texture import BufferTexture
-from sim.systems.cloth_buffers import ClothTables, rest_records
-from sim.systems.cloth_solver import ClothInputs, ClothSolver
+from sim.kinds.cloth.buffers import ClothTables, rest_records
+from sim.kinds.cloth.model import ClothModel, build_cloth
+from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sim.kinds.cloth.solver import ClothInputs, ClothSolver
+from sim.kinds.cloth.stability import stability
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.layout import arranged
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
 

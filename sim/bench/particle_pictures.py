@@ -2,12 +2,12 @@
 
 import msgspec
 
-from sim.camera import Camera
-from sim.emitter_settings import EmitterSettings, ParticleLook
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.scene import Node, Scene
+from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
 
 PICTURE = (640, 400)
 MOMENT = 2.0

@@ -11,24 +11,24 @@ import numpy.typing as npt
 from sim.bench.particle_pictures import BenchPicture
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
-from sim.clock import STEP_TIME
-from sim.cloth.collider_layout import arranged
-from sim.collider_settings import ColliderShape
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
-from sim.emission_settings import EmissionMode, EmitterSource
-from sim.emitter_settings import EmitterSettings, ParticleLook
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.particles.presets import with_preset
-from sim.systems.emitter_block import EmitterBlock
-from sim.systems.emitter_inputs import EmitterInputs
-from sim.systems.emitter_kernels import features_of, shapes_of
-from sim.systems.particle_buffers import PARTICLE
-from sim.systems.particles import EmitterSystem
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.block import EmitterBlock
+from sim.kinds.emitter.buffers import PARTICLE
+from sim.kinds.emitter.emission import EmissionMode, EmitterSource
+from sim.kinds.emitter.inputs import EmitterInputs
+from sim.kinds.emitter.kernels import features_of, shapes_of
+from sim.kinds.emitter.presets import with_preset
+from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.system import EmitterSystem
+from sim.scene.clock import STEP_TIME
+from sim.solids.layout import arranged
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 
 SIZES = (10_000, 100_000, 1_000_000)
 
@@ -173,7 +173,7 @@ class CaptureEmitter:
     ) -> None:
         features = features_of(settings, inputs.collider_count, inputs.collider_layout)
         output = [PLACE, MOTION] if is_separate else PARTICLE
-        self._kernel = Kernel(library, "particles/step.vert", output, inputs=[PARTICLE], defines=features.defines)
+        self._kernel = Kernel(library, "emitter/step.vert", output, inputs=[PARTICLE], defines=features.defines)
         program = self._kernel.program
         program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
         program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)

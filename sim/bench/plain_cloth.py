@@ -3,10 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.cloth.material import constants_of
-from sim.cloth.model import ClothModel
-from sim.cloth.springs import SpringKind
-from sim.cloth_settings import ClothSettings
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -15,6 +11,10 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.cloth.material import constants_of
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.springs import SpringKind
 
 Float32 = npt.NDArray[np.float32]
 

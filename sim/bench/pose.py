@@ -11,8 +11,8 @@ from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.skeleton import build_skeleton
 from sim.bench.row import Case, Row, measure
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion
-from sim.model_settings import Interpolation
 
 SIZES = (60, 200)
 

@@ -15,10 +15,10 @@ from sim.bench.row import Case, Row, measure
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
+from sim.kinds.model.settings import SkinningMethod
+from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.model_settings import SkinningMethod
-from sim.systems.skinning import SkinnedMesh
 
 SIZES = (10_000, 100_000, 200_000, 1_000_000)
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
-from sim.camera import Camera
-from sim.clock import STEP_TIME
-from sim.cloth_settings import ClothSettings
-from sim.emitter_settings import EmitterSettings
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
 from sim.profile.sample import Moment
-from sim.scene import Node, Scene
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
 
 SIZES = (200,)
 """Few vertices, since the cost of measuring does not depend on them."""

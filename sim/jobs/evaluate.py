@@ -4,8 +4,8 @@ from sim.assets.model import CharacterModel, Clip, LocalPose, Skeleton
 from sim.jobs.local_to_model import model_from_local
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
+from sim.kinds.model.settings import Interpolation
 from sim.maths.transform import compose
-from sim.model_settings import Interpolation
 
 
 def evaluate_pose(

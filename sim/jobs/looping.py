@@ -1,6 +1,6 @@
 """Where a clip stands when the scene clock runs past its end."""
 
-from sim.playback_settings import LoopMode
+from sim.scene.playback import LoopMode
 
 
 def clip_time(time: float, duration: float, loop: LoopMode) -> float:

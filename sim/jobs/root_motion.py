@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from sim.assets.model import Clip, LocalPose, Skeleton
 from sim.jobs.local_to_model import model_from_local
+from sim.kinds.model.settings import Interpolation
 from sim.maths.transform import compose
-from sim.model_settings import Interpolation
 
 Float64 = npt.NDArray[np.float64]
 

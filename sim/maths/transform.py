@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.transform import Transform
+from sim.scene.transform import Transform
 
 Float64 = npt.NDArray[np.float64]
 

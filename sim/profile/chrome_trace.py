@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.assets.load_watch import LoadWatch
-from sim.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file
 from sim.profile.recording import Recording, conditions, source_text
 from sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 

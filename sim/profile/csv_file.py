@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sim.assets.load_watch import LoadWatch
-from sim.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file
 from sim.profile import csv_columns
 from sim.profile.recording import Recording, conditions
 from sim.profile.sample import FrameSample, Slice

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.cloth.material import ClothConstants, constants_of
-from sim.cloth.model import ClothModel
-from sim.cloth.springs import SpringKind
-from sim.cloth.wind import Gusts, air_velocity, gusts_at
-from sim.cloth_settings import ClothSettings
-from sim.colliders.contact import bounce, collider_contact
-from sim.colliders.state import ColliderState
+from sim.kinds.cloth.material import ClothConstants, constants_of
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.springs import SpringKind
+from sim.kinds.cloth.wind import Gusts, air_velocity, gusts_at
+from sim.solids.contact import bounce, collider_contact
+from sim.solids.state import ColliderState
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]

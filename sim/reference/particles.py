@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sim.clock import STEP_TIME
-from sim.colliders.contact import bounce, collider_contact
-from sim.colliders.motion import local_points, world_points
-from sim.colliders.state import ColliderState
-from sim.colliders.sweep import swept_contact
-from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import CollisionResponse, EmitterSettings
-from sim.particles.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
-from sim.particles.constants import constants_of, pace_of
-from sim.particles.curl_noise import Pattern, curl_noise, pattern_at
-from sim.particles.directions import about_normal, angle_direction, cap_direction, unit_or_up
-from sim.particles.hash import Group, birth_bits, birth_numbers, unit_numbers
-from sim.particles.places import box_place, disc_place, face_at, sphere_place, triangle_shares
+from sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
+from sim.kinds.emitter.constants import constants_of, pace_of
+from sim.kinds.emitter.directions import about_normal, angle_direction, cap_direction, unit_or_up
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.places import box_place, disc_place, face_at, sphere_place, triangle_shares
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.maths.curl_noise import Pattern, curl_noise, pattern_at
+from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.scene.clock import STEP_TIME
+from sim.solids.contact import bounce, collider_contact
+from sim.solids.motion import local_points, world_points
+from sim.solids.state import ColliderState
+from sim.solids.sweep import swept_contact
 
 Float64 = npt.NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
 from sim.jobs.palette import rigid_and_scale
+from sim.kinds.model.settings import SkinningMethod
 from sim.maths import dual_quaternion, quaternion
-from sim.model_settings import SkinningMethod
 
 Float64 = npt.NDArray[np.float64]
 Triangles = npt.NDArray[np.integer]

@@ -11,7 +11,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Mode, VertexArray
-from sim.ramps import Ramp, ramp_colours
+from sim.maths.ramps import Ramp, ramp_colours
 
 DetailMode = Literal["lines", "points", "pins", "chosen", "hovered", "contacts"]
 _DEFINES = {

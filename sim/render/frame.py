@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.camera import Camera
-from sim.light_settings import LightSettings
+from sim.kinds.light.settings import LightSettings
 from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
-from sim.vectors import Vec3
-from sim.view_settings import ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.vectors import Vec3
+from sim.scene.view import ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {

@@ -1,9 +1,9 @@
 """Colour, opacity and size over the life of a particle, as a small texture."""
 
-from sim.emitter_settings import EmitterSettings
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
-from sim.particles.gradient import TABLE_SIZE, life_table
+from sim.kinds.emitter.gradient import TABLE_SIZE, life_table
+from sim.kinds.emitter.settings import EmitterSettings
 
 
 class GradientTexture:
@@ -18,7 +18,7 @@ class GradientTexture:
         self._shown: tuple[object, ...] | None = None
 
     def texture(self, settings: EmitterSettings) -> Texture2D:
-        """The texture for these settings; rows as `sim.particles.gradient.life_table` has them.
+        """The texture for these settings; rows as `sim.kinds.emitter.gradient.life_table` has them.
 
         Raises:
             EmitterError: For stops that are out of order.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.vectors import Vec3
+from sim.scene.vectors import Vec3
 
 Matrix = npt.NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from sim.gl.program import Program
 from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
-from sim.ramps import Ramp, ramp_colours
+from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
-from sim.view_settings import DisplayMode
+from sim.scene.view import DisplayMode
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
 

@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.render.emitter_mark import EmitterMark
+from sim.kinds.emitter.mark import EmitterMark
+from sim.kinds.model.skeleton_lines import BoneSegments
 from sim.render.frame import Light
 from sim.render.overlay_pass import BONE, MARKER
-from sim.render.skeleton_lines import BoneSegments
-from sim.scene import NodeId
+from sim.scene.scene import NodeId
 
 Places = npt.NDArray[np.float64]  # joints in the world [m], (B, 3)
 PLAIN, HOVERED, SELECTED = 0.0, 1.0, 2.0

@@ -6,10 +6,10 @@ import time
 from sim.gl.context import Context
 from sim.gl.fence import Fence
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
-from sim.render.particle_crowd import Pace
+from sim.kinds.emitter.particle_crowd import Pace
 from sim.render.target import RenderTarget
-from sim.systems.steps import Steps
 
 
 class PendingPicture:

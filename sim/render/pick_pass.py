@@ -11,11 +11,11 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.vertex_array import VertexArray
-from sim.render.collider_pass import Body
+from sim.kinds.collider.view import Body
 from sim.render.frame import Frame
 from sim.render.mesh_pass import Surface
 from sim.render.surface import DrawRange, culling
-from sim.scene import NodeId
+from sim.scene.scene import NodeId
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
 

@@ -7,30 +7,30 @@ from dataclasses import dataclass
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.steps import Steps, finish
 from sim.gl.uniform_block import UniformBlock
+from sim.kinds.collider.view import ColliderPass
+from sim.kinds.emitter.outline import emitter_outline
+from sim.kinds.emitter.particle_crowd import Crowd, Pace, unmeasured
+from sim.kinds.emitter.particle_draft import DraftBudget
+from sim.kinds.emitter.particle_pass import ParticlePass
+from sim.kinds.emitter.particle_rehearsal import SIZE as SECRET_SIZE
+from sim.kinds.emitter.particle_rehearsal import ParticleRehearsal, Setting
+from sim.kinds.emitter.view import EmitterView
 from sim.render.background_pass import BackgroundPass
-from sim.render.collider_pass import ColliderPass
 from sim.render.detail_pass import DetailPass
-from sim.render.emitter_outline import emitter_outline
-from sim.render.emitter_view import EmitterView
 from sim.render.frame import FIELDS, Light
 from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
 from sim.render.overlay_records import emitter_markers, light_markers
-from sim.render.particle_crowd import Crowd, Pace, unmeasured
-from sim.render.particle_draft import DraftBudget
-from sim.render.particle_pass import ParticlePass
-from sim.render.particle_rehearsal import SIZE as SECRET_SIZE
-from sim.render.particle_rehearsal import ParticleRehearsal, Setting
 from sim.render.pending_picture import PendingPicture
 from sim.render.rehearsal import Rehearsal
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot, divider_pixel
 from sim.render.target import RenderTarget
-from sim.systems.steps import Steps, finish
-from sim.view_settings import Comparison, ViewSettings
+from sim.scene.view import Comparison, ViewSettings
 
 Scissor = tuple[int, int, int, int] | None
 DRAFT_SAMPLES = 0

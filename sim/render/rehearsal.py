@@ -11,6 +11,7 @@ import msgspec
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
 from sim.render.background_pass import BackgroundPass
 from sim.render.frame import Frame
@@ -21,8 +22,7 @@ from sim.render.overlay_records import light_markers
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Overlay, Shot
 from sim.render.target import RenderTarget
-from sim.systems.steps import Steps
-from sim.view_settings import DisplayMode
+from sim.scene.view import DisplayMode
 
 SIZE = (16, 16)
 Act = Callable[[], None]

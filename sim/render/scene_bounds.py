@@ -5,11 +5,11 @@ import functools
 import numpy as np
 
 from sim.assets.model import Bounds
-from sim.colliders.place import Placement, placements
-from sim.colliders.state import bounding_radius
+from sim.kinds.collider.place import Placement, placements
+from sim.kinds.emitter.whereabouts import emitter_bounds, emitter_placement
 from sim.render.scene_views import SceneViews
-from sim.scene import NodeId
-from sim.systems.emitter_places import emitter_bounds, emitter_placement
+from sim.scene.scene import NodeId
+from sim.solids.state import bounding_radius
 
 
 def scene_bounds(views: SceneViews, node_id: NodeId | None = None) -> Bounds | None:

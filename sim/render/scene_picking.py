@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.render.cloth_view import ClothView
+from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.cloth.view import ClothView
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.shot import Overlay, Shot
-from sim.systems.cloth import ClothSystem
 
 
 def pick_node(picking: PickPass, shot: Shot, size: tuple[int, int], x: float, y: float) -> Pick | None:

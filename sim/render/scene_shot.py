@@ -5,16 +5,16 @@ import math
 import numpy as np
 
 from sim.assets.model import Bounds
-from sim.camera import Camera
-from sim.light_settings import LightSettings
-from sim.render.character_view import CharacterView
-from sim.render.emitter_mark import EmitterMark
+from sim.kinds.emitter.mark import EmitterMark
+from sim.kinds.emitter.whereabouts import emitter_bounds, emitter_placement
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.view import CharacterView
 from sim.render.frame import LIGHT_LIMIT, Light, Subject
 from sim.render.scene_bounds import joined, solid_boxes
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Shot
-from sim.scene import NodeId, Scene
-from sim.systems.emitter_places import emitter_bounds, emitter_placement
+from sim.scene.camera import Camera
+from sim.scene.scene import NodeId, Scene
 
 
 def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None) -> Shot:

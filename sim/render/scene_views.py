@@ -1,18 +1,18 @@
 """The views of a scene: what draws each of its nodes, made and removed as the scene has them."""
 
-from sim.colliders.place import placements
 from sim.gl.context import Context
-from sim.particles.audible import audible
-from sim.render.character_view import CharacterView
-from sim.render.cloth_view import ClothView
-from sim.render.collider_pass import Body, ColliderBodies
-from sim.render.emitter_view import EmitterView
-from sim.render.emitter_views import EmitterViews
+from sim.kinds.cloth.view import ClothView
+from sim.kinds.collider.place import placements
+from sim.kinds.collider.view import Body, ColliderBodies
+from sim.kinds.emitter.view import EmitterView
+from sim.kinds.emitter.views import EmitterViews
+from sim.kinds.model.character import Character
+from sim.kinds.model.view import CharacterView
 from sim.render.shot import Drawable
 from sim.render.surface import Images
-from sim.scene import NODE_KINDS, Node, NodeId, Scene
-from sim.systems.character import Character
-from sim.systems.simulation import Simulation
+from sim.scene.audible import audible
+from sim.scene.scene import NODE_KINDS, Node, NodeId, Scene
+from sim.simulation import Simulation
 
 
 class SceneViews:

@@ -7,15 +7,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sim.camera import Camera
-from sim.render.collider_pass import Body
+from sim.kinds.collider.view import Body
+from sim.kinds.emitter.mark import EmitterMark
+from sim.kinds.emitter.view import EmitterView
 from sim.render.detail_pass import Detail
-from sim.render.emitter_mark import EmitterMark
-from sim.render.emitter_view import EmitterView
 from sim.render.frame import Frame, Light, Subject
 from sim.render.mesh_pass import Surface
-from sim.scene import NodeId
-from sim.view_settings import Comparison, ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.scene import NodeId
+from sim.scene.view import Comparison, ViewSettings
 
 
 @dataclass(frozen=True, slots=True)

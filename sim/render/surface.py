@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Material, Mesh, Section
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
+from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.model_settings import DoubleSided
+from sim.kinds.model.settings import DoubleSided
 from sim.render.edges import unique_edges
-from sim.systems.buffer_upload import upload_buffer
-from sim.systems.steps import Steps
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])

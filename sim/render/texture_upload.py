@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sim.assets.mip_levels import MipImage
 from sim.gl.context import Context
+from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D, Wrap
-from sim.systems.steps import Steps
 
 MipImages = Mapping[Path, MipImage]
 

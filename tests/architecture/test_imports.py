@@ -1,5 +1,6 @@
 """Who may import whom: app > widgets > sim > data; sim knows no Qt; only sim.gl knows OpenGL."""
 
+import functools
 import sys
 
 import pytest
@@ -9,7 +10,11 @@ from tests.architecture.sources import Source, sources
 OURS = {"app", "widgets", "sim", "shaders", "resources", "tests"}
 QT = {"PySide6", "PySide2", "PyQt5", "PyQt6", "shiboken6", "qtpy", "pyqtgraph", "qtawesome"}
 OPENGL = {"OpenGL", "OpenGL_accelerate", "glcontext", "moderngl"}
-GPU_SIDE = ("sim.gl", "sim.render", "sim.systems", "sim.engine", "sim.bench")
+GPU_SIDE = ("sim.gl", "sim.render", "sim.simulation", "sim.engine", "sim.bench")
+ROOMS = ("sim.kinds", "sim.skin", "sim.solids")
+"""Where pure modules and such that speak to the GPU stand side by side; those that import the GPU side belong to it."""
+PURE_NAMES = ("kind", "settings", "presets", "contract")
+"""Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
 PURE_LIBRARIES = {"numpy", "msgspec"}
 ASSET_LIBRARIES = {"lxml", "PIL"}
 
@@ -22,8 +27,24 @@ def _top(name: str) -> str:
     return name.partition(".")[0]
 
 
+@functools.cache
+def gpu_rooms() -> frozenset[str]:
+    """Modules of the rooms that import the GPU side, directly or through one another."""
+    imports = {source.module: source.imports() for source in sources("sim") if _inside(source.module, ROOMS)}
+    found: set[str] = set()
+    while True:
+        more = {
+            module
+            for module, names in imports.items()
+            if module not in found and any(_inside(name, GPU_SIDE) or _inside(name, tuple(found)) for name in names)
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
 def _is_pure(module: str) -> bool:
-    return _inside(module, ("sim",)) and not _inside(module, GPU_SIDE)
+    return _inside(module, ("sim",)) and not _inside(module, GPU_SIDE) and not _inside(module, tuple(gpu_rooms()))
 
 
 def _allowed_libraries(module: str) -> set[str]:
@@ -87,17 +108,17 @@ def test_imports_respect_the_layers(source: Source) -> None:
         ("sim/jobs/pose.py", "from sim.gl.buffer import Buffer"),
         ("sim/jobs/pose.py", "from sim import engine"),
         ("sim/jobs/pose.py", "from ..gl import buffer"),
-        ("sim/systems/skinning.py", "from OpenGL import GL"),
+        ("sim/kinds/model/skinning.py", "from OpenGL import GL"),
         ("sim/bench/pose.py", "import glcontext"),
-        ("sim/engine.py", "import app.document"),
+        ("sim/engine.py", "import app.document.document"),
         ("sim/gl/context.py", "from widgets import viewport"),
         ("widgets/viewport.py", "import sim.gl.context"),
         ("widgets/viewport.py", "from sim import render"),
-        ("widgets/timeline.py", "from app.document import Document"),
+        ("widgets/timeline.py", "from app.document.document import Document"),
         ("widgets/timeline.py", "import importlib\nimportlib.import_module('sim.engine')"),
         ("app/cli.py", "from OpenGL import GL"),
         ("app/cli.py", "import tests.conftest"),
-        ("resources/__init__.py", "import sim.params"),
+        ("resources/__init__.py", "import sim.scene.params"),
         ("shaders/__init__.py", "from resources import path"),
     ],
 )
@@ -106,7 +127,9 @@ def test_a_forbidden_import_is_found(name: str, text: str) -> None:
 
 
 def test_the_layers_themselves_are_allowed() -> None:
-    assert violations(Source("widgets/timeline.py", "from sim.playhead import Playhead\nimport numpy as np")) == []
+    assert (
+        violations(Source("widgets/timeline.py", "from sim.scene.playhead import Playhead\nimport numpy as np")) == []
+    )
     assert violations(Source("sim/engine.py", "from sim.gl.context import Context\nfrom shaders import ROOT")) == []
     assert violations(Source("app/main.py", "from widgets.viewport import Viewport\nimport sim.engine")) == []
 
@@ -114,3 +137,7 @@ def test_the_layers_themselves_are_allowed() -> None:
 @pytest.mark.parametrize("source", sources("app", "widgets", "sim"), ids=lambda source: source.name)
 def test_package_files_are_empty(source: Source) -> None:
     assert not source.name.endswith("__init__.py") or source.text == ""
+
+
+def test_what_commands_without_opengl_load_stays_pure() -> None:
+    assert [module for module in sorted(gpu_rooms()) if module.rpartition(".")[2] in PURE_NAMES] == []

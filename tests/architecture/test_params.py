@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 import sim
-from sim.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
-from sim.playback_settings import PlaybackSettings
-from sim.scene import NODE_KINDS, Node
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
+from sim.scene.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
+from sim.scene.playback import PlaybackSettings
+from sim.scene.scene import NODE_KINDS, Node
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
 
 UNITS = {
     "",

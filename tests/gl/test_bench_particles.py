@@ -14,9 +14,9 @@ from sim.bench.particles import (
     stream_settings,
 )
 from sim.bench.plain_particles import NumpyParticles, PlainParticles
-from sim.emitter_settings import ParticleLook
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.emitter.settings import ParticleLook
 
 VARIANTS = [
     "plain kernel", "emitter", "interleaved", "separate", "always full", "all features",

@@ -14,7 +14,7 @@ from sim.bench.skinning import (
 )
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.systems.skinning import SkinnedMesh
+from sim.kinds.model.skinning import SkinnedMesh
 
 
 def test_numpy_and_gpu_do_the_same_work(context: Context, library: ShaderLibrary) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import main
+from app.cli.main import main
 from sim.bench import timing
 from sim.bench.timing import TimedFrames, timing_rows
 from sim.gl.context import Context

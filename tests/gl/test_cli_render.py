@@ -7,14 +7,14 @@ import pytest
 from PIL import Image
 
 import resources
-from app.cli import main
-from app.project_file import save_project
-from sim.camera import Camera
-from sim.cloth_settings import ClothSettings, PinPreset
-from sim.model_settings import ModelSettings
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_state import ViewState
+from app.cli.main import main
+from app.files.project_file import save_project
+from sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view_state import ViewState
 
 SIZE = "96x64"
 

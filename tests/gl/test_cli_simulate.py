@@ -9,26 +9,26 @@ import numpy as np
 import pytest
 
 import resources
-from app import cli_simulate
-from app.cli import main
-from app.project_file import load_project, save_project
+from app.cli import simulate as cli_simulate
+from app.cli.main import main
+from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
-from sim.cloth.model import build_cloth
-from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.place import collider_states, placements
-from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import EmitterSettings
 from sim.export.npz import Frames
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
+from sim.kinds.collider.place import collider_states, placements
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.model.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.maths.transform import node_matrix
-from sim.model_settings import Interpolation, ModelSettings, SkinningMethod
-from sim.playback_settings import LoopMode, PlaybackSettings
 from sim.reference import cloth as reference
 from sim.reference.skinning import skin
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_state import ViewState
+from sim.scene.playback import LoopMode, PlaybackSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view_state import ViewState
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
 CAPE = resources.path("projects") / "cape.sinew"

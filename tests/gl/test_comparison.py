@@ -10,12 +10,12 @@ from sim.assets.model import Mesh, Skin
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
+from sim.kinds.model.comparison import INTERVAL, MethodComparison
+from sim.kinds.model.settings import SkinningMethod
+from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths.transform import compose
-from sim.model_settings import SkinningMethod
 from sim.reference.skinning import enclosed_volume, method_difference
 from sim.reference.skinning import skin as reference_skin
-from sim.systems.comparison import INTERVAL, MethodComparison
-from sim.systems.skinning import SkinnedMesh
 from tests.gl.skinning_cases import cloud, pose_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS

@@ -10,13 +10,13 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.cloth.pins import toggled_pin_list
-from sim.cloth_settings import ClothSettings, PinPreset, PinTarget
 from sim.engine import Engine
 from sim.gl.context import Context
-from sim.model_settings import ModelSettings
-from sim.scene import Node, Scene
-from sim.transform import Transform
+from sim.kinds.cloth.pins import toggled_pin_list
+from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
 STEP = 1.0 / 60.0

@@ -10,11 +10,11 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.palette import lbs_rows
 from sim.jobs.pose import Pose
+from sim.kinds.model import skinning as system
+from sim.kinds.model.settings import SkinningMethod
+from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.model_settings import SkinningMethod
-from sim.systems import skinning as system
-from sim.systems.skinning import SkinnedMesh
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE

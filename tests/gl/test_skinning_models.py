@@ -11,8 +11,8 @@ from sim.assets.model import CharacterModel
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import evaluate_pose
-from sim.model_settings import SkinningMethod
-from sim.systems.skinning import SkinnedMesh
+from sim.kinds.model.settings import SkinningMethod
+from sim.kinds.model.skinning import SkinnedMesh
 from tests.gl.skinning_cases import assert_equals_reference
 
 ANIMATED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm")

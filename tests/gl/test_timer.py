@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
-from sim.cloth_settings import ClothSettings
 from sim.engine import Engine
 from sim.gl import query, timer_trials
 from sim.gl.bootstrap import GL
@@ -17,13 +16,14 @@ from sim.gl.context import Context
 from sim.gl.debug import pending_errors
 from sim.gl.library import ShaderLibrary
 from sim.gl.timer import Timers
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.system import NO_INPUTS
 from sim.profile.calibration import Trial
 from sim.profile.recorder import WARM_UP
 from sim.profile.run import NO_RUN
 from sim.profile.sample import FrameSample, Moment, TimeSource
 from sim.profile.status import Calibration, Vsync
-from sim.scene import Node, Scene
-from sim.systems.cloth import NO_INPUTS
+from sim.scene.scene import Node, Scene
 
 QUERY_CALLS = (
     "glGenQueries", "glDeleteQueries", "glQueryCounter", "glBeginQuery", "glEndQuery", "glGetInteger64v", "glFinish",
@@ -156,7 +156,7 @@ def test_a_reload_of_shaders_is_warm_up(context: Context, timers: Timers) -> Non
     with timers.scope("draw"):
         pass
     assert timers.finish_frame(Moment()) == 0
-    engine.reload_shaders(["skinning/skin.vert"])
+    engine.reload_shaders(["model/skin.vert"])
     with timers.scope("draw"):
         pass
     assert timers.finish_frame(Moment()) is None

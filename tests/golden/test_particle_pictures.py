@@ -5,18 +5,18 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from sim.camera import Camera
-from sim.clock import STEP_TIME
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.emitter_settings import Blending, EmitterSettings, ParticleLook
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.light_settings import LightSettings
-from sim.particles.presets import with_preset
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.emitter.presets import with_preset
+from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
+from sim.kinds.light.settings import LightSettings
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
 
 SIZE = (240, 160)
 LAMP = Node(

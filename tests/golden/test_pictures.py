@@ -7,16 +7,16 @@ import numpy as np
 from resources import path
 from sim.assets.images import load_image
 from sim.assets.load import load_model
-from sim.camera import Camera
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings, SkinningMethod
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.render.shot import JointRef, Overlay
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_settings import Comparison, DisplayMode, ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view import Comparison, DisplayMode, ViewSettings
 
 SIZE = (320, 200)
 LAMP = Node(

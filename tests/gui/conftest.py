@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app import bootstrap
-from app.project_files import Answer
+from app.files.project_files import Answer
 from tests.gui.editor_harness import Clock, Session, picture, sample
 
 # Sharing contexts is settled before the application exists, which the first test makes.
@@ -17,8 +17,8 @@ bootstrap.prepare()
 def session(qtbot, tmp_path, monkeypatch):
     """Editors with settings and recovery files of their own; slow pictures are never drafts."""
     monkeypatch.setenv("SINEW_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
-    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", math.inf)
+    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", math.inf)
     session = Session(qtbot)
     yield session
     session.close_all()
@@ -40,7 +40,7 @@ def one_editor(qapp, tmp_path_factory):
     """An editor that the tests of a module share, with a clock that stands; for `fresh`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SINEW_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
-        patch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
+        patch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
         session = Session(Spinner())
         editor = session.start(clock=Clock())
         editor.playback._timer.setInterval(100000)  # ticks come from the test

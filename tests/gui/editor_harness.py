@@ -8,11 +8,11 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.dialogs import Dialogs
-from app.editor import Editor
-from app.project_files import Answer
+from app.editor.dialogs import Dialogs
+from app.editor.editor import Editor
+from app.files.project_files import Answer
 from resources import path as resource
-from sim.picking import project_points
+from sim.scene.picking import project_points
 
 
 class Answers(Dialogs):

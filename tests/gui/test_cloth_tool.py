@@ -5,13 +5,13 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.clock import STEP_TIME
-from sim.cloth_settings import PinPreset
-from sim.collider_settings import ColliderShape
-from sim.playback_settings import LoopMode
-from sim.playhead import Playhead
+from sim.kinds.cloth.settings import PinPreset
+from sim.kinds.collider.settings import ColliderShape
 from sim.render.shot import ParticleRef
-from sim.scene import PLAYBACK, ParamRef
+from sim.scene.clock import STEP_TIME
+from sim.scene.playback import LoopMode
+from sim.scene.playhead import Playhead
+from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
 COLUMNS = ROWS = 12

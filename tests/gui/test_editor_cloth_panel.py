@@ -6,12 +6,12 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from sim.cloth.presets import PRESETS
-from sim.cloth.stability import stability
-from sim.cloth_settings import ClothLook, ClothSource
+from sim.kinds.cloth.presets import PRESETS
+from sim.kinds.cloth.settings import ClothLook, ClothSource
+from sim.kinds.cloth.stability import stability
 from sim.render.shot import Look, Overlay
-from sim.scene import ParamRef
-from sim.transform import Transform
+from sim.scene.scene import ParamRef
+from sim.scene.transform import Transform
 from tests.gui.editor_harness import Clock
 from widgets.message_model import Severity
 

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.model_settings import SkinningMethod
-from sim.view_settings import Comparison, DisplayMode
+from sim.kinds.model.settings import SkinningMethod
+from sim.scene.view import Comparison, DisplayMode
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 ACTIONS = [

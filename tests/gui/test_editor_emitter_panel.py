@@ -5,13 +5,13 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from app.emitter_panel import BUILT_IN, preset_of
-from app.project_file import load_project
-from sim.emission_settings import EmissionMode, EmitterSource
-from sim.emitter_settings import ParticleLook
-from sim.particles.presets import PRESETS
-from sim.scene import ParamRef
-from sim.view_state import Selection
+from app.files.project_file import load_project
+from app.kinds.emitter.panel import BUILT_IN, preset_of
+from sim.kinds.emitter.emission import EmissionMode, EmitterSource
+from sim.kinds.emitter.presets import PRESETS
+from sim.kinds.emitter.settings import ParticleLook
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
 from widgets.message_model import Severity

@@ -4,12 +4,12 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.camera import Camera
-from sim.emission_settings import EmissionAim, EmitterSource
-from sim.emitter_handles import GripKind
-from sim.particles.presets import PRESETS, with_preset
-from sim.scene import ParamRef
-from sim.view_state import Selection
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.handles import GripKind
+from sim.kinds.emitter.presets import PRESETS, with_preset
+from sim.scene.camera import Camera
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, Session, picture
 from widgets.outliner_entries import EntryKind
 

@@ -10,14 +10,14 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.places import data_folder
-from app.project_files import Answer
-from app.recovery import RecoveryStore
-from app.unknown_content import UnknownContent
-from sim.light_settings import LightSettings
-from sim.scene import VIEW, Node, ParamRef, Scene
-from sim.view_settings import Comparison, DisplayMode
-from sim.view_state import ViewState
+from app.files.places import data_folder
+from app.files.project_files import Answer
+from app.files.recovery import RecoveryStore
+from app.files.unknown_content import UnknownContent
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sim.scene.view import Comparison, DisplayMode
+from sim.scene.view_state import ViewState
 from tests.gui.editor_harness import picture
 from widgets.message_model import Severity
 from widgets.protocols import ModelState

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from app.cli_run import SceneRun
-from app.cli_scene import OpenedScene, opened
-from app.playback import Playback
+from app.cli.run import SceneRun
+from app.cli.scene import OpenedScene, opened
+from app.timeline.playback import Playback
 from sim.engine import Engine
 from sim.gl.context import Context
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.model_settings import SkinningMethod
+from sim.kinds.model.settings import SkinningMethod
 from sim.profile.csv_columns import COLUMNS
 from sim.profile.history import Quantity
-from sim.scene import ParamRef
+from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Clock
 from widgets.inspector.form_items import SettingItem, items_of
 

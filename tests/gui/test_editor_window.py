@@ -8,11 +8,11 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.action_slots import show_shortcuts
-from app.actions import SPECS
-from app.docks import SPECS as DOCK_SPECS
-from sim.playback_settings import LoopMode
-from sim.scene import PLAYBACK, ParamRef
+from app.editor.action_slots import show_shortcuts
+from app.editor.actions import SPECS
+from app.editor.docks import SPECS as DOCK_SPECS
+from sim.scene.playback import LoopMode
+from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
 
 DOCKS = [spec.id for spec in DOCK_SPECS]
@@ -182,7 +182,7 @@ def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, ca
 
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
     editor = session.start()
-    monkeypatch.setattr("app.action_slots.QMessageBox.about", lambda *_: None)
+    monkeypatch.setattr("app.editor.action_slots.QMessageBox.about", lambda *_: None)
     for spec in SPECS:
         action = editor.window.actions_table[spec.id]
         if spec.id.split(".")[0] != "add" and spec.id != "file.quit" and action.isEnabled():

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.scene import ParamRef
-from sim.view_state import Selection
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.emission_settings import EmissionMode
-from sim.emitter_settings import Blending, EmitterSettings
 from sim.engine import Engine
 from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds.emitter.emission import EmissionMode
+from sim.kinds.emitter.settings import Blending, EmitterSettings
 from sim.render.pending_picture import PendingPicture
-from sim.scene import Node, ParamRef
+from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 
 
@@ -55,7 +55,7 @@ def on_screen(editor):
 @pytest.fixture
 def drafted(editor, calls, monkeypatch, qtbot):
     """An editor that has shown a draft."""
-    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", 0.0)
     editor.client._cost, editor.client._last = 1.0, math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: "draft" in calls)
@@ -74,7 +74,7 @@ def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch,
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
     qtbot.waitUntil(lambda: not drafted.full_picture.busy)
     shown = on_screen(drafted)
-    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
     assert calls[-1] == "full"
 
@@ -108,7 +108,7 @@ def test_another_size_is_drawn_anew(begun, calls, qtbot):
 
 @pytest.mark.parametrize("long", [0.0, math.inf])
 def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
-    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", long)
+    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", long)
     editor.client._cost, editor.client._last = 1.0, -math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: bool(calls))
@@ -125,8 +125,8 @@ def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
 
 
 def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("app.viewport_client.SLOW_PICTURE", 0.0)
-    monkeypatch.setattr("app.viewport_client.LONG_PICTURE", 0.0)
+    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
     editor = session.start()
     if not editor.client.engine.context.capabilities.is_software:

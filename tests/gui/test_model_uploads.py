@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from sim.gl import buffer_upload
 from sim.gl.errors import GLLimitError
-from sim.systems import buffer_upload
 from tests.gui.editor_harness import picture
 from widgets.protocols import ModelState, ModelStatus
 
@@ -12,7 +12,7 @@ from widgets.protocols import ModelState, ModelStatus
 @pytest.fixture
 def slow(editor, monkeypatch):
     """An editor whose turns end after one small step; the turns are taken by the test."""
-    monkeypatch.setattr("app.model_uploads.TURN", 0.0)
+    monkeypatch.setattr("app.viewport.model_uploads.TURN", 0.0)
     monkeypatch.setattr(buffer_upload, "STEP_BYTES", 512)
     return editor
 

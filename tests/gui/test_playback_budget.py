@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.playback import STEP_BUDGET, Playback
-from sim.clock import STEP_TIME
-from sim.playback_settings import PlaybackSettings
+from app.timeline.playback import STEP_BUDGET, Playback
+from sim.scene.clock import STEP_TIME
+from sim.scene.playback import PlaybackSettings
 from tests.gui.editor_harness import Clock
 
 

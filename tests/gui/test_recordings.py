@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.recordings import RECORDINGS_MAX, Recordings
-from app.timing_files import TimingFiles
+from app.timings.files import TimingFiles
+from app.timings.recordings import RECORDINGS_MAX, Recordings
 from sim.profile.history import FRAMES_MAX
 from sim.profile.recording import Recording
 from sim.profile.status import TimerStatus

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.clock import STEP_TIME
-from sim.playhead import Playhead
-from sim.scene import PLAYBACK, ParamRef
-from sim.view_state import Selection
+from sim.scene.clock import STEP_TIME
+from sim.scene.playhead import Playhead
+from sim.scene.scene import PLAYBACK, ParamRef
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 
 STEPS = 30
@@ -90,7 +90,7 @@ def test_a_seek_gives_the_bits_that_playing_gives(stage):
 def test_pictures_of_another_moment_and_edits_of_the_look_do_not_disturb_it(stage, monkeypatch):
     stage.play(12)
     played, time = stage.state(), stage.playback.playhead.time
-    monkeypatch.setattr("app.seek.TURN", 0.0)
+    monkeypatch.setattr("app.timeline.seek.TURN", 0.0)
     stage.seek.progressed.connect(lambda *_: stage.editor.viewport.grabFramebuffer())
     names = iter(f"sheet {number}" for number in range(1000))
     name = ParamRef(stage.cloth, "node", "name")
@@ -145,7 +145,7 @@ def test_the_status_bar_offers_it_where_the_simulation_is_elsewhere(stage):
 
 
 def test_escape_stops_it_where_it_is(stage, monkeypatch):
-    monkeypatch.setattr("app.seek.TURN", 0.0)  # one step a turn
+    monkeypatch.setattr("app.timeline.seek.TURN", 0.0)  # one step a turn
     stage.playback.scrub(0.9)
     stage.editor.window.actions_table["simulate.seek"].trigger()
     stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3)
@@ -163,7 +163,7 @@ def test_escape_stops_it_where_it_is(stage, monkeypatch):
 
 
 def test_whatever_else_the_user_does_ends_it(stage, monkeypatch):
-    monkeypatch.setattr("app.seek.TURN", 0.0)
+    monkeypatch.setattr("app.timeline.seek.TURN", 0.0)
     thickness = ParamRef(stage.cloth, "cloth", "thickness")
 
     def end_by(act):

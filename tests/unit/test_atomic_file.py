@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.atomic_file import atomic_file
+from sim.export.atomic_file import atomic_file
 
 
 def test_the_content_arrives(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.camera import Camera
-from sim.emission_settings import EmissionAim, EmitterSource
-from sim.emitter_handles import ARROW_TIME, EmitterHandles, GripKind, gripped
-from sim.emitter_settings import EmitterSettings
-from sim.handles import View
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.handles import ARROW_TIME, EmitterHandles, GripKind, gripped
+from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.scene.camera import Camera
+from sim.scene.handles import View
 
 SIZE = (800.0, 600.0)
 EULER = (20.0, 35.0, -15.0)

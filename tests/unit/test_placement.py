@@ -6,10 +6,10 @@ import pytest
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.skeleton import build_skeleton
-from sim.model_settings import FlipV, ModelSettings, UpAxis
-from sim.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.scene import Node
-from sim.transform import Transform
+from sim.kinds.model.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.kinds.model.settings import FlipV, ModelSettings, UpAxis
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:

@@ -9,15 +9,15 @@ import pytest
 from PIL import Image
 
 import resources
-from app.project_file import load_project
+from app.files.project_file import load_project
 from resources import make_samples
 from resources.samples import arm_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.settings import Interpolation, SkinningMethod
 from sim.maths import quaternion
-from sim.model_settings import Interpolation, SkinningMethod
 from sim.reference.skinning import skin
 
 Float64 = npt.NDArray[np.float64]

@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QColorDialog, QHBoxLayout, QWidget
 
-from sim.vectors import Colour
+from sim.scene.vectors import Colour
 from widgets.inspector.editor import Editor
 from widgets.theme import SPACE_WIDE
 

@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from sim.params import ParamError
-from sim.scene import ParamRef
+from sim.scene.params import ParamError
+from sim.scene.scene import ParamRef
 from widgets.protocols import EditTarget
 
 

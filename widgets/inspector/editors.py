@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QPalette, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
-from sim.params import Param, Role
+from sim.scene.params import Param, Role
 from widgets.check_box import CheckBox
 from widgets.inspector.colour_editor import ColourEditor
 from widgets.inspector.editor import Editor

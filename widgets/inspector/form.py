@@ -12,8 +12,8 @@ import msgspec
 from pyqtgraph.parametertree import Parameter
 from PySide6.QtWidgets import QWidget
 
-from sim.params import Param, Role, params_of
-from sim.scene import PLAYBACK, VIEW, ParamRef, Scene
+from sim.scene.params import Param, Role, params_of
+from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WidgetItem
 from widgets.inspector.wide_item import WideSettingItem

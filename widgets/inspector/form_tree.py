@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.params import value_text
+from sim.scene.params import value_text
 from widgets.inspector.form import NoteParameter, SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES

@@ -10,16 +10,14 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sim.change import Change, ChangeKind
-from sim.params import Param, Role, value_text
-from sim.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
-from sim.view_state import Selection
-from widgets.inspector.cloth_head import ClothHead
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Param, Role, value_text
+from sim.scene.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
+from sim.scene.view_state import Selection
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
-from widgets.inspector.emitter_head import EmitterHead
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
 from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
 from widgets.inspector.form_tree import FormTree
@@ -29,6 +27,8 @@ from widgets.inspector.past_banner import PastBanner
 from widgets.inspector.relevance import hidden_rows
 from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
+from widgets.kinds.cloth.head import ClothHead
+from widgets.kinds.emitter.head import EmitterHead
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
 WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sim.params import Param, Role
-from sim.scene import NodeId, part_of
+from sim.scene.params import Param, Role
+from sim.scene.scene import NodeId, part_of
 from widgets.protocols import EditTarget, ModelProvider
 
 NAMED_ROLES = frozenset((Role.CLIP, Role.MODEL_NODE, Role.BONE, Role.SECTION))

@@ -7,7 +7,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
-from sim.params import Param, Scale
+from sim.scene.params import Param, Scale
 from widgets.inspector.editor import Editor
 from widgets.inspector.slider import ValueSlider
 from widgets.number_field import NumberField

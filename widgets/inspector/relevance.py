@@ -3,11 +3,11 @@
 import functools
 from typing import Any
 
-from sim.cloth_settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
-from sim.collider_settings import SIZES_OF_SHAPE, ColliderSettings
-from sim.emission_settings import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
-from sim.params import params_of
+from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
+from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.scene.params import params_of
 
 _SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
 _MESH = frozenset(("mesh_path", "mesh_section"))

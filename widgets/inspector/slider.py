@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSlider, QWidget
 
-from sim.params import Scale
+from sim.scene.params import Scale
 from widgets.theme import colours
 
 _POSITIONS = 1000

@@ -6,8 +6,8 @@ after the last the values stay as they are there.
 
 from bisect import bisect_right
 
-from sim.emitter_settings import STOP_MAX
-from sim.particles.gradient import values_at
+from sim.kinds.emitter.gradient import values_at
+from sim.kinds.emitter.settings import STOP_MAX
 
 Stop = tuple[float, ...]
 Stops = tuple[Stop, ...]

@@ -1,6 +1,6 @@
 """What the head of the inspector says about a node: its icon, its kind, and how its file stands."""
 
-from sim.scene import Node
+from sim.scene.scene import Node
 from widgets.icons import kind_icon
 from widgets.protocols import ModelState, ModelStatus
 

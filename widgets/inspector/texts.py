@@ -2,10 +2,10 @@
 
 import enum
 
-from sim.emission_settings import EmissionAim, EmissionMode
-from sim.model_settings import FlipV, Interpolation, SkinningMethod, UpAxis
-from sim.playback_settings import LoopMode
-from sim.view_settings import Comparison, DisplayMode
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode
+from sim.kinds.model.settings import FlipV, Interpolation, SkinningMethod, UpAxis
+from sim.scene.playback import LoopMode
+from sim.scene.view import Comparison, DisplayMode
 
 _TEXTS: dict[enum.Enum, str] = {
     UpAxis.AUTO: "Automatic",

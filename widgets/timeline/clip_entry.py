@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.playhead import frame_of, time_of
+from sim.scene.playhead import frame_of, time_of
 
 _POSE_FRAME_STEP = 1.0 / 30.0
 

@@ -4,8 +4,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QLabel, QWidget
 
-from sim.params import param_of
-from sim.playback_settings import PlaybackSettings
+from sim.scene.params import param_of
+from sim.scene.playback import PlaybackSettings
 from widgets.number_field import NumberField
 from widgets.theme import SPACE_WIDE
 from widgets.timeline.clip_entry import ClipEntry

@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from sim.playback_settings import PlaybackSettings
-from sim.playhead import play_range
+from sim.scene.playback import PlaybackSettings
+from sim.scene.playhead import play_range
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
 from widgets.timeline.ruler_look import RulerView, ruler_bands, ruler_colours, ruler_height, small_font

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sim.playback_settings import PlaybackSettings
+from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
 from widgets.theme import SPACE
 from widgets.timeline.clip_chooser import ClipChooser

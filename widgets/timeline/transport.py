@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from sim.playback_settings import LoopMode
+from sim.scene.playback import LoopMode
 from widgets.icons import icon
 from widgets.number_paint import mixed
 from widgets.timeline.transport_icons import transport_icon

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from sim.cloth.collider_layout import ColliderLayout
-from sim.cloth_settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sim.kinds.cloth.solver import ClothInputs
+from sim.kinds.cloth.system import ClothSystem
 from sim.reference import cloth as reference
-from sim.systems.cloth import ClothSystem
-from sim.systems.cloth_solver import ClothInputs
+from sim.solids.layout import ColliderLayout
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 
 STILL: dict[str, Any] = {
     "gravity": (0.0, 0.0, 0.0),

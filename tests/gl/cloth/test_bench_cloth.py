@@ -5,10 +5,10 @@ import pytest
 
 from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
-from sim.cloth.model import build_cloth
-from sim.cloth.stability import stability
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.stability import stability
 
 
 @pytest.mark.parametrize("side", [8, 60])

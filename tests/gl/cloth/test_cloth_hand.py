@@ -4,13 +4,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.cloth.presets import PRESETS, with_preset
-from sim.cloth.stability import stable_substeps
-from sim.cloth_settings import ClothSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.systems.cloth import ClothSystem
-from sim.systems.cloth_solver import ClothInputs
+from sim.kinds.cloth.presets import PRESETS, with_preset
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.solver import ClothInputs
+from sim.kinds.cloth.stability import stable_substeps
+from sim.kinds.cloth.system import ClothSystem
 
 
 def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> ClothSystem:

@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.cloth.model import build_cloth
-from sim.cloth.stability import stability
-from sim.cloth_settings import ClothPlacement, ClothSettings, PinPreset
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.systems.cloth import ClothSystem
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
+from sim.kinds.cloth.stability import stability
+from sim.kinds.cloth.system import ClothSystem
 from tests.gl.cloth.cloth_cases import STILL, masses, run, springs
 
 

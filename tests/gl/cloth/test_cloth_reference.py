@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
-from sim.cloth.collider_layout import ANY_ORDER, arranged
-from sim.cloth.grid import GridShape, grid_surface
-from sim.cloth.material import constants_of
-from sim.cloth.model import build_cloth
-from sim.cloth.stability import stability
-from sim.cloth.surface import ClothSurface
-from sim.cloth_settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
-from sim.collider_settings import ColliderShape
-from sim.colliders.state import ColliderState
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.grid import GridShape, grid_surface
+from sim.kinds.cloth.material import constants_of
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sim.kinds.cloth.stability import stability
+from sim.kinds.cloth.surface import ClothSurface
+from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.collider.settings import ColliderShape
 from sim.maths.transform import compose
 from sim.reference import cloth as reference
-from sim.systems.cloth import ClothSystem
+from sim.solids.layout import ANY_ORDER, arranged
+from sim.solids.state import ColliderState
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
 
 STEPS = 200

@@ -5,21 +5,21 @@ import numpy as np
 import pytest
 
 from sim.assets.normals import vertex_normals
-from sim.cloth.attachment import attach, attached_points
-from sim.cloth.error import ClothError
-from sim.cloth.model import build_cloth
-from sim.cloth.surface import ClothSurface
-from sim.cloth_settings import ClothSettings, ClothSource, PinPreset
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.buffers import LINE_VERTEX
+from sim.kinds.cloth.error import ClothError
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
+from sim.kinds.cloth.solver import ClothInputs
+from sim.kinds.cloth.surface import ClothSurface
+from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.model.skinning import SKINNED
 from sim.maths.transform import compose
-from sim.params import Effect
-from sim.systems.cloth import ClothSystem
-from sim.systems.cloth_buffers import LINE_VERTEX
-from sim.systems.cloth_solver import ClothInputs
-from sim.systems.skinning import SKINNED
+from sim.scene.params import Effect
+from sim.skin.attachment import attach, attached_points
 from tests.gl.cloth.cloth_cases import STILL, run, springs
 
 SMALL = ClothSettings(columns=8, rows=7, substeps=12)

@@ -5,17 +5,17 @@ from pathlib import Path
 import numpy as np
 
 from shaders import ROOT
-from sim.collider_settings import ColliderShape
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.record import Record, record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 from tests.gl.shader_files import make_library
 
 PROBE = record(

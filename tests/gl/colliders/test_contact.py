@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import bounce, collider_contact, resolve
-from sim.colliders.motion import world_points
-from sim.colliders.pack import collider_defines
-from sim.colliders.state import ColliderState, bounding_radius
 from sim.gl.context import Context
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import bounce, collider_contact, resolve
+from sim.solids.motion import world_points
+from sim.solids.pack import collider_defines
+from sim.solids.state import ColliderState, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
 
 POINTS = 400

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from shaders import ROOT
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import collider_contact, resolve
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import collider_contact, resolve
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 from tests.gl.colliders.probe import SHIPPED
 from tests.gl.shader_files import make_library
 from tests.unit.colliders.cases import placed

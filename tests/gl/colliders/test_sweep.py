@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import resolve
-from sim.colliders.motion import local_points, world_points
-from sim.colliders.shapes import signed_distance
-from sim.colliders.state import ColliderState
-from sim.colliders.sweep import sweep, swept_contact
 from sim.gl.context import Context
 from sim.gl.record import record
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import resolve
+from sim.solids.motion import local_points, world_points
+from sim.solids.shapes import signed_distance
+from sim.solids.state import ColliderState
+from sim.solids.sweep import sweep, swept_contact
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
 
 PATH = record(

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sim.clock import STEP_TIME
-from sim.cloth.collider_layout import arranged
-from sim.collider_settings import ColliderShape
-from sim.colliders.pack import pack_colliders
-from sim.colliders.state import ColliderState
-from sim.emitter_settings import EmitterSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
-from sim.particles.plan import schedule_of
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.inputs import EmitterInputs
+from sim.kinds.emitter.kernels import ANY_SHAPE, shapes_of
+from sim.kinds.emitter.plan import schedule_of
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.system import EmitterSystem
 from sim.reference import particles as reference
-from sim.systems.emitter_inputs import EmitterInputs
-from sim.systems.emitter_kernels import ANY_SHAPE, shapes_of
-from sim.systems.particles import EmitterSystem
+from sim.scene.clock import STEP_TIME
+from sim.solids.layout import arranged
+from sim.solids.pack import pack_colliders
+from sim.solids.state import ColliderState
 
 
 def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:

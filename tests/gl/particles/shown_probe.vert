@@ -1,7 +1,7 @@
 #version 330 core
 // What is drawn of every slot, for a test that compares it with the formulas in double precision.
 
-#include "particles/shown.glsl"
+#include "emitter/shown.glsl"
 
 uniform samplerBuffer u_state;
 uniform uvec2 u_emitter;

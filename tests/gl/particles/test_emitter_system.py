@@ -5,20 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.clock import STEP_TIME
-from sim.collider_settings import ColliderShape
-from sim.colliders.state import ColliderState
-from sim.emission_settings import EmissionMode, EmitterSource
-from sim.emitter_settings import CollisionResponse, EmitterSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.params import Effect
-from sim.particles.error import EmitterError
-from sim.particles.presets import PRESETS, with_preset
-from sim.systems.emitter_inputs import NO_INPUTS, EmitterInputs
-from sim.systems.emitter_seek import seek
-from sim.systems.particle_buffers import ScratchPool
-from sim.systems.particles import EmitterSystem
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.buffers import ScratchPool
+from sim.kinds.emitter.emission import EmissionMode, EmitterSource
+from sim.kinds.emitter.error import EmitterError
+from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
+from sim.kinds.emitter.presets import PRESETS, with_preset
+from sim.kinds.emitter.seek import seek
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.system import EmitterSystem
+from sim.scene.clock import STEP_TIME
+from sim.scene.params import Effect
+from sim.solids.state import ColliderState
 from tests.gl.particles.particle_cases import changed, floor, placed, solids
 
 BASE = EmitterSettings(capacity=3000, rate=600.0, lifetime=1.0, lifetime_variance=0.0)

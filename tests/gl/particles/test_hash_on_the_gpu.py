@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from shaders import ROOT
-from sim.emitter_settings import EmitterSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.vertex_array import VertexArray
-from sim.particles.hash import Group, birth_bits, birth_numbers, pcg4d
-from sim.particles.shown import shown_particles
-from sim.systems.emitter_block import FIELDS, SEGMENT_MAX
-from sim.systems.particles import EmitterSystem
+from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.shown import shown_particles
+from sim.kinds.emitter.system import EmitterSystem
+from sim.maths.hash import Group, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 
 COUNT = 3000
@@ -27,7 +27,7 @@ SHOWN = record("Shown", first=(4, "f4"), second=(4, "f4"))
 
 def probed(context: Context, tmp_path: Path, file: str, output: Record, count: int, **uniforms: object) -> np.ndarray:
     """Runs the vertex shader `file` beside this module."""
-    names = ("common/hash.glsl", "particles/shown.glsl")
+    names = ("common/hash.glsl", "emitter/shown.glsl")
     files = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     files[file] = (Path(__file__).parent / file).read_text(encoding="utf-8")
     kernel = Kernel(make_library(context, tmp_path, files), file, output)
@@ -69,7 +69,7 @@ def test_what_is_drawn_follows_from_the_state_alone(context: Context, library: S
 
 
 def test_the_block_has_the_layout_of_the_shader() -> None:
-    text = (ROOT / "particles/emitter.glsl").read_text(encoding="utf-8")
+    text = (ROOT / "emitter/emitter.glsl").read_text(encoding="utf-8")
     assert f"#define SEGMENT_MAX {SEGMENT_MAX}\n" in text
     block = re.search(r"layout\(std140\) uniform Emitter \{(.*?)\} emitter;", text, re.DOTALL)
     assert block is not None

@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.state import ColliderState
-from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import CollisionResponse, EmitterSettings
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.inputs import EmitterInputs, SurfaceInput
+from sim.kinds.emitter.plan import schedule_of
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.system import EmitterSystem
+from sim.kinds.model.skinning import SKINNED
 from sim.maths.transform import compose
-from sim.particles.plan import schedule_of
-from sim.particles.surface_table import face_table, vertex_table
 from sim.reference import particles as reference
-from sim.systems.emitter_inputs import EmitterInputs, SurfaceInput
-from sim.systems.particles import EmitterSystem
-from sim.systems.skinning import SKINNED
+from sim.skin.surface_table import face_table, vertex_table
+from sim.solids.state import ColliderState
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
 
 STEPS = 300

@@ -11,16 +11,16 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.clock import STEP_TIME
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.emission_settings import EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import CollisionResponse, EmitterSettings
 from sim.engine import Engine
 from sim.gl.context import Context
-from sim.model_settings import ModelSettings
-from sim.scene import Node, Scene
-from sim.systems.particles import EmitterSystem
-from sim.transform import Transform
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.emitter.system import EmitterSystem
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {

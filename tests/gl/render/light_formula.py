@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sim.light_settings import LightSettings
-from sim.vectors import Vec3
+from sim.kinds.light.settings import LightSettings
+from sim.scene.vectors import Vec3
 
 SKY, GROUND = np.array([0.52, 0.58, 0.66]), np.array([0.24, 0.22, 0.20])
 """Ambient light from above and below at brightness 1."""

@@ -5,9 +5,9 @@ import pytest
 
 from sim.assets.load import load_model
 from sim.jobs.evaluate import evaluate_pose
-from sim.model_settings import SkinningMethod
-from sim.transform import Transform
-from sim.view_settings import Comparison
+from sim.kinds.model.settings import SkinningMethod
+from sim.scene.transform import Transform
+from sim.scene.view import Comparison
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
 
 PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), scale=(1.0, 2.0, 0.5))

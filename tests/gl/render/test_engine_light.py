@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
-from sim.camera import Camera
-from sim.light_settings import LightSettings
-from sim.model_settings import DoubleSided
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import DoubleSided
 from sim.render.frame import Frame
 from sim.render.ground_shadow import GroundRectangle
 from sim.render.surface import PLAIN_DIFFUSE
-from sim.scene import Node
-from sim.transform import Transform
-from sim.vectors import Vec3
+from sim.scene.camera import Camera
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
+from sim.scene.vectors import Vec3
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.camera import Camera
 from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
-from sim.scene import Scene
-from sim.view_settings import Comparison, DisplayMode
+from sim.scene.camera import Camera
+from sim.scene.scene import Scene
+from sim.scene.view import Comparison, DisplayMode
 from tests.gl.render.worlds import FRONT, Stage, light_node, make_stage, model_node, model_of, quad, twisted_bar
 
 LIGHT = light_node((2.0, 4.0, 3.0))

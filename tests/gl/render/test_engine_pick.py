@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from sim.camera import Camera
-from sim.model_settings import DoubleSided
+from sim.kinds.model.settings import DoubleSided
 from sim.render.pick_pass import REACH, Pick
-from sim.transform import Transform
-from sim.view_settings import Comparison
+from sim.scene.camera import Camera
+from sim.scene.transform import Transform
+from sim.scene.view import Comparison
 from tests.gl.render.worlds import FRONT, Stage, mesh_of, model_node, model_of, pixel_of, quad, twisted_bar
 
 SIZE = (160, 120)

@@ -8,10 +8,10 @@ import pytest
 
 from sim.assets.images import load_image
 from sim.assets.load import load_model
-from sim.model_settings import DoubleSided, SkinningMethod
+from sim.kinds.model.settings import DoubleSided, SkinningMethod
 from sim.render.frame import LIGHT_LIMIT
 from sim.render.shot import JointRef, Overlay
-from sim.view_settings import Comparison, DisplayMode
+from sim.scene.view import Comparison, DisplayMode
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, mesh_of, model_node, model_of, twisted_bar
 
 LIGHTS = (

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
-from sim.model_settings import FlipV, SkinningMethod
-from sim.ramps import Ramp, ramp_colours
+from sim.kinds.model.settings import FlipV, SkinningMethod
+from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.shot import JointRef, Overlay, divider_pixel
-from sim.view_settings import Comparison, DisplayMode
+from sim.scene.view import Comparison, DisplayMode
 from tests.gl.render.light_formula import linear_from_srgb, srgb_from_linear
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, pixel_of, quad, twisted_bar
 

@@ -7,12 +7,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.camera import Camera
-from sim.emitter_settings import AtlasMode, Blending, ParticleLook
-from sim.render.particle_size import Projection
+from sim.kinds.emitter.particle_size import Projection
+from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.shot import Overlay
-from sim.transform import Transform
-from sim.view_settings import Comparison
+from sim.scene.camera import Camera
+from sim.scene.transform import Transform
+from sim.scene.view import Comparison
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, floating_square, light_node, model_of, quad
 

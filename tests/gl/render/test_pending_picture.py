@@ -5,10 +5,10 @@ import gc
 import numpy as np
 import pytest
 
-from sim.emitter_settings import Blending, ParticleLook
 from sim.gl.context import Context
+from sim.kinds.emitter.particle_crowd import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
+from sim.kinds.emitter.settings import Blending, ParticleLook
 from sim.render import picture as picture_module
-from sim.render.particle_crowd import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.render.shot import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar

@@ -10,9 +10,9 @@ from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
+from sim.kinds.model.prepared import prepare_model
 from sim.render.shot import Overlay
-from sim.systems.prepared_model import prepare_model
-from sim.view_settings import DisplayMode
+from sim.scene.view import DisplayMode
 from tests.gl.render.worlds import Stage, light_node, model_node, model_of, quad, twisted_bar
 
 LAMP = (3.0, 6.0, 4.0)

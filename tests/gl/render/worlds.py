@@ -9,19 +9,19 @@ import numpy as np
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
 from sim.assets.skeleton import build_skeleton
-from sim.camera import Camera
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.light_settings import LightSettings
-from sim.model_settings import DoubleSided, ModelSettings
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import DoubleSided, ModelSettings
 from sim.render.shot import Overlay
 from sim.render.surface import Images
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.vectors import Vec3
-from sim.view_settings import ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.vectors import Vec3
+from sim.scene.view import ViewSettings
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication
 
 from sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
 from sim.assets.skeleton import build_skeleton
-from sim.change import Change, ChangeKind, value_change
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.params import Effect
-from sim.scene import Node, ParamRef, Scene, value_at, with_value
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.change import Change, ChangeKind, value_change
+from sim.scene.params import Effect
+from sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
 from widgets.protocols import ModelState, ModelStatus
 
 LEFT = Qt.MouseButton.LeftButton

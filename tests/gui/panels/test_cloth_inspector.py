@@ -3,13 +3,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.change import Change, ChangeKind
-from sim.cloth.stability import Stability
-from sim.cloth_settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
-from sim.collider_settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
-from sim.params import Effect
-from sim.scene import Node, ParamRef, Scene
-from sim.view_state import Selection
+from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sim.kinds.cloth.stability import Stability
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect
+from sim.scene.scene import Node, ParamRef, Scene
+from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
 from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
 from widgets.inspector.inspector import Inspector

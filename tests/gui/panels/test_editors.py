@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.params import Role, Scale, param, params_of
-from sim.playback_settings import PlaybackSettings
-from sim.scene import NODE_KINDS, Node
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
+from sim.scene.params import Role, Scale, param, params_of
+from sim.scene.playback import PlaybackSettings
+from sim.scene.scene import NODE_KINDS, Node
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
 from widgets.inspector.editor import Editor
 from widgets.inspector.editors import editor_for

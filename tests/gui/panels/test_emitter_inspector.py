@@ -6,15 +6,15 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QToolButton
 
-from sim.emission_settings import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
-from sim.emitter_settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
-from sim.scene import Node, ParamRef, Scene
-from sim.view_state import Selection
+from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.scene.scene import Node, ParamRef, Scene
+from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
 from widgets.inspector.form_items import SectionItem, SettingItem, items_of
 from widgets.inspector.inspector import Inspector
-from widgets.inspector.population import PopulationBar, brief_number, whole_number
 from widgets.inspector.relevance import hidden_rows
+from widgets.kinds.emitter.population import PopulationBar, brief_number, whole_number
 from widgets.protocols import EmitterStatus
 
 HEALTHY = EmitterStatus(alive=990, born_per_second=900.0, capacity=2000, needed_capacity=1390)

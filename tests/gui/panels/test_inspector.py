@@ -7,11 +7,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.change import Change, ChangeKind
-from sim.model_settings import Interpolation, ModelSettings, SkinningMethod
-from sim.params import Effect
-from sim.scene import Node, ParamRef, Scene
-from sim.view_state import Selection
+from sim.kinds.model.settings import Interpolation, ModelSettings, SkinningMethod
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect
+from sim.scene.scene import Node, ParamRef, Scene
+from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
 from widgets.inspector.form_items import FactItem, NoteItem, SettingItem, items_of
 from widgets.inspector.inspector import Inspector

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 
-from sim.light_settings import LightSettings
-from sim.scene import Node, ParamRef, Scene, with_value
-from sim.view_state import Selection
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, ParamRef, Scene, with_value
+from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget
 from widgets.inspector.form_items import SettingItem, items_of
 from widgets.inspector.inspector import Inspector

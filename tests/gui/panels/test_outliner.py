@@ -5,10 +5,10 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from sim.emitter_settings import EmitterSettings
-from sim.model_settings import ModelSettings
-from sim.scene import NODE_KINDS, Node, Scene
-from sim.view_state import Selection
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.scene import NODE_KINDS, Node, Scene
+from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
 from widgets.icons import GLYPHS, kind_icon
 from widgets.outliner import Outliner, OutlinerAction

@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from sim.camera import Camera
-from sim.ramps import Ramp, ramp_colours
+from sim.maths.ramps import Ramp, ramp_colours
+from sim.scene.camera import Camera
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 from widgets.axis_gizmo import VIEWS, AxisGizmo
 from widgets.divider import Divider

@@ -1,8 +1,8 @@
 import pytest
 
-from sim.clock import STEP_TIME
-from sim.cloth.stability import Stability
-from widgets.stability_meter import StabilityMeter, StabilityOverlay, meter_colour, meter_text, meter_word
+from sim.kinds.cloth.stability import Stability
+from sim.scene.clock import STEP_TIME
+from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay, meter_colour, meter_text, meter_word
 
 
 def measured(ratio, substeps=20):

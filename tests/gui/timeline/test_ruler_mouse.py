@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from sim.playback_settings import PlaybackSettings
+from sim.scene.playback import PlaybackSettings
 
 TOP = 4.0
 FRAME = 1.0 / 30.0

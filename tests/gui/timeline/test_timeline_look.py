@@ -3,7 +3,7 @@ from PySide6.QtCore import QEvent, QObject, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication, QScrollArea
 
-from sim.playback_settings import PlaybackSettings
+from sim.scene.playback import PlaybackSettings
 from widgets.theme import DARK, LIGHT, palette_of
 
 

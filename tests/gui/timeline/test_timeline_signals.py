@@ -4,7 +4,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sim.playback_settings import LoopMode, PlaybackSettings
+from sim.scene.playback import LoopMode, PlaybackSettings
 
 
 def press(button):

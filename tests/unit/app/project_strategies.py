@@ -6,13 +6,13 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from sim.camera import Camera
-from sim.params import Role, params_of
-from sim.playback_settings import PlaybackSettings
-from sim.scene import NODE_KINDS, Node, Scene
-from sim.transform import Transform
-from sim.view_settings import ViewSettings
-from sim.view_state import Selection, ViewState
+from sim.scene.camera import Camera
+from sim.scene.params import Role, params_of
+from sim.scene.playback import PlaybackSettings
+from sim.scene.scene import NODE_KINDS, Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
+from sim.scene.view_state import Selection, ViewState
 
 # Half of a surrogate pair stands for a file name that is no text.
 texts = st.text(st.characters(exclude_characters="\0"), max_size=12)

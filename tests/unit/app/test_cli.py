@@ -9,10 +9,11 @@ from typing import BinaryIO
 
 import pytest
 
-from app import cli, cli_pose
-from app.cli import main
-from app.cli_failure import CommandError, failure_text
-from app.cli_progress import Progress
+from app.cli import main as cli
+from app.cli import pose as cli_pose
+from app.cli.failure import CommandError, failure_text
+from app.cli.main import main
+from app.cli.progress import Progress
 from sim.assets.raw import ModelError
 
 
@@ -182,7 +183,7 @@ def test_progress_appears_on_a_terminal_and_vanishes(
 
 def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:
     code = (
-        "import sys; from app.cli import main; status = main(['info', 'none.ezm']); "
+        "import sys; from app.cli.main import main; status = main(['info', 'none.ezm']); "
         "loaded = {name.partition('.')[0] for name in sys.modules}; "
         "print(status, sorted(loaded & {'PySide6', 'OpenGL', 'glcontext', 'pyqtgraph', 'shiboken6'}))"
     )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from app.cli import main
+from app.cli.main import main
 
 
 class Facts(NamedTuple):

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from PySide6.QtCore import QObject
 
-from app.document import Document
-from sim.camera import Camera
-from sim.change import Change, ChangeKind
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.params import Effect, ParamError
-from sim.scene import PLAYBACK, Node, ParamRef, Scene, value_at
-from sim.view_state import Selection, ViewState
+from app.document.document import Document
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.camera import Camera
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect, ParamError
+from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
 INTENSITY = ParamRef("light-1", "light", "intensity")

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtWidgets import QApplication
 
-from app.document import Document
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.params import ParamError
-from sim.scene import PLAYBACK, Node, ParamRef, Scene, value_at
-from sim.view_state import Selection
+from app.document.document import Document
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.params import ParamError
+from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sim.scene.view_state import Selection
 from tests.unit.app.project_strategies import projects, texts
 
 KINDS = st.sampled_from(["light", "model"])

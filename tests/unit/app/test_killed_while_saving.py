@@ -10,9 +10,9 @@ import pytest
 SAVER = """
 import itertools, os, random, signal, sys, time
 from pathlib import Path
-from app.project_file import load_project, save_project
-from sim.scene import LightSettings, Node, Scene
-from sim.view_state import ViewState
+from app.files.project_file import load_project, save_project
+from sim.scene.scene import LightSettings, Node, Scene
+from sim.scene.view_state import ViewState
 
 path = Path(sys.argv[1])
 chance = random.Random(20)

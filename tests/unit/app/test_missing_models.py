@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from app.missing_models import file_stamp, missing_models, relocated_paths
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.scene import Node, Scene
+from app.files.missing_models import file_stamp, missing_models, relocated_paths
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.scene import Node, Scene
 
 
 def scene(*paths: str) -> Scene:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QObject, QThread
 
-from app.model_loader import LoadedModel, ModelLoader
+from app.files.model_loader import LoadedModel, ModelLoader
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.assets.raw import LoadCancelled, ModelError
 
@@ -233,7 +233,7 @@ LEAVING = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QTimer
-from app.model_loader import ModelLoader
+from app.files.model_loader import ModelLoader
 from sim.assets.raw import LoadCancelled
 
 def load(path, *, progress, cancelled):

@@ -1,9 +1,9 @@
 import msgspec
 
-from app.past_scenes import PastScenes, difference_text, values_that_differ
-from sim.light_settings import LightSettings
-from sim.scene import VIEW, Node, ParamRef, Scene, with_value
-from sim.vectors import Vec3
+from app.document.past_scenes import PastScenes, difference_text, values_that_differ
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import VIEW, Node, ParamRef, Scene, with_value
+from sim.scene.vectors import Vec3
 
 
 def light(node_id: str, position: Vec3 = (0.0, 0.0, 0.0)) -> Node:

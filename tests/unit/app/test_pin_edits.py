@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from app.document import Document
-from app.pin_edits import set_pin_preset, toggle_pins
-from sim.cloth.pins import pin_flags
-from sim.cloth_settings import ClothSettings, PinPreset
-from sim.scene import Node, Scene
+from app.document.document import Document
+from app.kinds.cloth.pin_edits import set_pin_preset, toggle_pins
+from sim.kinds.cloth.pins import pin_flags
+from sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sim.scene.scene import Node, Scene
 
 COUNT = 12
 

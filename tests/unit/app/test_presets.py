@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from app.presets import PresetError, PresetStore
-from sim.cloth.presets import FABRIC_FIELDS, preset_values
-from sim.cloth_settings import ClothMode, ClothSettings
+from app.files.presets import PresetError, PresetStore
+from sim.kinds.cloth.presets import FABRIC_FIELDS, preset_values
+from sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 
 @pytest.fixture

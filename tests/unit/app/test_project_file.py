@@ -13,17 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.project_error import ProjectError
-from app.project_file import load_project, save_project
-from app.project_json import DEPTH_MAX, SIZE_MAX
-from app.unknown_content import UnknownContent
-from sim import atomic_file
-from sim.camera import Camera
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.scene import Node, Scene
-from sim.transform import Transform
-from sim.view_state import Selection, ViewState
+from app.files.project_error import ProjectError
+from app.files.project_file import load_project, save_project
+from app.files.project_json import DEPTH_MAX, SIZE_MAX
+from app.files.unknown_content import UnknownContent
+from sim.export import atomic_file
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view_state import Selection, ViewState
 from tests.unit.app.project_strategies import projects
 
 GOLDEN = """{

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from app.recent_files import COUNT_MAX, RecentFiles
-from app.settings_store import app_settings
+from app.files.recent_files import COUNT_MAX, RecentFiles
+from app.files.settings_store import app_settings
 
 
 @pytest.fixture

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from app.autosave import Autosave, autosave_text
-from app.document import Document
-from app.process_lock import ProcessLock
-from app.project_error import ProjectError
-from app.recovery import RecoveryStore
-from app.unknown_content import UnknownContent
-from sim.light_settings import LightSettings
-from sim.model_settings import ModelSettings
-from sim.scene import Node, ParamRef, Scene, value_at
-from sim.view_state import ViewState
+from app.document.document import Document
+from app.files.autosave import Autosave, autosave_text
+from app.files.process_lock import ProcessLock
+from app.files.project_error import ProjectError
+from app.files.recovery import RecoveryStore
+from app.files.unknown_content import UnknownContent
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.scene import Node, ParamRef, Scene, value_at
+from sim.scene.view_state import ViewState
 
 INTENSITY = ParamRef("light-1", "light", "intensity")
 UNKNOWN = UnknownContent({("nodes", "light-1"): {"halo": 2}})
@@ -25,10 +25,10 @@ CRASHING_SESSION = """
 import sys, time
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.autosave import Autosave
-from app.document import Document
-from app.recovery import RecoveryStore
-from sim.scene import LightSettings, Node, ParamRef, Scene
+from app.files.autosave import Autosave
+from app.document.document import Document
+from app.files.recovery import RecoveryStore
+from sim.scene.scene import LightSettings, Node, ParamRef, Scene
 
 app = QCoreApplication([])
 document = Document()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.clip import UniformClip
+from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion as Q
-from sim.model_settings import Interpolation
 
 STEP = 0.02
 FRAMES, JOINTS = 7, 5

@@ -8,8 +8,8 @@ from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.load import load_model
 from sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.settings import SkinningMethod
 from sim.maths import quaternion
-from sim.model_settings import SkinningMethod
 from sim.reference.skinning import skin
 
 MODELS = ["dude/dude.ezm", "character/character.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]

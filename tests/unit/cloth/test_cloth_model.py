@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from sim.cloth.error import ClothError
-from sim.cloth.grid import GridShape, grid_surface
-from sim.cloth.model import build_cloth
-from sim.cloth.springs import SpringKind
-from sim.cloth.surface import ClothSurface
-from sim.cloth.table import WIDTH_MAX, face_table, neighbour_table
-from sim.cloth_settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
+from sim.kinds.cloth.error import ClothError
+from sim.kinds.cloth.grid import GridShape, grid_surface
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
+from sim.kinds.cloth.springs import SpringKind
+from sim.kinds.cloth.surface import ClothSurface
+from sim.kinds.cloth.table import WIDTH_MAX, face_table, neighbour_table
 from sim.maths.transform import compose
 
 

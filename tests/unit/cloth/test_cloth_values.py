@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.cloth.attachment import attach, attached_points, closest_weights
-from sim.cloth.error import ClothError
-from sim.cloth.grid import GridShape
-from sim.cloth.material import constants_of
-from sim.cloth.model import build_cloth
-from sim.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
-from sim.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
-from sim.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
-from sim.cloth.wind import air_velocity, gusts_at
-from sim.cloth_settings import ClothMode, ClothSettings, PinPreset
-from sim.params import ParamError, validated
+from sim.kinds.cloth.error import ClothError
+from sim.kinds.cloth.grid import GridShape
+from sim.kinds.cloth.material import constants_of
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
+from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
+from sim.kinds.cloth.settings import ClothMode, ClothSettings, PinPreset
+from sim.kinds.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
+from sim.kinds.cloth.wind import air_velocity, gusts_at
 from sim.reference.cloth import Particles, spring_forces
+from sim.scene.params import ParamError, validated
+from sim.skin.attachment import attach, attached_points, closest_weights
 
 SHEET = GridShape(4, 3, 0.1, 0.1)
 

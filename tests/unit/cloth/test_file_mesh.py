@@ -6,20 +6,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from app.section_cloth import section_cloth, section_names
+from app.kinds.cloth.section import section_cloth, section_names
 from resources import path as resource
 from sim.assets.load import load_model
-from sim.cloth.file_mesh import cloth_mesh, placed_as_model
-from sim.cloth.model import build_cloth
-from sim.cloth.pins import pin_flags
-from sim.cloth.stability import stability
-from sim.cloth.surface import surface_of_mesh
-from sim.cloth_settings import ClothSource, PinPreset, PinTarget
+from sim.kinds.cloth.file_mesh import cloth_mesh, placed_as_model
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.pins import pin_flags
+from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
+from sim.kinds.cloth.stability import stability
+from sim.kinds.cloth.surface import surface_of_mesh
+from sim.kinds.model.placement import world_from_model
+from sim.kinds.model.settings import ModelSettings, UpAxis
 from sim.maths.transform import node_matrix, transform_points
-from sim.model_settings import ModelSettings, UpAxis
-from sim.placement import world_from_model
-from sim.scene import Node
-from sim.transform import Transform
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1

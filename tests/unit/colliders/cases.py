@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
-from sim.collider_settings import ColliderShape
-from sim.colliders.state import ColliderState
 from sim.jobs.pose import Pose
+from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.solids.state import ColliderState
 
 Float64 = npt.NDArray[np.float64]
 

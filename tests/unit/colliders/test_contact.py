@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
-from sim.colliders.motion import world_points
-from sim.colliders.state import ColliderState
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
+from sim.solids.motion import world_points
+from sim.solids.state import ColliderState
 from tests.unit.colliders.cases import SIZES, collider, placed
 
 FRAME, SUBSTEP, GRAVITY = 1.0 / 60.0, 1.0 / 600.0, np.array([0.0, -9.81, 0.0])

@@ -9,20 +9,20 @@ import pytest
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
-from sim.collider_settings import ColliderShape
-from sim.colliders.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
-from sim.colliders.fit_shape import ellipsoid_distance_estimate, fit_shape
-from sim.colliders.outline import outline
-from sim.colliders.place import Placement, placements, rigid_frames
-from sim.colliders.shapes import signed_distance
-from sim.colliders.state import sized
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
+from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
+from sim.kinds.collider.place import Placement, placements, rigid_frames
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.model.placement import world_from_model
+from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
-from sim.model_settings import ModelSettings, SkinningMethod
-from sim.placement import world_from_model
 from sim.reference.skinning import skin
-from sim.scene import Node, Scene
+from sim.scene.scene import Node, Scene
+from sim.solids.outline import outline
+from sim.solids.shapes import signed_distance
+from sim.solids.state import sized
 from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))

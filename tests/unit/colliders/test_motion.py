@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.motion import local_points, motion_of, velocity_at, world_points
-from sim.colliders.state import ColliderState
+from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.maths.transform import transform_points
+from sim.solids.motion import local_points, motion_of, velocity_at, world_points
+from sim.solids.state import ColliderState
 from tests.unit.colliders.cases import collider, placed
 
 MOVING = collider(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.outline import PLANE_HALF_SIZE, Outline, outline
-from sim.colliders.shapes import proximity
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.outline import PLANE_HALF_SIZE, Outline, outline
+from sim.solids.shapes import proximity
 from tests.unit.colliders.cases import SIZES, SOLIDS
 
 

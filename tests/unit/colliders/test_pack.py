@@ -6,10 +6,10 @@ import re
 import numpy as np
 
 from shaders import ROOT
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import RESTING_ACCELERATION
-from sim.colliders.pack import COLLIDER_TEXELS, collider_defines, pack_colliders
-from sim.colliders.sweep import SWEEP_SLOP
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import RESTING_ACCELERATION
+from sim.solids.pack import COLLIDER_TEXELS, collider_defines, pack_colliders
+from sim.solids.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import collider, placed
 
 MOVED = placed((1.0, 2.0, 4.0))

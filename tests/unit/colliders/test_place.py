@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from sim.bench.pose import synthetic_character
-from sim.collider_settings import ColliderSettings, ColliderShape
-from sim.colliders.place import ColliderTrack, collider_states, placements, rigid_frames, world_from_parent
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.collider.place import ColliderTrack, collider_states, placements, rigid_frames, world_from_parent
+from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.model.placement import world_from_model
+from sim.kinds.model.settings import ModelSettings
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
-from sim.model_settings import ModelSettings
-from sim.placement import world_from_model
-from sim.scene import Node, Scene
-from sim.transform import Transform
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
 from tests.unit.colliders.cases import Posed
 
 MODEL = synthetic_character(20)

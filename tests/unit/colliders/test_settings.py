@@ -4,9 +4,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.collider_settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
-from sim.colliders.state import bounding_radius, safe_depth, sized
-from sim.params import ParamError, params_of, validated
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
+from sim.scene.params import ParamError, params_of, validated
+from sim.solids.state import bounding_radius, safe_depth, sized
 from tests.unit.colliders.cases import SIZES
 
 SETTINGS = ColliderSettings(radius=0.5, length=2.0, semi_axes=(1.0, 2.0, 3.0), half_sizes=(0.1, 0.2, 0.3))

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.collider_settings import ColliderShape
-from sim.colliders.contact import collider_contact, resolve
-from sim.colliders.motion import local_points, world_points
-from sim.colliders.shapes import outward_normal, signed_distance
-from sim.colliders.state import ColliderState, safe_depth
-from sim.colliders.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.contact import collider_contact, resolve
+from sim.solids.motion import local_points, world_points
+from sim.solids.shapes import outward_normal, signed_distance
+from sim.solids.state import ColliderState, safe_depth
+from sim.solids.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
 from tests.unit.colliders.cases import SOLIDS, collider, placed
 
 FRAME = SUBSTEP = 1.0 / 60.0

@@ -15,9 +15,9 @@ from sim.bench.pose import synthetic_character
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.local_to_model import model_from_local
 from sim.jobs.root_motion import root_motion
+from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
-from sim.model_settings import Interpolation
 
 FRAMES = 11
 STEP = 0.1

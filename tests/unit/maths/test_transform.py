@@ -5,7 +5,7 @@ import pytest
 
 from sim.maths import quaternion as Q
 from sim.maths import transform as T
-from sim.transform import Transform
+from sim.scene.transform import Transform
 
 
 def random_parts(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sim.emitter_settings import EmitterSettings
-from sim.light_settings import LightSettings
-from sim.particles.audible import audible
-from sim.scene import Node, Scene
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.light.settings import LightSettings
+from sim.scene.audible import audible
+from sim.scene.scene import Node, Scene
 
 
 def scene(**states: str) -> Scene:

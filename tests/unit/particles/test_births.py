@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.clock import STEP_TIME
-from sim.particles.births import (
+from sim.kinds.emitter.births import (
     GENERATIONS,
     Schedule,
     Segment,
@@ -17,8 +16,9 @@ from sim.particles.births import (
     slot_of,
     slot_ranges,
 )
-from sim.particles.bursts import Burst, parse_bursts
-from sim.particles.error import EmitterError
+from sim.kinds.emitter.bursts import Burst, parse_bursts
+from sim.kinds.emitter.error import EmitterError
+from sim.scene.clock import STEP_TIME
 
 
 def births(schedule: Schedule, start: float, end: float) -> list[tuple[int, float]]:

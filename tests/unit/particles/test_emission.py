@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.particles.directions import about_normal, angle_direction, cap_direction, unit_or_up
-from sim.particles.error import EmitterError
-from sim.particles.hash import Group, birth_bits, birth_numbers, unit_numbers
-from sim.particles.places import box_place, disc_place, face_at, sphere_place, triangle_shares
-from sim.particles.surface_table import face_table, texture_density, vertex_table
+from sim.kinds.emitter.directions import about_normal, angle_direction, cap_direction, unit_or_up
+from sim.kinds.emitter.error import EmitterError
+from sim.kinds.emitter.places import box_place, disc_place, face_at, sphere_place, triangle_shares
+from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.skin.surface_table import face_table, texture_density, vertex_table
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
 COUNT = 50_000

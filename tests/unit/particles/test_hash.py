@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.particles.hash import Group, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
+from sim.maths.hash import Group, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
 COUNT = 100_000

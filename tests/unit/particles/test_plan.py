@@ -4,15 +4,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.emission_settings import EmissionMode
-from sim.emitter_settings import EmitterSettings
-from sim.params import params_of, validated
-from sim.particles.constants import constants_of, pace_of
-from sim.particles.curl_noise import curl_noise, pattern_at
-from sim.particles.error import EmitterError
-from sim.particles.gradient import TABLE_SIZE, life_table
-from sim.particles.plan import check_emitter, slots_needed, starvation
-from sim.particles.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, preset_values, with_preset
+from sim.kinds.emitter.constants import constants_of, pace_of
+from sim.kinds.emitter.emission import EmissionMode
+from sim.kinds.emitter.error import EmitterError
+from sim.kinds.emitter.gradient import TABLE_SIZE, life_table
+from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
+from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, preset_values, with_preset
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.maths.curl_noise import curl_noise, pattern_at
+from sim.scene.params import params_of, validated
 
 
 def changed(**changes: object) -> EmitterSettings:

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from sim.emission_settings import EmissionAim, EmitterSource
-from sim.emitter_settings import EmitterSettings
-from sim.particles.plan import schedule_of
-from sim.particles.presets import PRESETS, with_preset
-from sim.particles.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box, source_frame
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.plan import schedule_of
+from sim.kinds.emitter.presets import PRESETS, with_preset
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box, source_frame
 from sim.reference import particles as reference
-from sim.scene import Node, Scene
-from sim.transform import Transform
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
 
 UP = np.array([0.0, 1.0, 0.0])
 

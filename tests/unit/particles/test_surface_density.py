@@ -8,9 +8,9 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.emission_settings import EmitterSource
-from sim.particles.error import EmitterError
-from sim.particles.surface_density import SAMPLES, bone_density, face_brightness, surface_table
+from sim.kinds.emitter.emission import EmitterSource
+from sim.kinds.emitter.error import EmitterError
+from sim.skin.surface_density import SAMPLES, bone_density, face_brightness, surface_table
 
 WHOLE = 2.0**32
 

@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.emission_settings import EmissionAim, EmitterSource
-from sim.emitter_settings import EmitterSettings
-from sim.particles.reach import reach
-from sim.render.emitter_outline import emitter_outline
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.outline import emitter_outline
+from sim.kinds.emitter.reach import reach
+from sim.kinds.emitter.settings import EmitterSettings
 
 
 def lines(**changes: object) -> np.ndarray:

@@ -8,10 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shaders import ROOT
-from sim.camera import Camera
-from sim.light_settings import LightSettings
+from sim.kinds.light.settings import LightSettings
 from sim.render.frame import FIELDS, LIGHT_LIMIT, Frame, Light, Subject
-from sim.view_settings import ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.view import ViewSettings
 
 numbers = st.integers(-500, 500).map(lambda value: value / 100.0)
 

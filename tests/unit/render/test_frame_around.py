@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Bounds
-from sim.camera import Camera
 from sim.render.frame import Frame, Subject
-from sim.view_settings import ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.view import ViewSettings
 
 SUBJECT = np.array([0.0, 40.0, 0.0])
 

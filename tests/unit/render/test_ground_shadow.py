@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.model import Bounds
-from sim.camera import Camera
-from sim.light_settings import LightSettings
+from sim.kinds.light.settings import LightSettings
 from sim.render.frame import Frame, Light, Subject
 from sim.render.ground_shadow import NO_SHADOW, shadow_rectangle
-from sim.view_settings import ViewSettings
+from sim.scene.camera import Camera
+from sim.scene.view import ViewSettings
 
 numbers = st.integers(-300, 300).map(lambda value: value / 100.0)
 points = st.tuples(numbers, numbers, numbers)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from sim.render.particle_draft import AIM, FIRST, LARGEST_SWELL, LEAST, MOST, DraftBudget, draft_strides, draft_swell
+from sim.kinds.emitter.particle_draft import (
+    AIM,
+    FIRST,
+    LARGEST_SWELL,
+    LEAST,
+    MOST,
+    DraftBudget,
+    draft_strides,
+    draft_swell,
+)
 
 
 def drawn(counts: list[int], budget: int) -> list[int]:

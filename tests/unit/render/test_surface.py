@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.model import Bounds, Mesh, Section
-from sim.camera import Camera
-from sim.model_settings import DoubleSided, section_list
+from sim.kinds.model.settings import DoubleSided, section_list
 from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel
 from sim.render.surface import DrawRange, culling, draw_ranges, spans
+from sim.scene.camera import Camera
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 
-from sim.camera import Camera
-from sim.picking import project_points
+from sim.scene.camera import Camera
+from sim.scene.picking import project_points
 from widgets.camera_controller import (
     ORBIT_DEGREES_PER_PIXEL,
     PRESETS,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.params import Scale
+from sim.scene.params import Scale
 from widgets.number_drag import NumberRange, gain, nice_step
 
 SPEED = NumberRange(lo=-4.0, hi=4.0, step=0.1)

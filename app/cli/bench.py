@@ -1,0 +1,141 @@
+"""`sinew bench`: how fast this machine is at what the editor does, as a table and as JSON."""
+
+import argparse
+import importlib
+import json
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from app.cli.failure import CommandError, print_warnings
+from app.cli.options import file_with_suffix, positive, require_folder
+from app.cli.progress import Progress
+from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
+from sim.bench.report import report, table
+from sim.bench.row import Row
+from sim.export.atomic_file import atomic_file
+from sim.gl.context import Context
+from sim.gl.errors import GLError
+
+SYSTEMS = {
+    "load": "sim.bench.load",
+    "pose": "sim.bench.pose",
+    "skinning": "sim.bench.skinning",
+    "cloth": "sim.bench.cloth",
+    "particles": "sim.bench.particles",
+    "frame": "sim.bench.frame",
+    "timing": "sim.bench.timing",
+    "launch": "app.cli.bench_launch",
+}
+"""Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "systems",
+        nargs="*",
+        metavar="SYSTEM",
+        type=system,
+        help=f"what to measure: {', '.join(SYSTEMS)}; everything by default",
+    )
+    parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
+    parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
+    parser.add_argument("--compare", type=Path, metavar="OLD", help="a report of --json to compare with")
+    parser.add_argument("--json", type=file_with_suffix(".json"), metavar="FILE", help="write the figures here too")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measures one system after another, then prints."""
+    if options.json is not None:
+        require_folder(options.json)
+    old = old_report(options.compare) if options.compare is not None else None
+    machine = machine_facts()
+    names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
+    rows = measured(names, options.sizes, options.repeat)
+    for key, value in machine.items():
+        print(f"{key}: {value}")
+    print(table(rows))
+    if old is not None:
+        print_comparison(machine, rows, old, options.compare)
+    if options.json is not None:
+        write_json(options.json, machine, rows)
+
+
+def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int) -> list[Row]:
+    """Rows of these systems, with progress on the terminal; each has usual sizes of its own."""
+    chosen = {"sizes": sizes} if sizes else {}
+    rows: list[Row] = []
+    with Progress("measuring") as progress:
+        for index, name in enumerate(names):
+            progress(index / len(names))
+            module = importlib.import_module(SYSTEMS[name])
+            rows += getattr(module, f"{name}_rows")(repeat, **chosen)
+    return rows
+
+
+def old_report(path: Path) -> OldReport:
+    """A report to compare with.
+
+    Raises:
+        CommandError: If the file is no report.
+        OSError: If it cannot be read.
+    """
+    try:
+        return read_report(path)
+    except ReportError as error:
+        raise CommandError(path, "", str(error)) from error
+
+
+def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: OldReport, path: Path) -> None:
+    """Prints how the figures of now compare with the old ones, and what makes that hard to tell."""
+    print(f"\ncompared with {path}, less than 1 is faster:")
+    print(comparison(rows, old))
+    print_warnings(path, differences(machine, old))
+
+
+def machine_facts() -> dict[str, str]:
+    """Renderer, version, what measures, and processor.
+
+    Raises:
+        CommandError: If this machine offers no OpenGL.
+    """
+    try:
+        with Context.headless() as context:
+            known, timer = context.capabilities, context.timers.calibrate()
+    except GLError as error:
+        raise CommandError("OpenGL", "", str(error)) from error
+    return {
+        "renderer": known.renderer,
+        "gl_version": known.version,
+        "timer_source": f"{timer.source.value} ({timer.reason})",
+        "cpu": processor(),
+    }
+
+
+def processor() -> str:
+    """Name of the processor as the system tells it."""
+    if sys.platform.startswith("linux"):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
+    """Writes the figures for programs."""
+    with atomic_file(path) as file:
+        file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def system(text: str) -> str:
+    """Type of the word that selects a system."""
+    if text not in SYSTEMS:
+        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
+    return text
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Type of a list of element counts."""
+    return tuple(positive(word) for word in text.split(","))

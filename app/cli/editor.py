@@ -1,0 +1,37 @@
+"""`sinew [PATH]`: the editor."""
+
+import argparse
+from pathlib import Path
+
+from app.cli.failure import CommandError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.description = "Editor for skinned characters. Opens a model or a project, or an empty scene."
+    parser.add_argument("path", nargs="?", type=Path, metavar="PATH", help="model or project to open")
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.add_argument(
+        "--new-window-layout", action="store_true", help="forget how the panels were arranged the last time"
+    )
+    parser.add_argument("--debug-gl", action="store_true", help="check every OpenGL call and report its errors")
+    parser.add_argument("--exit-after-first-frame", action="store_true", help=argparse.SUPPRESS)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Opens the window and stays until it is closed."""
+    if options.version:
+        import importlib.metadata
+
+        print(f"sinew {importlib.metadata.version('sinew')}")
+        return 0
+    if options.path is not None and not options.path.exists():
+        raise CommandError(options.path, "", "no such file, and no command of this name")
+    from app.editor.editor import run_editor
+
+    return run_editor(
+        options.path,
+        new_window_layout=options.new_window_layout,
+        debug_gl=options.debug_gl,
+        exit_after_first_frame=options.exit_after_first_frame,
+    )

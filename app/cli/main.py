@@ -1,0 +1,99 @@
+"""The command line: which command is meant, its parser, and what its failures look like.
+
+Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is meant, so that `info`
+starts without loading Qt or OpenGL.
+"""
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from types import FrameType
+from typing import NoReturn
+
+from app.cli.failure import DONE, FAILED, INTERRUPTED, WRONG_COMMAND_LINE, one_line, print_failure
+
+COMMANDS = {
+    "info": ("app.cli.info", "describe a model file"),
+    "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
+    "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
+    "render": ("app.cli.render", "draw a model or a project to images"),
+    "bench": ("app.cli.bench", "measure on this machine and print a table"),
+}
+EDITOR = "app.cli.editor"
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Parser that complains in one line, as every other failure is told."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the complaint and leaves with the status of a wrong command line."""
+        command = self.prog.removeprefix("sinew").strip()
+        place = f"{command}: " if command else ""
+        self.exit(WRONG_COMMAND_LINE, f"sinew: {place}{one_line(message)} (see {self.prog} --help)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: Words after the program's name; those of this process by default.
+
+    Returns:
+        Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 interrupted.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    verbose = "--verbose" in words[: words.index("--")] if "--" in words else "--verbose" in words
+    try:
+        return _run(words)
+    except SystemExit as leaving:  # the parser: help, version or a complaint
+        return leaving.code if isinstance(leaving.code, int) else DONE
+    except KeyboardInterrupt:
+        print("sinew: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of the output has seen enough; nothing may be flushed to it at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        print_failure(error, verbose=verbose)
+        return FAILED
+
+
+def _run(words: list[str]) -> int:
+    name = next((word for word in words if not word.startswith("-")), "")
+    is_command = name in COMMANDS and "--" not in words[: words.index(name)]
+    if is_command:
+        words.remove(name)
+        module, summary = importlib.import_module(COMMANDS[name][0]), COMMANDS[name][1]
+        parser = OneLineParser(prog=f"sinew {name}", description=f"{summary[0].upper()}{summary[1:]}.")
+    else:
+        module = importlib.import_module(EDITOR)
+        parser = OneLineParser(prog="sinew", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview())
+    parser.add_argument("--verbose", action="store_true", help="on failure, print the traceback too")
+    module.add_arguments(parser)
+    with _ended_politely() if is_command else nullcontext():
+        status = module.run(parser.parse_args(words))
+    sys.stdout.flush()
+    return int(status or DONE)
+
+
+def _overview() -> str:
+    lines = [f"  sinew {name:8s} {summary}" for name, (_, summary) in COMMANDS.items()]
+    return "\n".join(["commands:", *lines, "", "A file with the name of a command is opened as ./NAME."])
+
+
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Being asked to end is treated like Ctrl-C meanwhile, so that half-written files are removed."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,125 @@
+"""`sinew pose`: a model as it is skinned at one moment, written as arrays or as a mesh."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.cli.failure import CommandError
+from app.cli.model import chosen_clip, chosen_time, loaded
+from app.cli.options import file_with_suffix, finite_number, require_folder
+from sim.assets.model import CharacterModel
+from sim.export.atomic_file import atomic_file
+from sim.export.npz import write_npz
+from sim.export.obj import write_obj
+from sim.export.ply import write_ply
+from sim.export.surface import surface_of
+from sim.jobs.evaluate import evaluate_pose
+from sim.jobs.pose import Pose
+from sim.kinds.model.settings import Interpolation, SkinningMethod
+
+Float32 = npt.NDArray[np.float32]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="model file")
+    parser.add_argument("--clip", metavar="NAME|INDEX", help="the animation; the first one by default")
+    moment = parser.add_mutually_exclusive_group()
+    moment.add_argument(
+        "--time", type=finite_number, metavar="SECONDS", help="moment in the clip; the bind pose without one"
+    )
+    moment.add_argument(
+        "--frame", type=finite_number, metavar="F", help="the same as the number of a key, may be fractional"
+    )
+    parser.add_argument(
+        "--method",
+        choices=[method.value for method in SkinningMethod],
+        default=SkinningMethod.LBS.value,
+        help="how joint transforms are blended (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--backend",
+        choices=["gpu", "reference"],
+        default="gpu",
+        help="what the viewport draws, or double precision on the CPU (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--output", required=True, type=file_with_suffix(".npz", ".obj", ".ply"), metavar="FILE.npz|.obj|.ply"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, poses, skins and writes."""
+    require_folder(options.output)
+    model = loaded(options.model)
+    clip = chosen_clip(model, options.clip)
+    time = chosen_time(model, clip, options.time, options.frame)
+    pose = None
+    if model.skeleton is not None:
+        pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
+    skin = skin_on_gpu if options.backend == "gpu" else skin_by_reference
+    positions, normals = skin(model, pose, SkinningMethod(options.method))
+    write(options.output, model, pose, positions, normals, time or 0.0)
+
+
+def skin_by_reference(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
+    """Positions and unit normals, both (V, 3), by the double-precision skinning on the CPU."""
+    from sim.reference.skinning import skin
+
+    if pose is None or model.skin is None:
+        return model.mesh.positions, model.mesh.normals
+    skinned = skin(model.mesh, model.skin, pose.palette, method)
+    return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
+
+
+def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
+    """Positions and unit normals, both (V, 3), by the transform feedback that the viewport draws from.
+
+    Raises:
+        CommandError: If this machine offers no OpenGL.
+    """
+    from sim.gl.context import Context
+    from sim.gl.errors import GLError
+    from sim.gl.library import ShaderLibrary
+    from sim.kinds.model.skinning import SkinnedMesh
+
+    try:
+        context = Context.headless()
+    except GLError as error:
+        raise CommandError("OpenGL", "", f"{error}; --backend reference needs none") from error
+    with context:
+        mesh = SkinnedMesh(context, ShaderLibrary(context), model.mesh, model.skin)
+        mesh.skin(pose, method)
+        skinned = mesh.read()
+    return skinned["position"][:, :3], skinned["normal"][:, :3]
+
+
+def write(
+    path: Path, model: CharacterModel, pose: Pose | None, positions: Float32, normals: Float32, time: float
+) -> None:
+    """Writes the arrays, or the mesh, that the ending of `path` asks for."""
+    with atomic_file(path) as file:
+        if path.suffix.lower() == ".npz":
+            write_npz(pose_arrays(model, pose, positions, normals, time), file)
+        else:
+            writer = write_obj if path.suffix.lower() == ".obj" else write_ply
+            writer(surface_of(model, positions, normals), file)
+
+
+def pose_arrays(
+    model: CharacterModel, pose: Pose | None, positions: Float32, normals: Float32, time: float
+) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a pose file; without a skeleton those of the bones are empty."""
+    names = model.skeleton.names if model.skeleton is not None else ()
+    palette = pose.palette if pose is not None else np.empty((0, 4, 4))
+    return {
+        "positions": positions.astype(np.float32),
+        "normals": normals.astype(np.float32),
+        "triangles": model.mesh.triangles.astype(np.uint32),
+        "palette": palette.astype(np.float32),
+        "bone_names": np.array(names, dtype=np.str_),
+        "time": np.array(time, dtype=np.float64),
+    }

@@ -1,0 +1,221 @@
+"""`sinew render`: pictures of a model or a project, as the viewport draws them, without a window."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from app.cli.failure import CommandError, print_warnings
+from app.cli.options import file_with_suffix, require_folder
+from app.cli.progress import Progress
+from app.cli.run import SceneRun, headless
+from app.cli.scene import OpenedScene, opened
+from sim.assets.model import Clip
+from sim.export.atomic_file import atomic_file
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+
+DIRECTIONS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0)}
+"""Yaw and pitch [°] of the views that frame what there is."""
+
+FRAMING_SAMPLES = 9
+"""Moments of a clip that the framing looks at, so that a character that travels stays in the picture."""
+
+SIMULATED_FRAMES = 300
+"""Frames of a simulation without a clip, by default: five seconds."""
+
+SIDE_MAX = 8192
+NUMBERED = re.compile(r"%\d{0,2}d")
+UInt8 = npt.NDArray[np.uint8]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help="what to draw")
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=file_with_suffix(".png"),
+        metavar="frame_%04d.png",
+        help="picture to write; %%04d stands for the frame, without it there is one picture",
+    )
+    parser.add_argument(
+        "--frames",
+        type=frame_range,
+        metavar="A:B",
+        help="first and last frame, or one; a frame is a key of the clip, without one a step of the simulation; what is"
+        " simulated runs from the start up to each frame, in repetitions of the clip too (default: every key)",
+    )
+    parser.add_argument(
+        "--size", type=picture_size, default=(1280, 720), metavar="WxH", help="pixels (default: 1280x720)"
+    )
+    parser.add_argument(
+        "--view",
+        choices=[*DIRECTIONS, "saved"],
+        help="where to look from (default: as the project was saved, else from the front)",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, then draws and writes one frame after another."""
+    require_folder(options.output)
+    scene = opened(options.path)
+    frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
+    with headless() as context, Progress(f"drawing {options.path.name}") as progress:
+        renderer = Renderer(context, scene, options.size)
+        camera = renderer.camera(options.view, [time for _, time in frames])
+        for index, (frame, time) in enumerate(frames):
+            write_picture(numbered_path(options.output, frame), renderer.picture(time, camera))
+            progress((index + 1) / len(frames))
+        renderer.release()
+
+
+class Renderer:
+    """Draws a scene into memory.
+
+    Args:
+        context: A current context.
+        scene: What to draw.
+        size: Width and height [px].
+    """
+
+    def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int]) -> None:
+        self._scene = scene
+        self._run = SceneRun(context, scene)
+        self._engine = self._run.engine
+        self._warn(self._run.problems())
+        self._output = Framebuffer(context, size, label="rendered picture")
+
+    def picture(self, time: float, camera: Camera) -> UInt8:
+        """Picture at a moment of the scene's clock [s]: RGB, shape (height, width, 3), row 0 at the top.
+
+        Where something is simulated, it is that of the nearest step, counted from the start of the simulation.
+        """
+        if self._run.is_active:
+            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
+            while (problems := self._run.advance_to(step)) or self._run.step_count < step:
+                self._warn(problems)
+            self._engine.refresh(monotonic())
+        else:
+            self._engine.advance(time)
+        self._engine.draw(self._output, camera)
+        pixels: UInt8 = self._output.read_pixels(flip=True)
+        return pixels[..., :3]
+
+    def camera(self, view: str | None, times: Sequence[float]) -> Camera:
+        """Camera of a view; unless it is the saved one, it frames what is shown at these moments.
+
+        Raises:
+            CommandError: If the saved view of a model is asked for, which has none.
+        """
+        state = self._scene.view_state
+        if view == "saved" and state is None:
+            raise CommandError(self._scene.path, "--view saved", "only projects have a saved view")
+        if state is not None and view in (None, "saved"):
+            return state.camera
+        yaw, pitch = DIRECTIONS[view or "front"]
+        camera = msgspec.structs.replace(Camera(), yaw=yaw, pitch=pitch)
+        boxes = [box for time in _spread(times) if (box := self._bounds(time))]
+        if not boxes:
+            return camera
+        lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+        return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
+
+    def release(self) -> None:
+        """Deletes everything on the GPU."""
+        self._output.release()
+        self._run.release()
+
+    def _warn(self, problems: list[str]) -> None:
+        print_warnings(self._scene.path, problems)
+
+    def _bounds(self, time: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        self._engine.advance(time)
+        box = self._engine.bounds()
+        return (box.lo, box.hi) if box else None
+
+
+def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
+    """Number and moment [s] of every picture.
+
+    Without a wish these are all keys of the clip, or, if there is to be one picture, the moment a project was saved at.
+
+    Raises:
+        CommandError: If a frame lies beyond the clip, or one file would hold several frames.
+    """
+    clip = scene.clip()
+    if wanted is None and not numbered:
+        time = scene.view_state.time if scene.view_state else 0.0
+        return [(0, time)]
+    key_times = _key_times(clip)
+    simulated = bool(scene.scene.of_kind("cloth") or scene.scene.of_kind("emitter"))
+    first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(key_times) - 1)
+    if last >= len(key_times) and not simulated:
+        what = f"clip {clip.name!r} goes from 0 to {len(key_times) - 1}" if clip else "nothing moves; there is frame 0"
+        raise CommandError(scene.path, f"--frames {first}:{last}", what)
+    if last > first and not numbered:
+        raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
+    return [(frame, _frame_time(key_times, frame)) for frame in range(first, last + 1)]
+
+
+def write_picture(path: Path, pixels: UInt8) -> None:
+    """Writes RGB pixels, row 0 at the top, as PNG."""
+    with atomic_file(path) as file:
+        Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG")
+
+
+def is_numbered(path: Path) -> bool:
+    """Whether the file name has a place for the frame."""
+    return NUMBERED.search(path.name) is not None
+
+
+def numbered_path(path: Path, frame: int) -> Path:
+    """The file of one frame."""
+    return path.with_name(NUMBERED.sub(lambda place: place[0] % frame, path.name, count=1))
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """Type of a range of frames, `A:B` or `A`."""
+    match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    return first, last
+
+
+def picture_size(text: str) -> tuple[int, int]:
+    """Type of a picture's size, `WxH`."""
+    match = re.fullmatch(r"(\d+)[xX×](\d+)", text)
+    width, height = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (0 < width <= SIDE_MAX and 0 < height <= SIDE_MAX):
+        raise argparse.ArgumentTypeError(f"{text!r} is not WxH with sides from 1 to {SIDE_MAX}")
+    return width, height
+
+
+def _key_times(clip: Clip | None) -> npt.NDArray[np.float64]:
+    return clip.key_times if clip else np.zeros(1)
+
+
+def _frame_time(key_times: npt.NDArray[np.float64], frame: int) -> float:
+    """Moment of a frame [s]; beyond the last key the clip runs again, without a clip a frame is a step."""
+    last = len(key_times) - 1
+    if last < 1:
+        return frame * STEP_TIME
+    turns, key = divmod(frame, last) if frame > last else (0, frame)
+    return float(turns * key_times[-1] + key_times[key])
+
+
+def _spread(times: Sequence[float]) -> list[float]:
+    """At most a few of the moments, the first and the last among them."""
+    picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
+    return [times[index] for index in picked]

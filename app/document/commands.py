@@ -1,0 +1,123 @@
+"""Undoable edits.  A command knows how to do and undo itself on a `SceneEditor` and nothing of widgets."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from PySide6.QtGui import QUndoCommand
+
+from sim.scene.scene import Node, NodeId, ParamRef
+from sim.scene.view_state import Selection
+
+SET_PARAM_ID = 1
+"""The one id of commands that merge."""
+
+
+class SceneEditor(Protocol):
+    """What the commands need of the document; every method emits the changes that it makes."""
+
+    def assign_values(self, values: Mapping[ParamRef, Any]) -> None:
+        """Set values that are known to be valid."""
+
+    def insert_node(self, index: int, node: Node) -> None:
+        """Put a node at a place of the outliner."""
+
+    def take_node(self, node_id: NodeId) -> None:
+        """Remove a node; the selection drops it."""
+
+    def place_node(self, node_id: NodeId, index: int) -> None:
+        """Move a node to a place of the outliner."""
+
+    def select(self, selection: Selection) -> None:
+        """Replace the selection."""
+
+
+class SetParam(QUndoCommand):
+    """Sets one value, or several that one gesture moves together, to new values."""
+
+    def __init__(
+        self,
+        editor: SceneEditor,
+        old: Mapping[ParamRef, Any],
+        new: Mapping[ParamRef, Any],
+        *,
+        text: str,
+        gesture: object | None = None,
+    ) -> None:
+        super().__init__(text)
+        self._editor, self._old, self._new = editor, dict(old), dict(new)
+        self.gesture = gesture
+
+    def id(self) -> int:
+        """Commands with this id are offered to each other for merging."""
+        return SET_PARAM_ID
+
+    def redo(self) -> None:
+        """Assign the new values."""
+        self._editor.assign_values(self._new)
+
+    def undo(self) -> None:
+        """Assign the values from before."""
+        self._editor.assign_values(self._old)
+
+    def mergeWith(self, other: QUndoCommand) -> bool:
+        """Take over the result of a later step of the same gesture; a drag back to the start leaves no entry."""
+        if not isinstance(other, SetParam) or other.gesture is None or other.gesture is not self.gesture:
+            return False
+        if other._new.keys() != self._new.keys():
+            return False
+        self._new = other._new
+        self.setText(other.text())
+        self.setObsolete(self._new == self._old)
+        return True
+
+
+class AddNode(QUndoCommand):
+    """Adds a node and selects it."""
+
+    def __init__(self, editor: SceneEditor, node: Node, index: int, selection: Selection, *, text: str) -> None:
+        super().__init__(text)
+        self._editor, self._node, self._index, self._selection = editor, node, index, selection
+
+    def redo(self) -> None:
+        """Add it."""
+        self._editor.insert_node(self._index, self._node)
+        self._editor.select(Selection(node=self._node.id))
+
+    def undo(self) -> None:
+        """Take it away and select what was selected."""
+        self._editor.take_node(self._node.id)
+        self._editor.select(self._selection)
+
+
+class RemoveNode(QUndoCommand):
+    """Removes a node; undo brings it back to its place, selected."""
+
+    def __init__(self, editor: SceneEditor, node: Node, index: int, selection: Selection) -> None:
+        super().__init__(f"Remove {node.name}")
+        self._editor, self._node, self._index, self._selection = editor, node, index, selection
+
+    def redo(self) -> None:
+        """Remove it."""
+        self._editor.take_node(self._node.id)
+
+    def undo(self) -> None:
+        """Put it back; a selection inside of it, such as a bone, is selected again."""
+        self._editor.insert_node(self._index, self._node)
+        inside = self._selection.node == self._node.id
+        self._editor.select(self._selection if inside else Selection(node=self._node.id))
+
+
+class MoveNode(QUndoCommand):
+    """Moves a node to another place of the outliner."""
+
+    def __init__(self, editor: SceneEditor, node: Node, old: int, new: int) -> None:
+        super().__init__(f"Move {node.name} in the outliner")
+        self._editor, self._node_id, self._old, self._new = editor, node.id, old, new
+
+    def redo(self) -> None:
+        """Move it to the new place."""
+        self._editor.place_node(self._node_id, self._new)
+
+    def undo(self) -> None:
+        """Move it back."""
+        self._editor.place_node(self._node_id, self._old)

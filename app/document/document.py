@@ -1,0 +1,281 @@
+"""The open project: the scene as a value, its history, its view state and where it is stored.
+
+Edits come in through methods, become commands, and go out as `Change` notices; do, undo and redo take the
+same way.  The document knows no widget and no OpenGL.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand
+
+from app.document.commands import AddNode, MoveNode, RemoveNode, SetParam
+from app.document.gesture import Gesture, GestureState
+from app.document.history import History
+from app.document.node_names import NodeIds, default_name, unique_name
+from app.document.state import DocumentState
+from app.document.undo_text import value_text
+from app.files.unknown_content import UnknownContent
+from sim.scene.camera import Camera
+from sim.scene.params import ParamError, Role, param_of
+from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
+from sim.scene.view_state import Selection, ViewState
+
+
+class Document(QObject):
+    """Owner of the scene.
+
+    Signals:
+        changed: One `sim.scene.change.Change` for every changed value, node or the whole scene.
+        view_state_changed: The new `ViewState`.
+        selection_changed: The new `Selection`.
+        title_changed: Path or modified state are new.
+    """
+
+    changed = Signal(object)
+    view_state_changed = Signal(object)
+    selection_changed = Signal(object)
+    title_changed = Signal()
+
+    def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = DocumentState(scene if scene is not None else Scene(), self)
+        self._state.changed.connect(self.changed)
+        self._state.view_state_changed.connect(self.view_state_changed)
+        self._state.selection_changed.connect(self.selection_changed)
+        self._path: Path | None = None
+        self._unknown = UnknownContent()
+        self._ids = NodeIds(self.scene)
+        self.undo_stack = History(self)
+        self.undo_stack.cleanChanged.connect(self._on_clean_changed)
+
+    # --- what is open ---------------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> Scene:
+        """The scene now; an immutable value."""
+        return self._state.scene
+
+    @property
+    def path(self) -> Path | None:
+        """Project file, or None for one that was never saved."""
+        return self._path
+
+    @property
+    def modified(self) -> bool:
+        """Whether closing would lose an edit; camera, playhead and selection alone do not count."""
+        return not self.undo_stack.isClean()
+
+    @property
+    def unknown(self) -> UnknownContent:
+        """What the project file holds and this version does not know, written back on save."""
+        return self._unknown
+
+    @property
+    def title(self) -> str:
+        """Name of the project for the title bar."""
+        return self._path.stem if self._path is not None else "untitled"
+
+    def replace_scene(
+        self,
+        scene: Scene,
+        view_state: ViewState | None = None,
+        *,
+        path: Path | None = None,
+        unknown: UnknownContent | None = None,
+        modified: bool = False,
+    ) -> None:
+        """Show another project; the history starts anew.
+
+        Args:
+            scene: The new scene.
+            view_state: Its camera, playhead and selection; defaults for None.
+            path: Where it is stored, or None.
+            unknown: What its file holds beyond the known keys.
+            modified: Whether it differs from the file, as a recovered project does.
+        """
+        self.undo_stack.clear()
+        self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
+        self._path, self._unknown, self._ids = path and path.absolute(), unknown or UnknownContent(), NodeIds(scene)
+        self._state.replace(scene, view_state if view_state is not None else ViewState())
+        if modified:
+            self.undo_stack.resetClean()
+        self.title_changed.emit()
+
+    def mark_saved(self, path: Path) -> None:
+        """Note that the scene as it is now was written to `path`, which becomes its file."""
+        self._path = path.absolute()
+        self.undo_stack.setClean()
+        self.title_changed.emit()
+
+    def close(self) -> None:
+        """Say nothing any more; a history that is deleted announces that it has nothing left to undo."""
+        self.undo_stack.blockSignals(True)
+
+    # --- view state -----------------------------------------------------------------------------------
+
+    @property
+    def view_state(self) -> ViewState:
+        """Camera, playhead and selection: saved, not undone."""
+        return self._state.view_state
+
+    def set_view_state(self, view_state: ViewState) -> None:
+        """Replace camera, playhead and selection together."""
+        self._state.set_view_state(view_state)
+
+    def set_camera(self, camera: Camera) -> None:
+        """Replace the camera."""
+        self._state.set_view_state(msgspec.structs.replace(self.view_state, camera=camera))
+
+    def set_time(self, time: float) -> None:
+        """Move the playhead to `time` [s]."""
+        self._state.set_view_state(msgspec.structs.replace(self.view_state, time=time))
+
+    @property
+    def selection(self) -> Selection:
+        """The one selection."""
+        return self._state.selection
+
+    def select(self, selection: Selection) -> None:
+        """Replace the selection; a node that is not in the scene cannot be selected.
+
+        Raises:
+            KeyError: If there is no such node.
+        """
+        self._state.select(selection)
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
+        """Set one value as an undoable edit; an equal value is no edit.
+
+        Args:
+            ref: The value.
+            value: Anything its declaration accepts.
+            gesture: Token from `new_gesture`; edits of one value within a gesture are one entry.
+
+        Raises:
+            ParamError: If the declaration refuses the value; nothing has changed then.
+            KeyError: If there is no such value.
+        """
+        self.set_values({ref: value}, gesture)
+
+    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
+        """Set several values as one edit, such as both ends of a range; see `set_value`."""
+        if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
+            return
+        scene = self.scene
+        for ref, value in values.items():
+            scene = with_value(scene, ref, self._accepted(ref, value))
+        old = {ref: value_at(self.scene, ref) for ref in values}
+        new = {ref: value_at(scene, ref) for ref in values}
+        if new == old:
+            return
+        text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
+        merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
+        self._push(SetParam(self._state, old, new, text=text, gesture=merging))
+
+    def rename(self, node_id: NodeId, name: str) -> None:
+        """Rename a node; a taken name gets a number, an empty one is a `ParamError`."""
+        self.set_value(ParamRef(node_id, "node", "name"), name)
+
+    def new_gesture(self, text: str | None = None) -> Gesture:
+        """Token for a continuous edit, made on press; `text` names it in the history."""
+        return Gesture(text)
+
+    def end_gesture(self, gesture: Gesture) -> None:
+        """The press was released; later edits with this token stand alone."""
+        if gesture.state is GestureState.OPEN:
+            gesture.state = GestureState.ENDED
+
+    def cancel_gesture(self, gesture: Gesture) -> None:
+        """Restore what the gesture changed and leave no entry; later edits with this token are ignored."""
+        if gesture.state is not GestureState.OPEN:
+            return
+        gesture.state = GestureState.CANCELLED
+        self.undo_stack.drop_gesture(gesture)
+
+    def _accepted(self, ref: ParamRef, value: Any) -> Any:
+        """`value` as the scene as a whole takes it; the declaration judges it alone."""
+        if not isinstance(value, str):
+            return value
+        if "\0" in value:
+            raise ParamError(f"{ref.name}: a text cannot hold null characters")
+        if (ref.part, ref.name) != ("node", "name"):
+            declared = param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
+            return os.path.abspath(value) if value and declared.role is Role.PATH else value
+        name = " ".join(value.split())
+        if not name:
+            raise ParamError("name: a node needs a name")
+        return unique_name(name, (node.name for node in self.scene.nodes if node.id != ref.owner))
+
+    # --- nodes ----------------------------------------------------------------------------------------
+
+    def add_node(self, node: Node, index: int | None = None, *, text: str | None = None) -> NodeId:
+        """Add a node and select it; returns its id.
+
+        Args:
+            node: The node; an empty or once used id is replaced, the name is made unique.
+            index: Place in the outliner, the end for None.
+            text: Undo text, "Add NAME" for None.
+        """
+        named = self._named(node)
+        place = len(self.scene.nodes) if index is None else self._clamped(index, len(self.scene.nodes))
+        self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
+        return named.id
+
+    def duplicate_node(self, node_id: NodeId) -> NodeId:
+        """Add a copy of a node right after it and select the copy; returns its id."""
+        node = self.scene.node(node_id)
+        copy = msgspec.structs.replace(node, id="")
+        return self.add_node(copy, self._index(node_id) + 1, text=f"Duplicate {node.name}")
+
+    def remove_node(self, node_id: NodeId) -> None:
+        """Remove a node; the selection drops it."""
+        self._push(RemoveNode(self._state, self.scene.node(node_id), self._index(node_id), self.selection))
+
+    def move_node(self, node_id: NodeId, index: int) -> None:
+        """Move a node so that it stands at `index` of the outliner afterwards."""
+        old = self._index(node_id)
+        new = self._clamped(index, len(self.scene.nodes) - 1)
+        if new != old:
+            self._push(MoveNode(self._state, self.scene.node(node_id), old, new))
+
+    def _named(self, node: Node) -> Node:
+        wanted = " ".join(node.name.split()) or default_name(node)
+        node_id = node.id
+        if not node_id or self.scene.has(node_id):
+            node_id = self._ids.fresh(node.kind)
+        self._ids.note(node_id)
+        if node.model is not None and node.model.path:
+            model = msgspec.structs.replace(node.model, path=os.path.abspath(node.model.path))
+            node = msgspec.structs.replace(node, model=model)
+        return msgspec.structs.replace(
+            node, id=node_id, name=unique_name(wanted, (other.name for other in self.scene.nodes))
+        )
+
+    def _index(self, node_id: NodeId) -> int:
+        return self.scene.nodes.index(self.scene.node(node_id))
+
+    @staticmethod
+    def _clamped(index: int, highest: int) -> int:
+        return max(0, min(index, highest))
+
+    # --- history --------------------------------------------------------------------------------------
+
+    def macro(self, text: str) -> AbstractContextManager[None]:
+        """Make all edits of a block one entry; none if nothing changed, all undone if the block raises."""
+        return self.undo_stack.macro(text)
+
+    def _push(self, command: QUndoCommand) -> None:
+        if self._state.is_applying:
+            raise RuntimeError("an edit was made while another one is being applied")
+        self.undo_stack.record(command)
+
+    def _on_clean_changed(self, _clean: bool) -> None:
+        self.title_changed.emit()

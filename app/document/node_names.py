@@ -1,0 +1,54 @@
+"""Ids and names of nodes: ids are never used twice in a session, names are unique within a scene."""
+
+import re
+from collections.abc import Iterable, Set
+from pathlib import PurePath
+
+from sim.scene.scene import Node, NodeId, Scene
+
+_COPY_SUFFIX = re.compile(r"\.\d{3,}$")
+_NUMBERED_ID = re.compile(r"(.+)-(\d{1,18})")
+
+
+class NodeIds:
+    """Source of fresh node ids, "model-1", "model-2", "light-1".
+
+    An id that was ever seen is not given out again, so that what is kept by id, such as undo history
+    or unknown keys of a project file, cannot reach another node.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._highest: dict[str, int] = {}
+        for node in scene.nodes:
+            self.note(node.id)
+
+    def note(self, node_id: NodeId) -> None:
+        """Remember an id that came from elsewhere."""
+        if match := _NUMBERED_ID.fullmatch(node_id):
+            prefix, number = match[1], int(match[2])
+            self._highest[prefix] = max(number, self._highest.get(prefix, 0))
+
+    def fresh(self, kind: str) -> NodeId:
+        """An id that no node has or had."""
+        number = self._highest.get(kind, 0) + 1
+        self._highest[kind] = number
+        return f"{kind}-{number}"
+
+
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, or "wanted.001" and so on where another node has that name already."""
+    names = taken if isinstance(taken, Set) else set(taken)
+    if wanted not in names:
+        return wanted
+    base = _COPY_SUFFIX.sub("", wanted)
+    number = 1
+    while (name := f"{base}.{number:03d}") in names:
+        number += 1
+    return name
+
+
+def default_name(node: Node) -> str:
+    """Name of a node that was given none: the stem of its file, else its kind."""
+    if node.model is not None and node.model.path:
+        return PurePath(node.model.path).stem or node.kind
+    return node.kind

@@ -1,0 +1,39 @@
+"""Undo texts, derived from the declarations of the parameters."""
+
+from typing import Any
+
+from sim.scene.params import Param, param_of
+from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of
+
+
+def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
+    """Text for setting one value, such as "Set unit scale of humanoid" or "Hide light".
+
+    Args:
+        scene: Scene before the edit.
+        ref: The value.
+        value: What it is set to.
+    """
+    if ref.part == "node" and ref.name == "visible":
+        return f"{'Show' if value else 'Hide'} {scene.node(ref.owner).name}"
+    if ref.part == "node" and ref.name == "name":
+        return f"Rename {scene.node(ref.owner).name} to {value}"
+    record = param_of(type(part_of(scene, ref.owner, ref.part)), ref.name)
+    return f"{_verb(record, value)} {_lower_first(record.label)}{_of_owner(scene, ref.owner)}"
+
+
+def _verb(record: Param, value: Any) -> str:
+    if record.type is bool:
+        return "Turn on" if value else "Turn off"
+    return "Set"
+
+
+def _lower_first(label: str) -> str:
+    """Label inside a sentence; abbreviations such as "UV scale" keep their capitals."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def _of_owner(scene: Scene, owner: str) -> str:
+    if owner == PLAYBACK:
+        return " of the playback"
+    return " of the view" if owner == VIEW else f" of {scene.node(owner).name}"

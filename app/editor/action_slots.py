@@ -1,0 +1,209 @@
+"""What every entry of the action table does in an editor."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMessageBox
+
+from app.editor.actions import preset_action, shortcut_entries
+from app.files.export import export_model
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.presets import PRESETS
+from sim.kinds.model.settings import SkinningMethod
+from sim.scene.handles import HandleMode
+from sim.scene.view import Comparison, DisplayMode
+from widgets.cheat_sheet import CheatSheet
+from widgets.theme import ThemeMode
+
+if TYPE_CHECKING:
+    from app.editor.editor import Editor
+
+Slots = dict[str, Callable[..., None]]
+
+
+def action_slots(editor: Editor) -> Slots:
+    """One callable per action id; switches get their state."""
+    return {
+        **_file_slots(editor),
+        **_edit_slots(editor),
+        **_playback_slots(editor),
+        **_timing_slots(editor),
+        **_view_slots(editor),
+        **_help_slots(editor),
+    }
+
+
+def _file_slots(editor: Editor) -> Slots:
+    files, dialogs = editor.files, editor.dialogs
+    return {
+        "file.new": files.new,
+        "file.open": lambda: _with(dialogs.open_path(), files.open),
+        "file.import": lambda: _with(dialogs.model_path(), files.import_model),
+        "file.save": files.save,
+        "file.save_as": files.save_as,
+        "file.export": lambda: export_selected(editor),
+        "file.screenshot": lambda: save_screenshot(editor),
+        "file.quit": lambda: editor.window.close(),
+        "add.model": lambda: _with(dialogs.model_path(), files.import_model),
+        "add.light": editor.edits.add_light,
+        "add.cloth": editor.edits.add_cloth,
+        "add.fit": editor.fit_colliders,
+        "add.emitter": lambda: editor.emitters.add(),
+        **{preset_action(name): _call(editor.emitters.add, name) for name in PRESETS},
+        **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in ColliderShape},
+    }
+
+
+def _edit_slots(editor: Editor) -> Slots:
+    edits, stack = editor.edits, editor.document.undo_stack
+    return {
+        "edit.undo": stack.undo,
+        "edit.redo": stack.redo,
+        "edit.rename": lambda: editor.panels.rename_selected(),
+        "edit.duplicate": edits.duplicate_selected,
+        "edit.delete": edits.delete_selected,
+        "edit.hide": edits.hide_selected,
+        "edit.show_all": edits.show_all,
+        "edit.deselect": lambda: deselect(editor),
+        **{f"handle.{mode.value}": _call(editor.handles.set_mode, mode) for mode in HandleMode},
+    }
+
+
+def _playback_slots(editor: Editor) -> Slots:
+    playback = editor.playback
+    return {
+        "play.toggle": playback.toggle,
+        "play.backwards": lambda: playback.toggle(-1),
+        "play.next": lambda: editor.binding.step(1),
+        "play.previous": lambda: editor.binding.step(-1),
+        "play.next_key": lambda: editor.binding.step_key(1),
+        "play.previous_key": lambda: editor.binding.step_key(-1),
+        "play.first": lambda: editor.binding.jump("first"),
+        "play.last": lambda: editor.binding.jump("last"),
+        "play.in": lambda: editor.binding.set_point("in_point"),
+        "play.out": lambda: editor.binding.set_point("out_point"),
+        "play.clear_range": lambda: editor.binding.clear_range(),
+        "simulate.step": playback.step_simulation,
+        "simulate.seek": lambda: editor.seek.start(),
+        "simulate.pin": lambda: editor.tools.cloth.toggle_pins(),
+        "simulate.reset": playback.reset_simulation,
+        "emitter.mute": _of_emitter(editor, lambda: editor.emitters.toggle("muted")),
+        "emitter.solo": _of_emitter(editor, lambda: editor.emitters.toggle("solo")),
+        "emitter.reseed": _of_emitter(editor, editor.emitters.reseed),
+        "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
+    }
+
+
+def _timing_slots(editor: Editor) -> Slots:
+    # The panel is made after the window, which has its view.
+    return {
+        "timing.measure": lambda on: editor.measure(on),
+        "timing.pause": lambda on: editor.timings.pause(on),
+        "timing.record": lambda _on: editor.timings.toggle_recording(),
+        "timing.export_csv": lambda: editor.timings.export_csv(),
+        "timing.export_trace": lambda: editor.timings.export_trace(),
+        "timing.import": lambda: editor.timings.import_csv(),
+        "timing.clear": lambda: editor.timings.clear(),
+    }
+
+
+def _view_slots(editor: Editor) -> Slots:
+    edits = editor.edits
+    slots: Slots = {
+        "view.frame": editor.frame_selection,
+        "view.home": editor.frame_all,
+        "view.orthographic": edits.set_orthographic,
+        "display.toggle_wire": edits.toggle_wireframe,
+        "window.reset_layout": lambda: editor.window.docks.reset(),
+    }
+    slots |= {
+        f"view.{name}": _call(edits.turn_camera, name) for name in ("front", "right", "top", "back", "left", "bottom")
+    }
+    slots |= {f"display.{mode.value}": _call(edits.show, mode) for mode in DisplayMode}
+    slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in Comparison}
+    slots |= {f"skin.{method.value}": _call(edits.skin_by, method) for method in SkinningMethod}
+    slots |= {f"theme.{mode.value}": _call(editor.set_theme, mode) for mode in ThemeMode}
+    for name in ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures"):
+        slots[f"overlay.{name}"] = _set_view(editor, name)
+    return slots
+
+
+def _help_slots(editor: Editor) -> Slots:
+    return {"help.shortcuts": lambda: show_shortcuts(editor), "help.about": lambda: show_about(editor)}
+
+
+def deselect(editor: Editor) -> None:
+    """Selects nothing, particles included."""
+    editor.edits.select()
+    editor.tools.cloth.marks.choose({})
+
+
+def show_shortcuts(editor: Editor) -> CheatSheet:
+    """Opens the searchable list of keys; it may stay open beside the work."""
+    sheet = CheatSheet(shortcut_entries(), editor.window)
+    sheet.finished.connect(sheet.deleteLater)
+    sheet.show()
+    return sheet
+
+
+def show_about(editor: Editor) -> None:
+    """Tells the version and the graphics driver."""
+    engine = editor.client.engine
+    driver = engine.context.capabilities if engine else None
+    lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
+    if driver is not None:
+        lines += [driver.renderer, f"OpenGL {driver.version}"]
+    QMessageBox.about(editor.window, "About Sinew", "\n".join(lines))
+
+
+def save_screenshot(editor: Editor) -> None:
+    """Saves the picture of the viewport as the user sees it."""
+    path = editor.dialogs.save_path("Save screenshot", Path(f"{editor.document.title}.png"), "Images (*.png *.jpg)")
+    if path is None:
+        return
+    path = path if path.suffix else path.with_suffix(".png")
+    saved = editor.viewport.grab().save(str(path))
+    report = editor.panels.inform if saved else editor.panels.fail
+    report(str(path), "screenshot saved" if saved else "cannot be written")
+
+
+def export_selected(editor: Editor) -> None:
+    """Writes the active model as EZMesh."""
+    node = editor.active.node
+    loaded = editor.store.loaded(node.id) if node else None
+    if node is None or loaded is None:
+        return
+    path = editor.dialogs.save_path("Export EZMesh", Path(f"{node.name}.ezm"), "EZMesh (*.ezm)")
+    if path is not None:
+        target = path if path.suffix else path.with_suffix(".ezm")
+        export_model(Path(loaded.model.path), target, done=editor.panels.inform, failed=editor.panels.fail)
+
+
+def _with(path: Path | None, use: Callable[[Path], object]) -> None:
+    if path is not None:
+        use(path)
+
+
+def _call(function: Callable[..., object], *arguments: object) -> Callable[..., None]:
+    return lambda _checked=False: function(*arguments) and None
+
+
+def _of_emitter(editor: Editor, act: Callable[[], None]) -> Callable[..., None]:
+    """Acts on the selected emitter; says so where none is selected."""
+
+    def slot() -> None:
+        if editor.emitters.selected is None:
+            editor.window.show_hint("Select an emitter first")
+        else:
+            act()
+
+    return slot
+
+
+def _set_view(editor: Editor, name: str) -> Callable[[bool], None]:
+    return lambda on: editor.edits.set_view(name, on)

@@ -1,0 +1,296 @@
+"""One table of everything a menu, a tool button or a key can do.
+
+Menus, toolbar, shortcuts and the cheat sheet are made from this table alone.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from sim.kinds.emitter.presets import PRESETS
+from widgets.cheat_sheet import ShortcutEntry
+from widgets.icons import icon
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """One command of the program.
+
+    Attributes:
+        id: Name in code, "file.open".
+        text: Menu text; an ampersand marks the access key.
+        tip: What it does, for the status bar, tooltips and the cheat sheet.
+        keys: Shortcuts in portable notation; the first one is shown.
+        icon: Icon name, or "".
+        checkable: Whether it is a switch.
+        group: Name of an exclusive group of switches, or "".
+        short: Text of the tool button where there is no icon.
+    """
+
+    id: str
+    text: str
+    tip: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    checkable: bool = False
+    group: str = ""
+    short: str = ""
+
+
+def _spec(
+    id: str, text: str, tip: str, *keys: str, icon: str = "", group: str = "", check: bool = False, short: str = ""
+) -> ActionSpec:
+    return ActionSpec(id, text, tip, keys, icon, check or bool(group), group, short)
+
+
+def preset_action(preset: str) -> str:
+    """Id of the action that adds the emitter of a preset."""
+    return f"add.emitter.{preset.lower().replace(' ', '-')}"
+
+
+SPECS: tuple[ActionSpec, ...] = (
+    _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
+    _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="open"),
+    _spec("file.import", "&Import Model…", "Add a model to the scene.", "Ctrl+I", icon="mdi6.import"),
+    _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
+    _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
+    _spec("file.export", "&EZMesh…", "Write the selected model as an .ezm file."),
+    _spec("file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="screenshot"),
+    _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),
+    _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="undo"),
+    _spec("edit.redo", "&Redo", "Make the change again.", "Ctrl+Y", "Ctrl+Shift+Z", icon="redo"),
+    _spec("edit.rename", "Re&name", "Rename the selected object.", "F2"),
+    _spec("edit.duplicate", "&Duplicate", "Copy the selected object.", "Ctrl+D"),
+    _spec("edit.delete", "&Delete", "Remove the selected object.", "Del"),
+    _spec("edit.hide", "&Hide", "Hide the selected object.", "H"),
+    _spec("edit.show_all", "&Show All", "Show all hidden objects.", "Alt+H"),
+    _spec("edit.deselect", "D&eselect", "Select nothing.", "Ctrl+Shift+A"),
+    _spec("handle.move", "&Move", "Handles that move the selected object.", "G", icon="mdi6.arrow-all", group="handle"),
+    _spec(
+        "handle.rotate",
+        "&Rotate",
+        "Handles that turn the selected object.",
+        "R",
+        icon="mdi6.rotate-3d-variant",
+        group="handle",
+    ),
+    _spec(
+        "handle.scale",
+        "&Scale",
+        "Handles that scale the selected object.",
+        "E",
+        icon="mdi6.arrow-expand",
+        group="handle",
+    ),
+    _spec("add.model", "&Model…", "Add a model from a file."),
+    _spec("add.cloth", "&Cloth", "Add a sheet of cloth."),
+    *(
+        _spec(f"add.{shape}", f"C&ollider: {shape.capitalize()}", f"Add a {shape} that cloth cannot enter.")
+        for shape in ("plane", "sphere", "ellipsoid", "capsule", "box")
+    ),
+    _spec("add.fit", "&Fit Colliders to Skeleton", "Make colliders for the bones of the active model."),
+    _spec("add.emitter", "&Emitter", "Add an emitter of particles.", icon="emitter"),
+    *(
+        _spec(preset_action(name), name, f"Add {name.lower()}, on the selected bone or model if there is one.")
+        for name in PRESETS
+    ),
+    _spec("add.light", "&Light", "Add a point light.", icon="light"),
+    _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
+    _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
+    _spec("play.next", "&Next Frame", "Step one frame on.", "."),
+    _spec("play.previous", "&Previous Frame", "Step one frame back.", ","),
+    _spec("play.next_key", "Next &Key", "Go to the next key.", "Shift+."),
+    _spec("play.previous_key", "Previous Ke&y", "Go to the previous key.", "Shift+,"),
+    _spec("play.first", "&First Frame", "Go to the start of the range.", "Ctrl+Home"),
+    _spec("play.last", "&Last Frame", "Go to the end of the range.", "Ctrl+End"),
+    _spec("play.in", "Set &In", "Start the range at the playhead.", "I"),
+    _spec("play.out", "Set &Out", "End the range at the playhead.", "O"),
+    _spec("play.clear_range", "&Clear In and Out", "Play the whole clip.", "Alt+I"),
+    _spec("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", "B", check=True),
+    _spec("simulate.step", "Single &Step", "Pause and do one simulation step.", "Alt+."),
+    _spec(
+        "simulate.seek",
+        "Simulate to Play&head",
+        "Simulate from the start to the playhead, as fast as it goes.",
+        "Ctrl+Shift+R",
+        icon="mdi6.fast-forward",
+    ),
+    _spec("simulate.pin", "&Pin / Let Go", "Pin the selected particles, or the one under the mouse; or let go.", "P"),
+    _spec("simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"),
+    _spec("emitter.mute", "&Mute / Unmute Emitter", "Silence the selected emitter, or let it run again.", "M"),
+    _spec("emitter.solo", "S&olo Emitter", "Let only the selected emitter run, or all again.", "S"),
+    _spec("emitter.reseed", "Re&seed Emitter", "Give the selected emitter other random numbers.", "Alt+R"),
+    _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),
+    _spec("timing.pause", "&Pause Timings", "Hold the view of the timings; measuring goes on.", "Shift+P", check=True),
+    _spec("timing.record", "&Record", "Begin or end a recording to compare with others.", "Ctrl+Shift+T", check=True),
+    _spec("timing.export_csv", "Export &CSV…", "Write the timings that are shown: a row for each frame and pass."),
+    _spec("timing.export_trace", "Export Chrome &Trace…", "Write the timings that are shown for Perfetto."),
+    _spec("timing.import", "&Import CSV…", "Read timings to compare with."),
+    _spec("timing.clear", "C&lear", "Forget the timings of the last minute; recordings stay."),
+    _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
+    _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
+    _spec("view.front", "F&ront", "Look from the front.", "1"),
+    _spec("view.right", "R&ight", "Look from the right.", "3"),
+    _spec("view.top", "&Top", "Look from above.", "7"),
+    _spec("view.back", "&Back", "Look from behind.", "Ctrl+1"),
+    _spec("view.left", "&Left", "Look from the left.", "Ctrl+3"),
+    _spec("view.bottom", "Botto&m", "Look from below.", "Ctrl+7"),
+    _spec("view.orthographic", "&Orthographic", "Draw without perspective.", "5", check=True),
+    _spec("display.shaded", "&Shaded", "Textured and lit.", "Alt+1", group="display", icon="mdi6.circle"),
+    _spec(
+        "display.shaded-wireframe",
+        "Shaded + &Wireframe",
+        "Textured and lit, with edges.",
+        "Alt+2",
+        group="display",
+        icon="mdi6.web",
+    ),
+    _spec("display.wireframe", "W&ireframe", "Edges only.", "Alt+3", group="display", icon="mdi6.vector-polygon"),
+    _spec(
+        "display.normals",
+        "&Normals",
+        "Normals of the surface as colours.",
+        "Alt+4",
+        group="display",
+        icon="mdi6.axis-arrow",
+    ),
+    _spec(
+        "display.weights",
+        "Weight &Heat Map",
+        "Weight of the selected bone.",
+        "Alt+5",
+        group="display",
+        icon="mdi6.fire",
+    ),
+    _spec("display.toggle_wire", "Toggle Wire&frame", "Edges over the shaded surface.", "W"),
+    _spec("compare.off", "Si&ngle View", "Show the skinning method of each model.", "Ctrl+Alt+1", group="compare"),
+    _spec(
+        "compare.split",
+        "LBS | DQS S&plit",
+        "Linear blend left, dual quaternions right.",
+        "Ctrl+Alt+2",
+        group="compare",
+        short="Split",
+    ),
+    _spec(
+        "compare.difference",
+        "LBS – DQS &Difference",
+        "Distance between the two methods.",
+        "Ctrl+Alt+3",
+        group="compare",
+        short="Difference",
+    ),
+    _spec("skin.lbs", "&Linear Blend", "Skin by blended matrices.", "Ctrl+L", group="skin", short="LBS"),
+    _spec("skin.dqs", "&Dual Quaternion", "Skin by blended dual quaternions.", "Ctrl+K", group="skin", short="DQS"),
+    _spec(
+        "skin.dqs-scale", "Dual Quaternion with &Scale", "Scale blended linearly, then dual quaternions.", group="skin"
+    ),
+    _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="bone", check=True),
+    _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="grid", check=True),
+    _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
+    _spec("overlay.colliders", "Colli&ders", "Draw the colliders as translucent bodies.", check=True),
+    _spec("overlay.contacts", "&Contacts", "Mark where cloths touch colliders.", check=True),
+    _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
+    _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
+    _spec("theme.auto", "Follow the &System", "Dark or light as the system is.", group="theme"),
+    _spec("theme.dark", "&Dark", "Always dark.", group="theme"),
+    _spec("theme.light", "&Light", "Always light.", group="theme"),
+    _spec("window.reset_layout", "&Reset Layout", "Put every panel back in its place."),
+    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "F1", "?"),
+    _spec("help.about", "&About Sinew", "Version and graphics driver."),
+)
+
+
+class Actions:
+    """The `QAction` of every entry of the table, owned by one window.
+
+    Args:
+        window: Parent; its shortcuts work everywhere in the window.
+        slots: What each action does, by id; a switch's slot receives its state.
+
+    Raises:
+        KeyError: If an entry has no slot or a slot no entry.
+    """
+
+    def __init__(self, window: QWidget, slots: dict[str, Callable[..., None]]) -> None:
+        if unknown := set(slots) ^ {spec.id for spec in SPECS}:
+            raise KeyError(f"actions and slots differ: {', '.join(sorted(unknown))}")
+        self._actions = {spec.id: _made(window, spec, slots[spec.id]) for spec in SPECS}
+
+    def __getitem__(self, action_id: str) -> QAction:
+        return self._actions[action_id]
+
+    def check(self, action_id: str, on: bool) -> None:
+        """Shows the state of a switch without running it."""
+        self._actions[action_id].setChecked(on)
+
+    def show_playing(self, playing: bool) -> None:
+        """The play entry says what it does next."""
+        self._actions["play.toggle"].setIcon(icon("pause" if playing else "play"))
+        self._actions["play.toggle"].setIconText("Pause" if playing else "Play")
+
+    def check_one(self, group: str, name: str) -> None:
+        """Shows which switch of an exclusive group is on; none where `name` is none of them."""
+        for spec in SPECS:
+            if spec.group == group:
+                self.check(spec.id, spec.id == f"{group}.{name}")
+
+
+def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QAction:
+    action = QAction(spec.text, window)
+    action.setObjectName(spec.id)
+    action.setCheckable(spec.checkable)
+    action.setShortcuts([QKeySequence(keys) for keys in spec.keys])
+    action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+    action.setStatusTip(spec.tip)
+    if spec.short:
+        action.setIconText(spec.short)
+    shown = f" ({QKeySequence(spec.keys[0]).toString(QKeySequence.SequenceFormat.NativeText)})" if spec.keys else ""
+    action.setToolTip(f"{spec.tip}{shown}")
+    if spec.icon:
+        action.setIcon(icon(spec.icon))
+    # `triggered` is sent by the user only; setChecked from a refresh does not run the slot.
+    action.triggered.connect(slot if spec.checkable else lambda _checked=False: slot())
+    window.addAction(action)
+    return action
+
+
+MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
+    ("Orbit", "Middle drag or Alt+Left drag or Left drag on the axes"),
+    ("Pan", "Shift+Middle drag or Shift+Alt+Left drag"),
+    ("Zoom to the cursor", "Wheel or Pinch or Ctrl+Middle drag"),
+    ("Select an object or a bone", "Left click"),
+    ("Move a light", "Left drag on its disc"),
+    ("Change speed, cone and source of an emitter", "Left drag on a knob of the selected emitter"),
+    ("Pull a cloth", "Left drag on it"),
+    ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
+    ("Commands for an object", "Right click"),
+    ("Scrub", "Left drag on the ruler"),
+    ("Change a number", "Left drag on it"),
+    ("… finer, coarser", "Shift+Left drag or Ctrl+Left drag"),
+    ("Silence an emitter", "Left click on its loudspeaker"),
+    ("Add a stop to a gradient or a curve", "Double click in it or Insert"),
+    ("… choose another", "Left click or Page Up or Page Down"),
+    ("… move it", "Left drag or Arrows"),
+    ("… remove it", "Delete or Right click"),
+    ("Abandon a drag", "Escape"),
+)
+
+
+def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]:
+    """Rows of the cheat sheet: every action with a key, and what the mouse does."""
+    titles = {
+        "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
+        "simulate": "Simulation", "timing": "Timing", "emitter": "Emitters", "view": "View", "display": "Display",
+        "compare": "Compare", "skin": "Skinning",
+        "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
+    }  # fmt: skip
+    rows = [
+        ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)
+        for spec in specs
+        if spec.keys
+    ]
+    return rows + [ShortcutEntry("Mouse", text, how, "") for text, how in MOUSE_ENTRIES]

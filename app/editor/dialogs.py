@@ -1,0 +1,86 @@
+"""The few questions that may stop the user: files to choose, and work that could be lost."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from app.files.project_files import MODEL_SUFFIXES, PROJECT_SUFFIX, Answer
+from app.files.recovery import Recovery
+
+_MODELS = f"Models ({' '.join('*' + suffix for suffix in MODEL_SUFFIXES)})"
+_PROJECTS = f"Sinew projects (*{PROJECT_SUFFIX})"
+_ALL = f"Projects and models (*{PROJECT_SUFFIX} {' '.join('*' + suffix for suffix in MODEL_SUFFIXES)})"
+
+
+class Dialogs:
+    """Asks in front of one window; replaced by plain functions in tests.
+
+    Attributes:
+        parent: The window.
+        folder: Gives the folder that files are looked for first; None leaves it to the system.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.parent = parent
+        self.folder: Callable[[], Path | None] = lambda: None
+
+    def unsaved(self, title: str) -> Answer:
+        """What to do with unsaved changes."""
+        button = QMessageBox.StandardButton
+        box = QMessageBox(self.parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Unsaved changes")
+        box.setText(f"Save the changes to “{title}”?")
+        box.setInformativeText("They are lost otherwise.")
+        box.setStandardButtons(button.Save | button.Discard | button.Cancel)
+        box.setDefaultButton(button.Save)
+        answers = {button.Save: Answer.SAVE, button.Discard: Answer.DISCARD}
+        return answers.get(button(box.exec()), Answer.CANCEL)
+
+    def open_path(self) -> Path | None:
+        """A project or model to open."""
+        return self._existing("Open", f"{_ALL};;{_PROJECTS};;{_MODELS};;All files (*)")
+
+    def model_path(self, title: str = "Import model") -> Path | None:
+        """A model to import or to put in the place of a missing one."""
+        return self._existing(title, f"{_MODELS};;All files (*)")
+
+    def timings_path(self) -> Path | None:
+        """Timings to compare with."""
+        return self._existing("Import timings", "Timings (*.csv);;All files (*)")
+
+    def project_save_path(self, suggestion: Path) -> Path | None:
+        """Where to save the project."""
+        return self.save_path("Save project", suggestion, _PROJECTS)
+
+    def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:
+        """Where to write a file; a name without a suffix gets that of the suggestion."""
+        folder = self.folder() or Path()
+        dialog = QFileDialog(self.parent, title, str((folder / suggestion).parent), kind)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suggestion.suffix)
+        dialog.selectFile(suggestion.name)
+        accepted = dialog.exec() == QFileDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        return Path(dialog.selectedFiles()[0]) if accepted else None
+
+    def recover(self, recovery: Recovery) -> Answer:
+        """Whether to open what a crashed session left: SAVE recovers, DISCARD deletes it, CANCEL keeps it for later."""
+        name = recovery.origin.name if recovery.origin else "an unsaved project"
+        when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
+        box = QMessageBox(self.parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Recover a project")
+        box.setText(f"Sinew did not close properly. Recover {name} as of {when}?")
+        box.setInformativeText("The file you saved yourself is not touched until you save again.")
+        yes = box.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
+        no = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton("Later", QMessageBox.ButtonRole.RejectRole)
+        box.exec()
+        chosen = box.clickedButton()
+        return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
+
+    def _existing(self, title: str, kinds: str) -> Path | None:
+        name, _ = QFileDialog.getOpenFileName(self.parent, title, str(self.folder() or ""), kinds)
+        return Path(name) if name else None

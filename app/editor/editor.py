@@ -1,0 +1,466 @@
+"""Composition root of the editor: makes every part and wires them together."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, Qt, QThreadPool, QTimer
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app import bootstrap
+from app.background import run_in_background
+from app.document.document import Document
+from app.document.scene_edits import SceneEdits
+from app.editor.action_slots import action_slots
+from app.editor.dialogs import Dialogs
+from app.editor.main_window import MainWindow
+from app.editor.panels import Panels
+from app.editor.window_state import WindowState
+from app.files.autosave import Autosave
+from app.files.model_loader import ModelLoader
+from app.files.model_store import ModelStore
+from app.files.places import config_folder, data_folder
+from app.files.presets import PARTICLES, PresetStore
+from app.files.project_error import ProjectError
+from app.files.project_files import Answer, ProjectFiles
+from app.files.recent_files import RecentFiles
+from app.files.recovery import Recovery, RecoveryStore
+from app.files.scene_files import SceneFiles
+from app.files.settings_store import app_settings
+from app.kinds.cloth.panel import ClothPanel
+from app.kinds.cloth.section import section_cloth, section_names
+from app.kinds.emitter.edits import EmitterEdits
+from app.kinds.emitter.menu import EmitterMenu
+from app.kinds.emitter.panel import EmitterPanel
+from app.kinds.emitter.tool import EmitterTool
+from app.timeline.active_model import ActiveModel
+from app.timeline.binding import TimelineBinding
+from app.timeline.playback import Playback
+from app.timeline.seek import SimulationSeek
+from app.timeline.simulation_stepper import SimulationStepper
+from app.timings.panel import TimingsPanel
+from app.timings.past_values import PastValues
+from app.viewport.client import ViewportClient
+from app.viewport.drawn import Drawn
+from app.viewport.full_picture import FullPicture
+from app.viewport.handle_tool import HandleTool
+from app.viewport.menu import ViewportMenu
+from app.viewport.model_uploads import ModelUploads
+from app.viewport.overlays import ViewportOverlays
+from app.viewport.particle_rehearsal import ParticleRehearsal
+from app.viewport.shader_watch import ShaderWatch
+from app.viewport.tools import ViewportTools
+from sim.kinds.collider.fit import FittedCollider, fit_colliders
+from sim.scene.change import Change
+from sim.scene.handles import HandleMode
+from sim.scene.scene import Node
+from widgets.camera_controller import CameraController
+from widgets.outliner_entries import Entry
+from widgets.plots import Plots
+from widgets.protocols import ModelState
+from widgets.theme import Theme, ThemeMode
+from widgets.timeline.timeline import Timeline
+from widgets.viewport import Viewport
+
+_THEME = "theme"
+_LATER = Qt.ConnectionType.QueuedConnection
+
+
+class Editor:
+    """One window and everything behind it.
+
+    Args:
+        dialogs: Asks the user; tests give their own.
+        new_window_layout: Forget how the panels were arranged.
+        debug_gl: Report OpenGL errors in the messages.
+        clock: Monotonic time [s] that playback follows.
+    """
+
+    def __init__(
+        self,
+        *,
+        dialogs: Dialogs | None = None,
+        new_window_layout: bool = False,
+        debug_gl: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = app_settings()
+        self.theme = application_theme()
+        self.theme.set_mode(stored_theme(self.settings))
+        self.dialogs = dialogs or Dialogs()
+        self.document = Document()
+        self.loader = ModelLoader()
+        self.store = ModelStore(self.document, self.loader)
+        self.active = ActiveModel(self.document, self.store)
+        self.stepper = SimulationStepper()
+        self.playback = Playback(
+            lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
+        )
+        self.scene_files = SceneFiles(self.document, self.store)
+        self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.edits = SceneEdits(self.document, lambda: self.active.node)
+        self.emitters = EmitterEdits(self.document)
+        self.recent = RecentFiles(self.settings)
+        self.dialogs.folder = self.recent.folder
+        self.files = ProjectFiles(
+            self.document, self.store, self.loader, self.recent,
+            ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
+        )  # fmt: skip
+        self.recovery = RecoveryStore(data_folder() / "recovery")
+        self.autosave = Autosave(self.document, self.recovery)
+        self.shader_watch = ShaderWatch()
+        self._build_window()
+        self._connect()
+        if new_window_layout or not self.window.restore_layout(self.settings):
+            self.window.docks.reset()
+
+    def _build_window(self) -> None:
+        controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
+        self.viewport = Viewport(self.client, controller)
+        self.stepper.bind(self.client, self.viewport)
+        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
+        self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
+        self.full_picture = FullPicture(self.client, self.viewport)
+        self.particle_rehearsal = ParticleRehearsal(self.client, self.viewport)
+        self._frame_next = False
+        self.handles = HandleTool(self.document, self.client, self.viewport)
+        self.emitter_tool = EmitterTool(self.document, self.client, self.viewport, self.emitters)
+        self.tools = ViewportTools(
+            self.document, self.client, self.viewport, self.handles, self.emitter_tool, self.stepper, self.playback
+        )
+        self.panels = Panels(self.document, self.store, self.client, self.edits)
+        self.timeline = Timeline()
+        self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
+        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
+        self.plots = Plots()
+        self.cloth_panel = ClothPanel(
+            self.document, self.client, self.scene_files, self.panels.inspector, self.overlays.stability, self.plots,
+            PresetStore(config_folder() / "fabrics"),
+        )  # fmt: skip
+        self.emitter_panel = EmitterPanel(
+            self.document, self.client, self.panels.inspector, PresetStore(config_folder() / "particles", PARTICLES),
+            self.emitters,
+        )  # fmt: skip
+        self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
+        self.timings = TimingsPanel(
+            self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
+        )
+        panels = {
+            "outliner": self.panels.outliner,
+            "inspector": self.panels.inspector,
+            "timeline": self.timeline,
+            "timings": self.timings.view,
+            "plots": self.plots,
+            "messages": self.panels.messages,
+        }
+        self.window = MainWindow(self.viewport, panels, action_slots(self))
+        self.menu = ViewportMenu(self.document, self.viewport, self.tools, self.window.actions_table, self.emitters)
+        self.dialogs.parent = self.window
+        self.window.actions_table.check_one("theme", self.theme.mode.value)
+        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+
+    def _connect(self) -> None:
+        self.window.may_close = self.files.may_discard
+        self.window.closing = self.close
+        self.window.cancel_requested.connect(self.cancel)
+        self.seek.progressed.connect(self.window.show_seek)
+        self.seek.ended.connect(self.window.show_hint)
+        self.document.changed.connect(self._on_changed)
+        self.document.view_state_changed.connect(lambda _: self.viewport.update())
+        self.playback.time_changed.connect(self.document.set_time)
+        self.playback.playing_changed.connect(self._on_playing_changed)
+        self.store.changed.connect(self._on_model_changed)
+        self.uploads.finished.connect(self._on_uploaded)
+        self.uploads.failed.connect(self.panels.fail)
+        self.files.opened.connect(self._on_opened)
+        self.files.progress.connect(self.window.show_progress)
+        self.files.failed.connect(self.panels.fail)
+        self.files.warned.connect(self.panels.warn)
+        # Not while a picture is painted: what appears in the window may give the viewport another size.
+        self.client.drawn.connect(self._on_drawn, _LATER)
+        self.client.troubled.connect(self._on_troubled, _LATER)
+        self.playback.simulated.connect(self.window.show_simulation)
+        self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
+        self.panels.outliner.extend_menu = self.extend_outliner_menu
+        self.window.menus.sections.aboutToShow.connect(self.list_sections)
+        self.scene_files.changed.connect(self.viewport.update)
+        self.scene_files.failed.connect(self.panels.fail)
+        self.cloth_panel.failed.connect(self.panels.fail)
+        self.cloth_panel.reset_requested.connect(self.playback.reset_simulation)
+        self.cloth_panel.resume_requested.connect(self.resume)
+        self.emitter_panel.failed.connect(self.panels.fail)
+        self.emitter_panel.reset_requested.connect(self.playback.reset_simulation)
+        self.emitter_panel.resume_requested.connect(self.resume)
+        self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
+        self.tools.hint.connect(self.window.show_hint)
+        self.handles.mode_changed.connect(self._on_handle_mode)
+        self.viewport.files_dropped.connect(self._on_dropped)
+        self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
+        self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
+        self.panels.frame_requested.connect(self.frame_selection)
+        self.panels.locate_requested.connect(self.locate)
+        self.shader_watch.changed.connect(self.reload_shaders)
+        self.panels.messages.unread_changed.connect(self.window.show_unread)
+        self.window.docks["messages"].visibilityChanged.connect(
+            lambda seen: self.panels.messages.mark_read() if seen else None
+        )
+        self._connect_timings()
+        self.autosave.status_changed.connect(self.window.show_autosave)
+        self.autosave.failed.connect(lambda text: self.panels.warn("", text))
+
+    def _connect_timings(self) -> None:
+        timings, actions = self.timings, self.window.actions_table
+        timings.toggled.connect(lambda on: actions.check("timing.measure", on))
+        timings.paused.connect(lambda on: actions.check("timing.pause", on))
+        timings.recording.connect(lambda on: actions.check("timing.record", on))
+        timings.hint.connect(self.window.show_hint)
+        timings.informed.connect(self.panels.inform)
+        timings.failed.connect(self.panels.fail)
+        timings.files.progressed.connect(self.window.show_transfer)
+        timings.restore()
+
+    # --- what happens ---------------------------------------------------------------------------------
+
+    def offer_recovery(self) -> None:
+        """Asks about every project that a crashed session left."""
+        for recovery in self.recovery.pending():
+            answer = self.dialogs.recover(recovery)
+            if answer is Answer.DISCARD:
+                self.recovery.discard(recovery)
+            elif answer is Answer.SAVE and self._recover(recovery):
+                # One project can be open; what is left is offered at the next start.
+                return
+
+    def _recover(self, recovery: Recovery) -> bool:
+        try:
+            project = self.recovery.recover(recovery)
+        except ProjectError as error:
+            self.panels.fail(str(recovery.folder), str(error))
+            return False
+        self.document.replace_scene(
+            project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
+        )
+        self.files.opened.emit(False)
+        return True
+
+    def cancel(self) -> None:
+        """Gives up what takes long: a seek, files of timings, else what is being read."""
+        if self.seek.busy:
+            self.seek.cancel()
+        elif self.timings.files.busy:
+            self.timings.files.cancel()
+        else:
+            self.files.cancel()
+
+    def frame_all(self) -> None:
+        """Fills the viewport with everything that is visible."""
+        self._frame(None)
+
+    def frame_selection(self) -> None:
+        """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
+        self._frame(self.document.selection.node)
+
+    def fit_colliders(self) -> None:
+        """Makes colliders for the bones of the active model."""
+        node, model = self.active.node, self.active.model
+        if node is None or node.model is None or model is None:
+            return
+        scale, node_id, path = node.model.unit_scale, node.id, node.model.path
+
+        def add(fitted: list[FittedCollider]) -> None:
+            if not fitted:
+                self.panels.warn(path, "there are no bones with weights to fit colliders to")
+            elif self.document.scene.has(node_id):
+                self.edits.add_fitted(node_id, fitted)
+
+        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
+
+    def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
+        """Offers emitters on models and bones where the outliner has a menu for them."""
+        selection, scene = entry.selection, self.document.scene
+        if selection.node is None or not scene.has(selection.node) or scene.node(selection.node).model is None:
+            return
+        self.document.select(selection)
+        emitters = EmitterMenu(self.window.actions_table, menu)
+        emitters.show_place(self.emitters.place)
+        menu.addSeparator()
+        menu.addMenu(emitters)
+
+    def list_sections(self) -> None:
+        """Fills the menu of what cloths can be made of: the sections of the active model."""
+        menu, model = self.window.menus.sections, self.active.model
+        menu.clear()
+        names = section_names(model) if model else ()
+        for name in names:
+            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
+        if not names:
+            menu.addAction("No model is loaded").setEnabled(False)
+
+    def add_section_cloth(self, section: str) -> None:
+        """Makes a cloth of a section of the active model, or of all of it for ""."""
+        node, model = self.active.node, self.active.model
+        if node is None or node.model is None or model is None:
+            return
+        path, node_id = node.model.path, node.id
+
+        def add(made: Node | str) -> None:
+            if isinstance(made, str):
+                self.panels.fail(path, made)
+            elif self.document.scene.has(node_id):
+                self.edits.add_section_cloth(node_id, made)
+
+        run_in_background(lambda: section_cloth(node, model, section), add)
+
+    def resume(self, node_id: str) -> None:
+        """Lets a cloth or an emitter that stopped go on from its last good state."""
+        simulation = self.client.engine.simulation if self.client.engine else None
+        system = (simulation.cloths.get(node_id) or simulation.emitters.get(node_id)) if simulation else None
+        if system is not None:
+            with self.viewport.gl_current():
+                system.resume()
+            self.viewport.update()
+
+    def measure(self, on: bool) -> None:
+        """Begins or ends measuring; whoever begins wants to see it."""
+        self.timings.measure(on)
+        if on:
+            self.window.docks.reveal("timings")
+
+    def set_theme(self, mode: ThemeMode) -> None:
+        """Follows the system's colours, or stays dark or light; remembered."""
+        self.theme.set_mode(mode)
+        self.settings.setValue(_THEME, mode.value)
+        self.window.actions_table.check_one("theme", mode.value)
+
+    def reload_shaders(self, names: list[str]) -> None:
+        """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
+        if self.client.engine is None:
+            return
+        with self.viewport.gl_current():
+            faults = self.client.engine.reload_shaders(names)
+        for fault in faults:
+            self.panels.fail("", fault)
+        self.viewport.update()
+
+    def locate(self, node_id: str) -> None:
+        """Lets the user find the file of a missing model."""
+        path = self.dialogs.model_path("Locate model")
+        if path is not None:
+            self.panels.relocate(node_id, path)
+
+    def close(self) -> None:
+        """Ends everything that runs, in the order of who needs whom."""
+        self.playback.pause()
+        self.window.save_layout(self.settings)
+        self.timings.files.cancel()
+        self.autosave.shutdown()
+        self.loader.shutdown()
+        QThreadPool.globalInstance().waitForDone()
+        self.document.close()
+
+    def _frame(self, node_id: str | None) -> None:
+        with self.viewport.gl_current():
+            box = self.client.bounds(node_id, self.document.selection.bone)
+        if box is not None:
+            camera = self.document.view_state.camera
+            self.document.set_camera(camera.framed(box.lo, box.hi, self.viewport.width() / self.viewport.height()))
+
+    def _on_changed(self, change: Change) -> None:
+        if change.ref is None or change.ref.name in ("clip", "path"):
+            self.client.reset_difference_scale()
+        self.viewport.update()
+
+    def _on_model_changed(self, node_id: str) -> None:
+        waiting = (*self.store.loading, *self.store.uploading)
+        first = self.store.status(waiting[0]) if waiting else None
+        if first is not None:
+            done = 1.0 if first.state is ModelState.UPLOADING else first.progress or 0.0
+            self.window.show_progress(first.text, done)
+        else:
+            self.window.show_progress("", 1.0)
+        status = self.store.status(node_id)
+        # The picture shows what is there, not how far the rest is.
+        on_its_way = status is not None and status.state in (ModelState.LOADING, ModelState.UPLOADING)
+        if not on_its_way or (status and status.progress == 0.0):
+            self.viewport.update()
+
+    def _on_playing_changed(self, playing: bool, _direction: int) -> None:
+        self.window.actions_table.show_playing(playing)
+        self.viewport.update()
+
+    def _on_opened(self, frame: bool) -> None:
+        self.playback.restore(self.document.view_state.time)
+        self._frame_next = frame
+        self.uploads.follow()
+        self.viewport.update()
+
+    def _on_uploaded(self) -> None:
+        if self._frame_next and not self.store.loading:
+            self._frame_next = False
+            self.frame_all()
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.playback.tell()
+        self.binding.show_rate(drawn.rate)
+
+    def _on_handle_mode(self, mode: HandleMode | None) -> None:
+        self.window.actions_table.check_one("handle", mode.value if mode else "")
+
+    def _on_troubled(self, node_id: str, text: str) -> None:
+        name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
+        text = self.emitter_panel.offer(node_id, self.cloth_panel.offer(node_id, text))
+        self.panels.warn("", f"{name}: {text}" if name else text)
+
+    def _on_dropped(self, paths: list[str]) -> None:
+        for path in paths[:1]:
+            self.files.open(Path(path))
+        for path in paths[1:]:
+            self.files.import_model(Path(path))
+
+
+def application_theme() -> Theme:
+    """The one theme of the application; another one would style every widget anew."""
+    application = QApplication.instance()
+    return application.findChild(Theme) or Theme(application)
+
+
+def stored_theme(settings: QSettings) -> ThemeMode:
+    """The theme the user chose; the system's where nothing sensible is stored."""
+    stored = settings.value(_THEME)
+    return ThemeMode(stored) if stored in [mode.value for mode in ThemeMode] else ThemeMode.AUTO
+
+
+def run_editor(
+    path: Path | None,
+    *,
+    new_window_layout: bool = False,
+    debug_gl: bool = False,
+    exit_after_first_frame: bool = False,
+) -> int:
+    """Opens the window and stays until it is closed; returns the exit status."""
+    bootstrap.prepare(debug_gl)
+    app = QApplication([bootstrap.APPLICATION])
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    editor.window.show()
+    if path is not None:
+        editor.files.open(path.absolute())
+    if exit_after_first_frame:
+        _leave_after_first_frame(editor, app.quit)
+    else:
+        QTimer.singleShot(0, editor.offer_recovery)
+    return app.exec()
+
+
+def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
+    """Prints the time of the first picture that shows what was opened, and ends; for the benchmark of the launch."""
+
+    def on_drawn(_drawn: Drawn) -> None:
+        shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
+        if shown or not editor.document.scene.of_kind("model"):
+            editor.client.drawn.disconnect(on_drawn)
+            print(f"first-frame {time.time():.6f}", flush=True)
+            # Not from here: closing deletes what the picture being painted still uses.
+            QTimer.singleShot(0, editor.window.close)
+            QTimer.singleShot(0, leave)
+
+    editor.client.drawn.connect(on_drawn)

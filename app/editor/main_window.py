@@ -1,0 +1,159 @@
+"""The window: where things are.  What they do is wired in `app.editor.editor`."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
+
+from app.editor.actions import Actions
+from app.editor.docks import Docks
+from app.editor.menus import Menus
+from app.timeline.playback import SimulationState
+from sim.scene.clock import STEP_TIME
+from widgets.icons import icon
+from widgets.viewport import Viewport
+
+DEFAULT_SIZE = QSize(1440, 900)
+SCREEN_SHARE = 0.92
+"""Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
+
+
+class MainWindow(QMainWindow):
+    """Viewport in the middle, docks around it, menus, toolbar and status bar.
+
+    Signals:
+        cancel_requested: The user gave up what is being loaded.
+
+    Attributes:
+        may_close: Asked before closing; False keeps the window open.
+        closing: Called once the window will close, while GL can still be reached.
+    """
+
+    cancel_requested = Signal()
+
+    def __init__(self, viewport: Viewport, panels: dict[str, QWidget], slots: dict[str, Callable[..., None]]) -> None:
+        super().__init__()
+        self.may_close: Callable[[], bool] = lambda: True
+        self.closing: Callable[[], None] = lambda: None
+        self.viewport = viewport
+        self.setCentralWidget(viewport)
+        self.resize(default_size(self.screen().availableGeometry().size()))
+        self.actions_table = Actions(self, slots)
+        self.docks = Docks(self, panels)
+        self.menus = Menus(self, self.actions_table, self.docks.toggle_actions())
+        self._build_status_bar()
+
+    def show_progress(self, name: str, fraction: float) -> None:
+        """Shows what is being read, with a way to cancel; an empty name hides it."""
+        self._cancel.setToolTip("Give up reading this file; the scene stays as it is.")
+        self._show_work(f"Loading {name}" if name else "", fraction)
+
+    def show_seek(self, text: str, fraction: float) -> None:
+        """Shows how far a simulation is on its way to the playhead, with a way to cancel; "" hides it."""
+        self._cancel.setToolTip("Stop simulating; the playhead goes to where it got.")
+        self._seeks = bool(text)
+        self._seek.setVisible(self._is_stale and not self._seeks)
+        self._show_work(text, fraction)
+
+    def show_transfer(self, text: str, fraction: float) -> None:
+        """Shows how far a file of timings is, with a way to cancel; "" hides it."""
+        self._cancel.setToolTip("Give up; what is half written does not appear.")
+        self._show_work(text, fraction)
+
+    def _show_work(self, text: str, fraction: float) -> None:
+        for widget in (self._loading, self._bar, self._cancel):
+            widget.setVisible(bool(text))
+        self._loading.setText(text)
+        self._bar.setValue(round(fraction * 100.0))
+
+    def show_hint(self, text: str) -> None:
+        """Says what the mouse does here now."""
+        self._hint.setText(text)
+
+    def show_simulation(self, state: SimulationState) -> None:
+        """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
+        self._simulation.setText(simulation_text(state))
+        self._is_stale = state.stale
+        self._seek.setVisible(state.stale and not self._seeks)
+
+    def show_unread(self, count: int) -> None:
+        """Says that messages came while their panel was hidden, and offers it; 0 hides this."""
+        self._unread.setVisible(count > 0)
+        self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
+
+    def show_autosave(self, text: str) -> None:
+        """Says when the project was saved by itself."""
+        self._autosave.setText(text)
+
+    def save_layout(self, settings: QSettings) -> None:
+        """Remembers where the panels are."""
+        self.docks.save(settings)
+
+    def restore_layout(self, settings: QSettings) -> bool:
+        """Puts the panels where the user left them; False when nothing usable is stored."""
+        return self.docks.restore(settings)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The window system stacks windows in the order in which they appear."""
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self.docks.raise_floating)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
+        if event.key() == Qt.Key.Key_Escape and self._cancel.isVisible():
+            self.cancel_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Closes unless that would lose work; GL is released here, where its context still exists."""
+        if not self.may_close():
+            event.ignore()
+            return
+        self.closing()
+        self.viewport.release()
+        event.accept()
+
+    def _build_status_bar(self) -> None:
+        bar = self.statusBar()
+        self._hint = QLabel()
+        self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
+        self._bar.setFixedWidth(140)
+        self._bar.setMaximumHeight(14)
+        self._cancel.setFlat(True)
+        self._cancel.clicked.connect(self.cancel_requested)
+        self._is_stale = self._seeks = False
+        self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
+        self._seek.setObjectName("seek")
+        self._seek.setFlat(True)
+        self._seek.setToolTip(self.actions_table["simulate.seek"].toolTip())
+        self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
+        self._seek.hide()
+        self._autosave, self._simulation = QLabel(), QLabel()
+        self._unread = QPushButton(icon("warning"), "")
+        self._unread.setObjectName("unread")
+        self._unread.setFlat(True)
+        self._unread.setToolTip("Show the messages.")
+        self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
+        bar.addWidget(self._hint, 1)
+        for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
+                       self._autosave):  # fmt: skip
+            bar.addPermanentWidget(widget)
+        self.show_progress("", 0.0)
+        self.show_unread(0)
+
+
+def default_size(screen: QSize) -> QSize:
+    """Size of the window at the first start on a screen with this much room [px]."""
+    return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)
+
+
+def simulation_text(state: SimulationState) -> str:
+    """Steps and seconds, whether it runs, and how slow where it cannot keep up."""
+    if not state.active:
+        return ""
+    clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
+    if not state.running:
+        return f"{clock}, held"
+    return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"

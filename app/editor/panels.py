@@ -1,0 +1,125 @@
+"""Joins outliner, inspector and messages with document, models and engine."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QObject, Signal
+
+from app.document.document import Document
+from app.document.scene_edits import SceneEdits
+from app.files.missing_models import relocated_paths
+from app.files.model_store import ModelStore
+from app.viewport.client import ViewportClient
+from sim.scene.params import ParamError
+from sim.scene.scene import NodeId, ParamRef
+from sim.scene.view_state import Selection
+from widgets.inspector.inspector import Inspector
+from widgets.message_model import Message, Severity
+from widgets.messages import Messages
+from widgets.outliner import Outliner, OutlinerAction
+from widgets.protocols import PoseLike
+
+
+class Panels(QObject):
+    """Creates the panels and carries what happens between them; views never talk to views.
+
+    Signals:
+        frame_requested: The user wants the selection to fill the viewport.
+        locate_requested: The user wants to look for the file of this node.
+    """
+
+    frame_requested = Signal()
+    locate_requested = Signal(str)
+
+    def __init__(self, document: Document, store: ModelStore, client: ViewportClient, edits: SceneEdits) -> None:
+        super().__init__()
+        self._document, self._store, self._client, self._edits = document, store, client, edits
+        self.outliner = Outliner(document, store.status)
+        self.inspector = Inspector(document, store.status)
+        self.messages = Messages()
+        for panel in (self.outliner, self.inspector):
+            panel.set_pose(self._pose, self._world)
+        self._connect()
+        self._show_selection(document.selection)
+
+    # --- messages -------------------------------------------------------------------------------------
+
+    def warn(self, file: str, text: str) -> None:
+        """Lists a warning."""
+        self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file))
+
+    def fail(self, file: str, text: str) -> None:
+        """Lists an error."""
+        self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file))
+
+    def inform(self, file: str, text: str) -> None:
+        """Lists a plain note."""
+        self.messages.add(Message(Severity.INFO, text, file))
+
+    # --- relocation -----------------------------------------------------------------------------------
+
+    def relocate(self, node_id: NodeId, path: Path) -> None:
+        """Points a missing model at its file, and the other missing ones that moved along with it."""
+        self._edits.relocate(relocated_paths(self._document.scene, node_id, path))
+
+    # --- wiring ---------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        outliner, document, store = self.outliner, self._document, self._store
+        document.selection_changed.connect(self._show_selection)
+        store.changed.connect(outliner.model_changed)
+        store.changed.connect(self.inspector.model_changed)
+        store.warned.connect(self.warn)
+        store.failed.connect(self.fail)
+        outliner.node_selected.connect(self._edits.select)
+        outliner.view_selected.connect(self._edits.select_view)
+        outliner.rename_requested.connect(self._rename)
+        outliner.visibility_requested.connect(self._set_visible)
+        outliner.mute_requested.connect(self._set_muted)
+        outliner.action_requested.connect(self._act)
+        self.inspector.refused.connect(lambda text: self.fail("", text))
+
+    def _show_selection(self, selection: Selection) -> None:
+        self.outliner.set_selection(selection)
+        self.inspector.set_selection(selection)
+
+    def rename_selected(self) -> None:
+        """Edits the name of the selected node in the tree."""
+        self.outliner.rename_selected()
+
+    def _rename(self, node_id: NodeId, name: str) -> None:
+        try:
+            self._document.rename(node_id, name)
+        except ParamError as error:
+            self.fail("", str(error))
+
+    def _set_visible(self, node_id: NodeId, visible: bool) -> None:
+        self._document.set_value(ParamRef(node_id, "node", "visible"), visible)
+
+    def _set_muted(self, node_id: NodeId, muted: bool) -> None:
+        self._document.set_value(ParamRef(node_id, "emitter", "muted"), muted)
+
+    def _act(self, action: OutlinerAction, selection: Selection) -> None:
+        self._document.select(selection)
+        if action is OutlinerAction.FRAME:
+            self.frame_requested.emit()
+        elif action is OutlinerAction.DUPLICATE:
+            self._edits.duplicate_selected()
+        elif action is OutlinerAction.DELETE:
+            self._edits.delete_selected()
+        elif action is OutlinerAction.RELOAD and selection.node is not None:
+            self._store.reload(selection.node)
+        elif action is OutlinerAction.LOCATE and selection.node is not None:
+            self.locate_requested.emit(selection.node)
+
+    def _pose(self, node_id: NodeId) -> PoseLike | None:
+        return self._client.engine.pose(node_id) if self._client.engine else None
+
+    def _world(self, node_id: NodeId) -> npt.NDArray[np.float64] | None:
+        return self._client.engine.world_from_model(node_id) if self._client.engine else None
+
+
+def without_prefix(text: str, file: str) -> str:
+    """A message without the file's name in front, which has a column of its own."""
+    return text.removeprefix(f"{file}: ") if file else text

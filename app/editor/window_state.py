@@ -1,0 +1,98 @@
+"""Keeps title, menus, switches and the list of recent files true to the document."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+
+from app.bootstrap import APPLICATION
+from app.document.document import Document
+from app.editor.main_window import MainWindow
+from app.files.project_files import ProjectFiles
+from app.files.recent_files import RecentFiles
+from app.timeline.active_model import ActiveModel
+from sim.scene.view import Comparison
+
+_SWITCHES = ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures")
+
+
+class WindowState(QObject):
+    """Shows state in the window; edits nothing."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        document: Document,
+        recent: RecentFiles,
+        active: ActiveModel,
+        files: ProjectFiles,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._document, self._recent, self._active, self._files = window, document, recent, active, files
+        stack = document.undo_stack
+        document.changed.connect(self.refresh)
+        document.selection_changed.connect(self.refresh)
+        document.view_state_changed.connect(self._refresh_camera)
+        document.title_changed.connect(self._refresh_title)
+        recent.changed.connect(self._refresh_recent)
+        stack.canUndoChanged.connect(lambda _: self._refresh_history())
+        stack.canRedoChanged.connect(lambda _: self._refresh_history())
+        stack.indexChanged.connect(lambda _: self._refresh_history())
+        self.refresh()
+        self._refresh_camera()
+        self._refresh_title()
+        self._refresh_recent()
+        self._refresh_history()
+
+    def refresh(self, *_: object) -> None:
+        """Switches and enabled state."""
+        actions, view = self._window.actions_table, self._document.scene.view
+        actions.check_one("display", view.display.value)
+        actions.check_one("compare", view.comparison.value)
+        node = self._active.node
+        settings = node.model if node else None
+        shows_one = settings is not None and view.comparison is Comparison.OFF
+        actions.check_one("skin", settings.skinning.value if settings and shows_one else "")
+        actions.check("play.bind_pose", bool(settings and settings.bind_pose))
+        for name in _SWITCHES:
+            actions.check(f"overlay.{name}", getattr(view, name))
+        selected = self._document.selection.node
+        for name in ("edit.rename", "edit.duplicate", "edit.delete", "edit.hide"):
+            actions[name].setEnabled(selected is not None)
+        actions["edit.show_all"].setEnabled(any(not n.visible for n in self._document.scene.nodes))
+        for name in ("skin.lbs", "skin.dqs", "skin.dqs-scale", "play.bind_pose", "file.export"):
+            actions[name].setEnabled(settings is not None)
+
+    def _refresh_camera(self, *_: object) -> None:
+        self._window.actions_table.check("view.orthographic", self._document.view_state.camera.orthographic)
+
+    def _refresh_title(self) -> None:
+        path = self._document.path
+        self._window.setWindowModified(self._document.modified)
+        self._window.setWindowFilePath(str(path) if path else "")
+        self._window.setWindowTitle(f"{self._document.title}[*] – {APPLICATION}")
+
+    def _refresh_history(self) -> None:
+        stack, actions = self._document.undo_stack, self._window.actions_table
+        for name, text, enabled in (
+            ("edit.undo", f"&Undo {stack.undoText()}", stack.canUndo()),
+            ("edit.redo", f"&Redo {stack.redoText()}", stack.canRedo()),
+        ):
+            actions[name].setText(text.rstrip())
+            actions[name].setEnabled(enabled)
+
+    def _refresh_recent(self) -> None:
+        menu = self._window.menus.recent
+        menu.clear()
+        for path in self._recent.paths():
+            menu.addAction(_recent_action(menu, path, self._files.open))
+        menu.setEnabled(not menu.isEmpty())
+
+
+def _recent_action(parent: QObject, path: Path, open_path: Callable[[Path], None]) -> QAction:
+    action = QAction(path.name, parent)
+    action.setToolTip(str(path))
+    action.setStatusTip(str(path))
+    action.triggered.connect(lambda: open_path(path))
+    return action

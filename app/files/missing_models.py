@@ -1,0 +1,74 @@
+"""Models whose file is gone or has changed, and where the others went once one of them is found."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sim.scene.scene import NodeId, Scene
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """What tells that a file changed, without reading it; kept in memory only."""
+
+    size: int
+    modified_ns: int
+
+
+def file_stamp(path: str) -> FileStamp | None:
+    """Stamp of a file, or None where there is no readable regular file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return FileStamp(status.st_size, status.st_mtime_ns) if os.path.isfile(path) else None
+
+
+def model_paths(scene: Scene) -> dict[NodeId, str]:
+    """File of every model that names one."""
+    return {node.id: node.model.path for node in scene.nodes if node.model is not None and node.model.path}
+
+
+def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:
+    """Models whose file does not exist, in the order of the outliner."""
+    return tuple(node_id for node_id, path in model_paths(scene).items() if not exists(path))
+
+
+def relocated_paths(
+    scene: Scene, node_id: NodeId, chosen: Path, exists: Callable[[str], bool] = os.path.isfile
+) -> dict[NodeId, str]:
+    """New paths after the user found one missing model.
+
+    The other missing models are looked for at the same place relative to it, then by their name in its
+    new folder; what is not found there stays missing.
+
+    Args:
+        scene: The scene.
+        node_id: The model that was found.
+        chosen: Its file now.
+        exists: Whether there is a file at a path.
+
+    Returns:
+        The new absolute path of every model that can be relocated, the found one among them.
+    """
+    paths = model_paths(scene)
+    old_folder = os.path.dirname(paths.get(node_id, ""))
+    new_path = os.path.abspath(chosen)
+    found = {node_id: new_path}
+    for other in missing_models(scene, exists):
+        if other == node_id:
+            continue
+        moved = new_path if paths[other] == paths.get(node_id) else _moved(paths[other], old_folder, new_path, exists)
+        if moved is not None:
+            found[other] = moved
+    return found
+
+
+def _moved(path: str, old_folder: str, new_path: str, exists: Callable[[str], bool]) -> str | None:
+    new_folder = os.path.dirname(new_path)
+    candidates = [os.path.join(new_folder, os.path.basename(path))]
+    if old_folder and os.path.splitdrive(path)[0] == os.path.splitdrive(old_folder)[0]:
+        relative = os.path.relpath(path, old_folder)
+        candidates.insert(0, os.path.normpath(os.path.join(new_folder, relative)))
+    return next((candidate for candidate in candidates if exists(candidate)), None)

@@ -1,0 +1,212 @@
+"""Loading models and their textures on worker threads; results arrive on the thread of the loader."""
+
+import itertools
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
+
+from sim.assets.images import ImageError
+from sim.assets.load import load_model
+from sim.assets.mip_levels import MipImage, load_mip_image
+from sim.assets.model import CharacterModel
+from sim.assets.raw import LoadCancelled, ModelError
+from sim.kinds.model.prepared import PreparedModel, prepare_model
+from sim.scene.scene import NodeId
+
+_log = logging.getLogger(__name__)
+
+_MODEL_SHARE = 0.8
+"""Part of the progress that belongs to the model; the textures follow."""
+
+_PROGRESS_STEP = 0.04
+"""Every report lays the status bar and the outliner out anew, which slows the reading down."""
+
+
+class LoadModel(Protocol):
+    """Signature of `sim.assets.load.load_model`."""
+
+    def __call__(
+        self, path: Path, *, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
+    ) -> CharacterModel:
+        """Read a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model with its textures, ready for the GPU.
+
+    Attributes:
+        model: The character.
+        images: Every texture that could be read, with its smaller levels.
+        prepared: The model as its upload reads it.
+        warnings: Those of the model, and one for every texture that could not be read.
+    """
+
+    model: CharacterModel
+    images: dict[Path, MipImage]
+    prepared: PreparedModel
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    id: int
+    node_id: NodeId
+    path: Path
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def stop_here(self) -> None:
+        """Ends the work where nobody wants it any more.
+
+        Raises:
+            LoadCancelled: If so.
+        """
+        if self.stopped.is_set():
+            raise LoadCancelled
+
+
+class ModelLoader(QObject):
+    """Loads models for nodes; the latest request of a node wins.
+
+    Every request ends with exactly one of `loaded`, `failed` and `cancelled`.
+
+    Signals:
+        progress: Request id and finished fraction, 0 to 1.
+        loaded: Request id and `LoadedModel`.
+        failed: Request id and one line that names file, element and reason.
+        cancelled: Request id; also of a request that a newer one of the same node replaces.
+    """
+
+    progress = Signal(int, float)
+    loaded = Signal(int, object)
+    failed = Signal(int, str)
+    cancelled = Signal(int)
+
+    _advanced = Signal(object, float)
+    _finished = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None, *, load: LoadModel = load_model, worker_count: int = 2) -> None:
+        super().__init__(parent)
+        self._load = load
+        self._ids = itertools.count(1)
+        self._requests: dict[int, _Request] = {}
+        self._ending: _Request | None = None
+        self._pool = QThreadPool(self)
+        self._pool.setMaxThreadCount(worker_count)
+        self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
+        self._finished.connect(self._on_finished, Qt.ConnectionType.QueuedConnection)
+        if (application := QCoreApplication.instance()) is not None:
+            application.aboutToQuit.connect(self.shutdown)
+
+    def load(self, node_id: NodeId, path: Path) -> int:
+        """Start loading the model of a node; returns the request id."""
+        self.cancel_node(node_id)
+        request = _Request(next(self._ids), node_id, Path(path))
+        self._requests[request.id] = request
+        self._pool.start(lambda: self._work(request))
+        return request.id
+
+    def cancel(self, request_id: int) -> None:
+        """Forget a request; nothing happens if it has ended."""
+        request = self._requests.pop(request_id, None)
+        if request is None:
+            return
+        request.stopped.set()
+        self._ending = request
+        self.cancelled.emit(request_id)
+        self._ending = None
+
+    def cancel_node(self, node_id: NodeId) -> None:
+        """Forget the request of a node, as when it is removed."""
+        for request in list(self._requests.values()):
+            if request.node_id == node_id:
+                self.cancel(request.id)
+
+    def node_of(self, request_id: int) -> NodeId | None:
+        """Node of a running request; still known while its last signal is being emitted."""
+        running = [*self._requests.values(), *([self._ending] if self._ending is not None else [])]
+        return next((request.node_id for request in running if request.id == request_id), None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is running."""
+        return bool(self._requests)
+
+    def shutdown(self) -> None:
+        """Cancel everything and wait for the workers; to be called before the application ends."""
+        for request_id in list(self._requests):
+            self.cancel(request_id)
+        self._pool.clear()
+        self._pool.waitForDone()
+
+    # --- on a worker thread ---------------------------------------------------------------------------
+
+    def _work(self, request: _Request) -> None:
+        """Load and report; every outcome is a value, as an exception would end in the thread pool."""
+        try:
+            self._finished.emit(request, self._loaded(request))
+        except LoadCancelled:
+            _log.debug("loading %s was cancelled", request.path)
+        except ModelError as error:
+            self._finished.emit(request, str(error))
+        except Exception as error:  # a defect must not leave the request hanging
+            _log.exception("loading %s failed", request.path)
+            self._finished.emit(request, f"{request.path}: {type(error).__name__}: {error}".replace("\n", " "))
+
+    def _loaded(self, request: _Request) -> LoadedModel:
+        report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
+        request.stop_here()
+        stopped = request.stopped.is_set
+        model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
+        images: dict[Path, MipImage] = {}
+        warnings = list(model.warnings)
+        paths = _texture_paths(model)
+        for index, path in enumerate(paths):
+            request.stop_here()
+            report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(paths))
+            try:
+                images[path] = load_mip_image(path, pause=request.stop_here)
+            except ImageError as error:
+                warnings.append(f"texture {error}")
+        report(1.0)
+        return LoadedModel(model, images, prepare_model(model), tuple(warnings))
+
+    # --- on the thread of the loader ------------------------------------------------------------------
+
+    def _on_advanced(self, request: _Request, fraction: float) -> None:
+        if request.id in self._requests:
+            self.progress.emit(request.id, fraction)
+
+    def _on_finished(self, request: _Request, outcome: LoadedModel | str) -> None:
+        if self._requests.pop(request.id, None) is None:
+            return
+        self._ending = request
+        if isinstance(outcome, LoadedModel):
+            self.loaded.emit(request.id, outcome)
+        else:
+            self.failed.emit(request.id, outcome)
+        self._ending = None
+
+
+class _Progress:
+    """Passes on a fraction only where it grew by a visible step."""
+
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self._report = report
+        self._last = 0.0
+
+    def __call__(self, fraction: float) -> None:
+        if fraction - self._last >= _PROGRESS_STEP or fraction >= 1.0 > self._last:
+            self._last = fraction
+            self._report(fraction)
+
+
+def _texture_paths(model: CharacterModel) -> tuple[Path, ...]:
+    """Every texture once, in the order of the materials."""
+    found: Iterable[Path | None] = (material.texture_path for material in model.materials)
+    return tuple(dict.fromkeys(path for path in found if path is not None))

@@ -1,0 +1,166 @@
+"""Which model every node shows: loading, ready, missing or failed; loads what the scene asks for."""
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.document.document import Document
+from app.files.model_loader import LoadedModel, ModelLoader
+from sim.assets.model import CharacterModel
+from sim.scene.change import Change, ChangeKind
+from sim.scene.scene import Node, NodeId
+from widgets.protocols import ModelState, ModelStatus
+
+# Models of removed nodes stay for undo; more than a few would only hold memory.
+SPARE_COUNT = 4
+
+
+class ModelStore(QObject):
+    """Follows the document's model nodes and keeps their loaded files.
+
+    Signals:
+        changed: A node's model got further, arrived, failed or went away.
+        warned: A file (or "") and one line about it that the user should see.
+        failed: The same, for what could not be loaded.
+    """
+
+    changed = Signal(str)
+    warned = Signal(str, str)
+    failed = Signal(str, str)
+
+    def __init__(self, document: Document, loader: ModelLoader) -> None:
+        super().__init__()
+        self._document, self._loader = document, loader
+        self._cache: dict[str, LoadedModel] = {}
+        self._statuses: dict[NodeId, ModelStatus] = {}
+        self._paths: dict[NodeId, str] = {}
+        self._requests: dict[int, NodeId] = {}
+        document.changed.connect(self._on_changed)
+        loader.progress.connect(self._on_progress)
+        loader.loaded.connect(self._on_loaded)
+        loader.failed.connect(self._on_failed)
+        loader.cancelled.connect(self._on_cancelled)
+
+    def status(self, node_id: NodeId) -> ModelStatus | None:
+        """State of a node's model; None for nodes that are no models."""
+        return self._statuses.get(node_id)
+
+    def loaded(self, node_id: NodeId) -> LoadedModel | None:
+        """Model and images of a node, once they are read."""
+        return self._cache.get(self._paths.get(node_id, ""))
+
+    def model_at(self, path: str) -> CharacterModel | None:
+        """The model of a file that is loaded already."""
+        loaded = self._cache.get(path)
+        return loaded.model if loaded else None
+
+    @property
+    def loading(self) -> tuple[NodeId, ...]:
+        """Nodes whose model is being read."""
+        return tuple(self._requests.values())
+
+    @property
+    def uploading(self) -> tuple[NodeId, ...]:
+        """Nodes whose model is read and not drawn yet."""
+        return tuple(node_id for node_id, status in self._statuses.items() if status.state is ModelState.UPLOADING)
+
+    def mark_ready(self, node_id: NodeId) -> None:
+        """Notes that the model that was read is drawn."""
+        status, loaded = self._statuses.get(node_id), self.loaded(node_id)
+        if status is not None and status.state is not ModelState.READY and loaded is not None:
+            self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
+
+    def mark_failed(self, node_id: NodeId, text: str) -> None:
+        """Notes that a model cannot be drawn; one line says why."""
+        if node_id in self._statuses:
+            self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
+
+    def adopt(self, path: Path, loaded: LoadedModel) -> None:
+        """Keeps a model that was loaded before its node exists, as an import is."""
+        self._cache[str(path)] = loaded
+        self._report(str(path), loaded)
+
+    def reload(self, node_id: NodeId) -> None:
+        """Reads the file of a node again."""
+        path = self._paths.pop(node_id, None)
+        if path is not None:
+            self._cache.pop(path, None)
+        self.sync()
+
+    def cancel(self) -> None:
+        """Gives up everything that is being read."""
+        for request in list(self._requests):
+            self._loader.cancel(request)
+
+    def sync(self) -> None:
+        """Loads what the scene names and forgets what it no longer has."""
+        nodes = {node.id: node for node in self._document.scene.of_kind("model")}
+        for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
+            self._forget(node_id)
+        for node in nodes.values():
+            if node.model is not None and self._paths.get(node.id) != node.model.path:
+                self._follow(node)
+        self._drop_spares()
+
+    def _follow(self, node: Node) -> None:
+        assert node.model is not None
+        path = self._paths[node.id] = node.model.path
+        if path in self._cache:
+            self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
+        elif not os.path.isfile(path):
+            self._set(node.id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
+            self.failed.emit(path, "the model file is missing; locate it from the outliner")
+        else:
+            self._set(node.id, ModelStatus(ModelState.LOADING, text=path, progress=0.0))
+            self._requests[self._loader.load(node.id, Path(path))] = node.id
+
+    def _forget(self, node_id: NodeId) -> None:
+        self._loader.cancel_node(node_id)
+        self._paths.pop(node_id, None)
+        self._statuses.pop(node_id, None)
+        self.changed.emit(node_id)
+
+    def _drop_spares(self) -> None:
+        used = set(self._paths.values())
+        spare = [path for path in self._cache if path not in used]
+        for path in spare[: max(len(spare) - SPARE_COUNT, 0)]:
+            del self._cache[path]
+
+    def _set(self, node_id: NodeId, status: ModelStatus) -> None:
+        self._statuses[node_id] = status
+        self.changed.emit(node_id)
+
+    def _on_changed(self, change: Change) -> None:
+        is_path = change.ref is not None and (change.ref.part, change.ref.name) == ("model", "path")
+        if change.kind is not ChangeKind.VALUE or is_path:
+            self.sync()
+
+    def _on_progress(self, request: int, fraction: float) -> None:
+        node_id = self._requests.get(request)
+        if node_id is not None:
+            self._set(node_id, ModelStatus(ModelState.LOADING, text=self._paths[node_id], progress=fraction))
+
+    def _on_loaded(self, request: int, loaded: LoadedModel) -> None:
+        node_id = self._requests.pop(request, None)
+        if node_id is None:
+            return
+        path = self._paths[node_id]
+        self._cache[path] = loaded
+        self._report(path, loaded)
+        self._set(node_id, ModelStatus(ModelState.UPLOADING, loaded.model, path))
+
+    def _on_failed(self, request: int, text: str) -> None:
+        node_id = self._requests.pop(request, None)
+        if node_id is not None:
+            self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
+            self.failed.emit(self._paths[node_id], text)
+
+    def _on_cancelled(self, request: int) -> None:
+        node_id = self._requests.pop(request, None)
+        if node_id is not None and node_id in self._paths:
+            self._set(node_id, ModelStatus(ModelState.FAILED, text=f"{self._paths[node_id]}: loading was cancelled"))
+
+    def _report(self, path: str, loaded: LoadedModel) -> None:
+        for warning in loaded.warnings:
+            self.warned.emit(path, warning)

@@ -1,0 +1,191 @@
+"""From the JSON object of a project file to values; every refusal names its JSON path."""
+
+import functools
+import json
+import types
+import typing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from app.document.node_names import default_name, unique_name
+from app.files.allowed_text import allowed_text
+from app.files.model_paths import resolved_path
+from app.files.project_error import ProjectError
+from app.files.project_json import key_path
+from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from sim.scene.params import ParamError, Role, check, params_of
+from sim.scene.playback import PlaybackSettings
+from sim.scene.scene import NODE_KINDS, PLAYBACK, VIEW, Node, Scene
+from sim.scene.view import ViewSettings
+from sim.scene.view_state import Selection, ViewState
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+_FILE_KEYS = ("format", "version", "nodes", PLAYBACK, VIEW, "state")
+_NODE_KEYS = frozenset(field.name for field in msgspec.structs.fields(Node))
+_VALUE_TEXT_MAX = 80
+
+
+class ProjectDecoder:
+    """Reads one project file's content; collects warnings and what it does not know.
+
+    Attributes:
+        warnings: What was odd but kept or mended, one sentence each, in the order of the file.
+    """
+
+    def __init__(self, path: Path, folder: str) -> None:
+        self._path, self._folder = path, folder
+        self._keys: dict[Place, dict[str, Any]] = {}
+        self._nodes: list[UnknownNode] = []
+        self.warnings: list[str] = []
+
+    def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
+        """Scene and view state of the whole file.
+
+        Raises:
+            ProjectError: For a wrong type, a value out of range, or a node that is none.
+        """
+        self._keep_unknown(content, _FILE_KEYS, "$", ())
+        scene = Scene(
+            nodes=self._decode_nodes(content.get("nodes", [])),
+            playback=self._struct(PlaybackSettings, content.get(PLAYBACK, {}), f"$.{PLAYBACK}", (PLAYBACK,)),
+            view=self._struct(ViewSettings, content.get(VIEW, {}), f"$.{VIEW}", (VIEW,)),
+        )
+        state = self._struct(ViewState, content.get("state", {}), "$.state", ("state",))
+        return scene, self._checked_selection(scene, state)
+
+    def unknown(self) -> UnknownContent:
+        """What was met and not understood."""
+        return UnknownContent(dict(self._keys), tuple(self._nodes))
+
+    # --- nodes ----------------------------------------------------------------------------------------
+
+    def _decode_nodes(self, content: Any) -> tuple[Node, ...]:
+        if not isinstance(content, list):
+            raise self._refused("$.nodes", content, "a list of nodes")
+        nodes: dict[str, Node] = {}
+        for index, raw in enumerate(content):
+            where = f"$.nodes[{index}]"
+            if self._is_unknown_kind(raw):
+                self._keep_node(raw, where, next(reversed(nodes), None))
+                continue
+            node = self._decode_node(raw, where)
+            if node.id in nodes:
+                raise self._refused(f"{where}.id", node.id, "an id that no other node has")
+            nodes[node.id] = node
+        return self._with_unique_names(tuple(nodes.values()))
+
+    def _is_unknown_kind(self, raw: Any) -> bool:
+        """A node without a known part, but with a part nevertheless."""
+        if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in NODE_KINDS):
+            return False
+        return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
+
+    def _keep_node(self, raw: dict[str, Any], where: str, after: str | None) -> None:
+        parts = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
+        self.warnings.append(f"{where}: a node of an unknown kind ({parts}) is kept but not shown")
+        self._nodes.append(UnknownNode(raw, after))
+
+    def _decode_node(self, raw: Any, where: str) -> Node:
+        if not isinstance(raw, dict):
+            raise self._refused(where, raw, "an object")
+        node_id = raw.get("id")
+        if not isinstance(node_id, str) or not node_id or node_id in (PLAYBACK, VIEW):
+            raise self._refused(f"{where}.id", node_id, f'a text other than "", "{PLAYBACK}" and "{VIEW}"')
+        parts = [kind for kind in NODE_KINDS if raw.get(kind) is not None]
+        if len(parts) != 1:
+            raise ProjectError(
+                self._path,
+                where,
+                f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(NODE_KINDS)}",
+            )
+        return self._struct(Node, raw, where, ("nodes", node_id))
+
+    def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        named: list[Node] = []
+        taken: set[str] = set()
+        for node in nodes:
+            name = unique_name(node.name or default_name(node), taken)
+            taken.add(name)
+            if node.name and name != node.name:
+                self.warnings.append(f"two nodes are called {node.name}; {node.id} is now {name}")
+            named.append(msgspec.structs.replace(node, name=name))
+        return tuple(named)
+
+    # --- objects and values ---------------------------------------------------------------------------
+
+    def _struct(self, cls: type[S], raw: Any, where: str, place: Place) -> S:
+        if not isinstance(raw, dict):
+            raise self._refused(where, raw, "an object")
+        values: dict[str, Any] = {}
+        hints = _hints(cls)
+        for name, hint in hints.items():
+            if name not in raw:
+                continue
+            inner = _struct_type(hint)
+            if inner is None:
+                values[name] = self._value(cls, name, raw[name], key_path(where, name))
+            elif raw[name] is not None or not _is_optional(hint):
+                values[name] = self._struct(inner, raw[name], key_path(where, name), (*place, name))
+        self._keep_unknown(raw, hints, where, place)
+        return cls(**values)
+
+    def _value(self, cls: type[msgspec.Struct], name: str, value: Any, where: str) -> Any:
+        hint = _hints(cls)[name]
+        record = next((record for record in params_of(cls) if record.name == name), None)
+        try:
+            converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
+        except (msgspec.ValidationError, ParamError):
+            raise self._refused(where, value, allowed_text(hint, record.declared if record else None)) from None
+        if record is None or record.declared.role is not Role.PATH:
+            return converted
+        if "\0" in converted:
+            raise self._refused(where, value, "a path without null characters")
+        return resolved_path(converted, self._folder)
+
+    def _keep_unknown(self, raw: dict[str, Any], known: typing.Container[str], where: str, place: Place) -> None:
+        unknown = {key: value for key, value in raw.items() if key not in known}
+        if unknown:
+            self._keys[place] = unknown
+        self.warnings.extend(f"{key_path(where, key)}: unknown key, kept as it is" for key in unknown)
+
+    def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
+        selection = state.selection
+        if selection.node is not None and not scene.has(selection.node):
+            shown = any(node.content.get("id") == selection.node for node in self._nodes)
+            reason = "a node of an unknown kind" if shown else "a node that does not exist"
+            self.warnings.append(f"$.state.selection.node: names {reason}: {selection.node}")
+            selection = Selection(view=selection.view)
+        if selection.view or selection.node is None:
+            selection = Selection(view=selection.view)
+        return msgspec.structs.replace(state, selection=selection)
+
+    def _refused(self, where: str, value: Any, allowed: str) -> ProjectError:
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > _VALUE_TEXT_MAX:
+            text = text[:_VALUE_TEXT_MAX] + "..."
+        return ProjectError(self._path, where, f"{text} is not allowed; allowed: {allowed}")
+
+
+@functools.cache
+def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return {field.name: hints[field.name] for field in msgspec.structs.fields(cls)}
+
+
+def _struct_type(hint: Any) -> type[msgspec.Struct] | None:
+    """The settings class that a field holds, where it holds one."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return _struct_type(typing.get_args(hint)[0])
+    candidates = typing.get_args(hint) if _is_union(hint) else (hint,)
+    return next((kind for kind in candidates if isinstance(kind, type) and issubclass(kind, msgspec.Struct)), None)
+
+
+def _is_optional(hint: Any) -> bool:
+    return _is_union(hint) and type(None) in typing.get_args(hint)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)

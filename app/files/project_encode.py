@@ -1,0 +1,55 @@
+"""From values to the JSON object of a project file; keys stand in the order of the declarations."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from app.files.migrations import VERSION
+from app.files.model_paths import portable_path
+from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from sim.scene.params import Role, params_of
+from sim.scene.scene import PLAYBACK, VIEW, Scene
+from sim.scene.view_state import ViewState
+
+FORMAT = "sinew-project"
+
+
+def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+    """JSON object of a project that lies in `folder`, a real absolute path."""
+    nodes = {node.id: _object(node, ("nodes", node.id), unknown, folder) for node in scene.nodes}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "nodes": _with_unknown_nodes(nodes, unknown.nodes),
+        PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown, folder),
+        VIEW: _object(scene.view, (VIEW,), unknown, folder),
+        "state": _object(view_state, ("state",), unknown, folder),
+        **unknown.keys.get((), {}),
+    }
+
+
+def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    declared = {record.name: record.declared for record in params_of(type(value))}
+    for field in msgspec.structs.fields(value):
+        inner = getattr(value, field.name)
+        if isinstance(inner, msgspec.Struct):
+            content[field.name] = _object(inner, (*place, field.name), unknown, folder)
+        elif field.name in declared and declared[field.name].role is Role.PATH:
+            content[field.name] = portable_path(inner, folder)
+        elif inner is not None or field.name in declared:
+            content[field.name] = msgspec.to_builtins(inner)
+    return {**content, **unknown.keys.get(place, {})}
+
+
+def _with_unknown_nodes(nodes: dict[str, dict[str, Any]], unknown: Iterable[UnknownNode]) -> list[Any]:
+    """Unknown nodes go behind the node they stood behind, at the end where that is gone."""
+    followers: dict[str | None, list[Any]] = {}
+    for node in unknown:
+        place = node.after if node.after is None or node.after in nodes else ""
+        followers.setdefault(place, []).append(node.content)
+    rows = list(followers.get(None, []))
+    for node_id, content in nodes.items():
+        rows += [content, *followers.get(node_id, [])]
+    return rows + followers.get("", [])

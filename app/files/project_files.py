@@ -1,0 +1,246 @@
+"""New, Open, Save, Import: what happens to files, and the questions that could lose work."""
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal, SignalInstance
+
+from app.document.document import Document
+from app.files.model_loader import LoadedModel, ModelLoader
+from app.files.model_store import ModelStore
+from app.files.project_error import ProjectError
+from app.files.project_file import load_project, save_project
+from app.files.recent_files import RecentFiles
+from sim.assets.model import CharacterModel
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.model.settings import ModelSettings
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.scene.view_state import Selection, ViewState
+
+PROJECT_SUFFIX = ".sinew"
+MODEL_SUFFIXES = (".ezm", ".ezb", ".obj")
+_IMPORT = "import:"
+
+
+class Answer(enum.Enum):
+    """What the user says about unsaved changes."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+@dataclass(slots=True)
+class _Import:
+    """A model that is being read, to replace the scene or to be added to it."""
+
+    path: Path
+    replace: bool
+    loaded: LoadedModel | None = None
+
+
+class ProjectFiles(QObject):
+    """Opens and saves for one document.
+
+    Questions are asked through functions, so that tests and scripts can answer them.
+
+    Args:
+        document: What is open.
+        store: Keeps loaded models.
+        loader: Reads models off the GUI thread.
+        recent: List of recent files.
+        ask_unsaved: Asks whether unsaved changes are saved.
+        ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
+
+    Signals:
+        opened: Another project or model is shown; carries whether its camera is to be framed anew.
+        progress: File that is being read and the finished share; an empty name when nothing is.
+        failed: A file and one line why it could not be used.
+        warned: A file and one line about it.
+    """
+
+    opened = Signal(bool)
+    progress = Signal(str, float)
+    failed = Signal(str, str)
+    warned = Signal(str, str)
+
+    def __init__(
+        self,
+        document: Document,
+        store: ModelStore,
+        loader: ModelLoader,
+        recent: RecentFiles,
+        *,
+        ask_unsaved: Callable[[str], Answer],
+        ask_save_path: Callable[[Path], Path | None],
+    ) -> None:
+        super().__init__()
+        self._document, self._store, self._loader, self._recent = document, store, loader, recent
+        self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
+        self._imports: dict[int, _Import] = {}
+        self._showing = False
+        loader.progress.connect(self._on_progress)
+        loader.loaded.connect(self._on_loaded)
+        loader.failed.connect(self._on_failed)
+        loader.cancelled.connect(self._on_cancelled)
+
+    # --- opening --------------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """Shows an empty scene, after asking about unsaved changes."""
+        if self.may_discard():
+            self._cancel_imports()
+            self._document.replace_scene(Scene())
+            self.opened.emit(False)
+
+    def open(self, path: Path) -> None:
+        """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
+        if path.suffix.lower() == PROJECT_SUFFIX:
+            self._open_project(path)
+        else:
+            self._load(path, replace=True)
+
+    def import_model(self, path: Path) -> None:
+        """Adds a model to the scene."""
+        self._load(path, replace=False)
+
+    def cancel(self) -> None:
+        """Gives up what is being read."""
+        self._cancel_imports()
+        self._store.cancel()
+
+    def _open_project(self, path: Path) -> None:
+        try:
+            project = load_project(path)
+        except ProjectError as error:
+            self.failed.emit(str(path), str(error))
+            return
+        if not self.may_discard():
+            return
+        self._cancel_imports()
+        self._document.replace_scene(project.scene, project.view_state, path=path, unknown=project.unknown)
+        self._recent.add(path)
+        for warning in project.warnings:
+            self.warned.emit(str(path), warning)
+        self.opened.emit(False)
+
+    def _load(self, path: Path, *, replace: bool) -> None:
+        path = path.absolute()
+        if replace:  # what is still being read was meant for the scene that goes
+            self._cancel_imports()
+        request = self._loader.load(f"{_IMPORT}{path}", path)
+        self._imports[request] = _Import(path, replace)
+        self._show_progress(0.0)
+
+    def _cancel_imports(self) -> None:
+        for request in list(self._imports):
+            self._loader.cancel(request)
+
+    def _show_progress(self, fraction: float) -> None:
+        waiting = next((str(item.path) for item in self._imports.values() if item.loaded is None), "")
+        self.progress.emit(waiting, fraction if waiting else 1.0)
+
+    def _on_progress(self, request: int, fraction: float) -> None:
+        if request in self._imports:
+            self._show_progress(fraction)
+
+    def _on_loaded(self, request: int, loaded: LoadedModel) -> None:
+        if request in self._imports:
+            self._imports[request].loaded = loaded
+            self._show_progress(0.0)
+            self._show_arrived()
+
+    def _on_failed(self, request: int, text: str) -> None:
+        self._drop(request, self.failed, text)
+
+    def _on_cancelled(self, request: int) -> None:
+        self._drop(request, self.warned, "loading was cancelled")
+
+    def _drop(self, request: int, told: SignalInstance, text: str) -> None:
+        item = self._imports.pop(request, None)
+        if item is not None:
+            self._show_progress(0.0)
+            told.emit(str(item.path), text)
+            self._show_arrived()
+
+    def _show_arrived(self) -> None:
+        """Shows models in the order in which they were asked for, whichever is read first."""
+        if self._showing:  # a question about unsaved changes is open
+            return
+        self._showing = True
+        try:
+            while self._imports and (item := next(iter(self._imports.values()))).loaded is not None:
+                del self._imports[next(iter(self._imports))]
+                self._show(item.path, item.loaded, replace=item.replace)
+        finally:
+            self._showing = False
+
+    def _show(self, path: Path, loaded: LoadedModel, *, replace: bool) -> None:
+        if replace and not self.may_discard():
+            return
+        self._store.adopt(path, loaded)
+        self._recent.add(path)
+        node = Node(id="model-1" if replace else "", name=path.stem, model=ModelSettings(path=str(path)))
+        light = msgspec.structs.replace(key_light(loaded.model), id="light-1" if replace else "")
+        if replace:
+            self._document.replace_scene(Scene(nodes=(node, light)), ViewState(selection=Selection(node=node.id)))
+        else:
+            with self._document.macro(f"Import {path.name}"):
+                if not self._document.scene.of_kind("light"):
+                    self._document.add_node(light)
+                self._document.add_node(node)
+        self.opened.emit(True)
+
+    # --- saving ---------------------------------------------------------------------------------------
+
+    def save(self) -> bool:
+        """Saves to the project's file, asking for one where there is none; whether it was saved."""
+        path = self._document.path
+        return self.save_to(path) if path is not None else self.save_as()
+
+    def save_as(self) -> bool:
+        """Asks for a file and saves to it; whether it was saved."""
+        path = self._ask_save_path(self._document.path or self._suggested_path())
+        return path is not None and self.save_to(with_project_suffix(path))
+
+    def save_to(self, path: Path) -> bool:
+        """Saves to a file; whether it was saved."""
+        document = self._document
+        try:
+            save_project(path, document.scene, document.view_state, document.unknown)
+        except ProjectError as error:
+            self.failed.emit(str(path), str(error))
+            return False
+        document.mark_saved(path)
+        self._recent.add(path)
+        return True
+
+    def _suggested_path(self) -> Path:
+        """The project is named after its first model."""
+        models = self._document.scene.of_kind("model")
+        return Path(f"{models[0].name if models else self._document.title}{PROJECT_SUFFIX}")
+
+    def may_discard(self) -> bool:
+        """Whether the open scene may be replaced: nothing is unsaved, or the user saved it or gives it up."""
+        if not self._document.modified:
+            return True
+        answer = self._ask_unsaved(self._document.title)
+        return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
+
+
+def with_project_suffix(path: Path) -> Path:
+    """The path with the suffix by which a project is known when it is opened again."""
+    return path if path.suffix.lower() == PROJECT_SUFFIX else path.with_name(path.name + PROJECT_SUFFIX)
+
+
+def key_light(model: CharacterModel) -> Node:
+    """A light in front of and above a model, as far away as it is large."""
+    size = max(model.mesh.bounds.extent, 1e-3)
+    centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
+    position = (float(centre[0] + 0.9 * size), 1.45 * size, float(centre[2] + 1.15 * size))
+    light = LightSettings(reach=1.9 * size)
+    return Node(id="", name="light", transform=Transform(position=position), light=light)

@@ -1,0 +1,163 @@
+"""Recovery files: what a crashed session leaves, found again at the next start.
+
+Every session that has something to lose owns a folder `NAME/` beside a lock `NAME.lock`.  The lock of a
+running session is held, that of a crashed one is free; a session that ends orderly removes both.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.files.process_lock import ProcessLock
+from app.files.project_file import LoadedProject, load_project, save_project
+from app.files.unknown_content import UnknownContent
+from sim.export.atomic_file import write_atomically
+from sim.scene.scene import Scene
+from sim.scene.view_state import ViewState
+
+_PROJECT = "project.sinew"
+_ORIGIN = "origin.json"
+_LOCK_SUFFIX = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a crashed session left.
+
+    Attributes:
+        folder: Where it lies.
+        origin: Project file that was open, or None for a project that was never saved.
+        saved_at: When it was written.
+    """
+
+    folder: Path
+    origin: Path | None
+    saved_at: datetime
+
+
+class RecoveryStore:
+    """Recovery files of this session and of those that crashed.
+
+    A found recovery is held for this session until it is recovered, discarded or the store is closed, so two
+    instances that start at once do not offer the same one.  Methods may be called from any thread.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._root = folder
+        self._own: Path | None = None
+        self._locks: dict[Path, ProcessLock] = {}
+        self._guard = threading.RLock()
+
+    def write(self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None) -> None:
+        """Write this session's recovery file.
+
+        Raises:
+            OSError: If the folder cannot be used.
+            ProjectError: If the project cannot be written.
+        """
+        text = json.dumps({"project": None if origin is None else os.fspath(origin)})
+        with self._guard:
+            folder = self._own_folder()
+            write_atomically(folder / _ORIGIN, text.encode())
+            save_project(folder / _PROJECT, scene, view_state, unknown)
+
+    def forget(self) -> None:
+        """Remove this session's recovery file, as after saving."""
+        with self._guard:
+            if self._own is not None:
+                self._remove(self._own)
+                self._own = None
+
+    def pending(self) -> list[Recovery]:
+        """What crashed sessions left, latest first."""
+        with self._guard:
+            found = [recovery for folder in self._abandoned() if (recovery := _recovery(folder)) is not None]
+        return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)
+
+    def recover(self, recovery: Recovery) -> LoadedProject:
+        """The project of a recovery; its file becomes that of this session, so another crash loses nothing.
+
+        Raises:
+            ProjectError: If it cannot be read; it stays pending.
+        """
+        project = load_project(recovery.folder / _PROJECT)
+        with self._guard:
+            if recovery.folder != self._own:
+                self.forget()
+                self._own = recovery.folder
+        return project
+
+    def discard(self, recovery: Recovery) -> None:
+        """Remove a recovery for good."""
+        with self._guard:
+            self._remove(recovery.folder)
+
+    def close(self) -> None:
+        """End the session orderly: nothing of its own stays, what others left stays for the next start."""
+        with self._guard:
+            self.forget()
+            for lock in self._locks.values():
+                lock.release()
+            self._locks.clear()
+
+    def _own_folder(self) -> Path:
+        if self._own is None:
+            folder = self._root / f"{os.getpid()}-{secrets.token_hex(6)}"
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self._hold(folder):
+                raise OSError(11, "is locked", str(folder))
+            folder.mkdir(mode=0o700)
+            self._own = folder
+        return self._own
+
+    def _abandoned(self) -> list[Path]:
+        """Folders without a running owner, held from now on; empty ones are removed."""
+        if not self._root.is_dir():
+            return []
+        folders = []
+        for folder in sorted(path for path in self._root.iterdir() if path.is_dir()):
+            if folder == self._own or not self._hold(folder):
+                continue
+            if (folder / _PROJECT).is_file():
+                folders.append(folder)
+            else:
+                self._remove(folder)
+        return folders
+
+    def _hold(self, folder: Path) -> bool:
+        """Whether the folder belongs to this session, by taking its lock if it is free."""
+        if folder in self._locks:
+            return True
+        lock = ProcessLock(folder.with_name(folder.name + _LOCK_SUFFIX))
+        if not lock.acquire():
+            return False
+        self._locks[folder] = lock
+        return True
+
+    def _remove(self, folder: Path) -> None:
+        """Contents first, then the lock: nobody sees half of it as abandoned."""
+        shutil.rmtree(folder, ignore_errors=True)
+        if (lock := self._locks.pop(folder, None)) is not None:
+            lock.release()
+
+
+def _recovery(folder: Path) -> Recovery | None:
+    try:
+        seconds = (folder / _PROJECT).stat().st_mtime
+    except FileNotFoundError:
+        return None
+    return Recovery(folder, _origin(folder), datetime.fromtimestamp(seconds, UTC))
+
+
+def _origin(folder: Path) -> Path | None:
+    """Where the project was saved; a damaged note makes it a project that never was."""
+    try:
+        project = json.loads((folder / _ORIGIN).read_bytes())["project"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return Path(project) if isinstance(project, str) and project else None

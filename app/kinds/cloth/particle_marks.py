@@ -1,0 +1,70 @@
+"""Which particles of the cloths are chosen, and which one is under the mouse: state of the view, never saved."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QObject
+
+from app.document.document import Document
+from app.viewport.client import ViewportClient
+from sim.render.shot import ParticleRef
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect
+from sim.scene.scene import NodeId
+from widgets.viewport import Viewport
+
+
+class ParticleMarks(QObject):
+    """Keeps the choice valid while the scene changes, and shows it in the viewport."""
+
+    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
+        super().__init__(viewport)
+        self._client, self._viewport = client, viewport
+        self._hovered: ParticleRef | None = None
+        self._chosen: dict[NodeId, tuple[int, ...]] = {}
+        document.changed.connect(self._on_changed)
+
+    @property
+    def hovered(self) -> ParticleRef | None:
+        """The particle under the mouse, or held by it."""
+        return self._hovered
+
+    @property
+    def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
+        """The chosen particles in ascending order; only cloths that have any."""
+        return self._chosen
+
+    @property
+    def count(self) -> int:
+        """How many are chosen."""
+        return sum(map(len, self._chosen.values()))
+
+    def hover(self, reference: ParticleRef | None) -> None:
+        """Marks the particle under the mouse, or none."""
+        self._hovered = reference
+        self._show()
+
+    def choose(self, chosen: Mapping[NodeId, tuple[int, ...]]) -> None:
+        """Chooses other particles; nothing for an empty mapping."""
+        self._chosen = {node_id: tuple(sorted(numbers)) for node_id, numbers in chosen.items() if numbers}
+        self._show()
+
+    def toggle(self, reference: ParticleRef) -> None:
+        """Chooses one more particle, or one less."""
+        numbers = set(self._chosen.get(reference.node, ())) ^ {reference.particle}
+        self.choose({**self._chosen, reference.node: tuple(numbers)})
+
+    def _on_changed(self, change: Change) -> None:
+        """A cloth that is made anew has other particles under the same numbers."""
+        if change.kind is ChangeKind.REPLACED:
+            self.hover(None)
+            self.choose({})
+        elif change.ref is not None and (change.kind is ChangeKind.REMOVED or change.effect is Effect.REBUILD):
+            owner = change.ref.owner
+            if self._hovered is not None and self._hovered.node == owner:
+                self.hover(None)
+            if owner in self._chosen:
+                self.choose({node_id: numbers for node_id, numbers in self._chosen.items() if node_id != owner})
+
+    def _show(self) -> None:
+        if self._client.mark_particles(self._hovered, self._chosen):
+            self._viewport.update()

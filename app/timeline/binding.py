@@ -1,0 +1,179 @@
+"""Joins the timeline with the playhead and the document; the widget itself knows neither."""
+
+from PySide6.QtCore import QObject
+
+from app.document.document import Document
+from app.document.gesture import Gesture
+from app.files.model_store import ModelStore
+from app.timeline.active_model import ActiveModel
+from app.timeline.playback import Playback, SimulationState
+from sim.scene.change import Change
+from sim.scene.clock import STEP_TIME, FrameRate
+from sim.scene.playhead import play_range, stepped_frame, stepped_key
+from sim.scene.scene import PLAYBACK, ParamRef
+from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.timeline import Timeline
+
+SLOW_PACE = 0.95
+
+
+class TimelineBinding(QObject):
+    """Shows the active model's clips and the playhead, and turns what the user does into edits."""
+
+    def __init__(
+        self, timeline: Timeline, document: Document, playback: Playback, store: ModelStore, active: ActiveModel
+    ) -> None:
+        super().__init__(timeline)
+        self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
+        self._gestures: dict[str, Gesture] = {}
+        self._shown: object = None
+        document.changed.connect(self._on_changed)
+        document.selection_changed.connect(self._refresh_clips)
+        store.changed.connect(self._refresh_clips)
+        playback.time_changed.connect(timeline.set_time)
+        playback.playing_changed.connect(timeline.set_playing)
+        playback.simulated.connect(self._show_simulation)
+        self._connect_transport()
+        self._connect_edits()
+        self._refresh_clips()
+        timeline.set_playback(document.scene.playback)
+
+    def show_rate(self, rate: FrameRate) -> None:
+        """Says whether playback keeps real time; nothing while paused."""
+        if not self._playback.playhead.playing or rate.per_second <= 0.0:
+            self._timeline.set_realtime("")
+        elif self._playback.pace < SLOW_PACE:
+            self._timeline.set_realtime(
+                f"{self._playback.pace:.0%} of real time: the simulation takes longer", warn=True
+            )
+        elif rate.slow:
+            self._timeline.set_realtime(
+                f"real time, {rate.per_second:.0f} pictures/s, {rate.dropped} dropped", warn=True
+            )
+        else:
+            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} pictures/s")
+
+    # --- from the model side --------------------------------------------------------------------------
+
+    def _on_changed(self, change: Change) -> None:
+        self._timeline.set_playback(self._document.scene.playback)
+        if change.ref is None or change.ref.owner != PLAYBACK:
+            self._refresh_clips()
+
+    def _refresh_clips(self, *_: object) -> None:
+        node, model, clip = self._active.node, self._active.model, self._active.clip
+        settings = node.model if node else None
+        simulating = bool(self._document.scene.of_kind("cloth"))
+        shown = (id(model), simulating, settings and settings.clip, settings and settings.bind_pose)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clips = model.clips if model else ()
+        entries = [ClipEntry(c.name, len(c.key_times), c.duration, c.key_times) for c in clips]
+        named = settings.clip if settings and settings.clip else (clips[0].name if clips else "")
+        self._timeline.set_empty_text(_empty_text(node is not None, model is not None, simulating))
+        self._timeline.set_simulating(simulating)
+        self._timeline.set_clips(entries, clip.name if clip else named)
+        self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
+        self._playback.fit()
+        self._timeline.set_time(self._playback.playhead.time)
+
+    def _show_simulation(self, state: SimulationState) -> None:
+        """Without a clip the ruler has room to say how far the simulation is."""
+        if state.active and not self._active.clip:
+            self._timeline.set_empty_text(
+                f"Simulation {state.steps * STEP_TIME:.2f} s, {'runs' if state.running else 'held'}"
+            )
+
+    # --- from the user --------------------------------------------------------------------------------
+
+    def _connect_transport(self) -> None:
+        timeline, playback = self._timeline, self._playback
+        timeline.scrub_started.connect(lambda: playback.hold(True))
+        timeline.scrub_finished.connect(lambda: playback.hold(False))
+        timeline.scrubbed.connect(playback.scrub)
+        timeline.play_toggled.connect(playback.toggle)
+        timeline.step_requested.connect(self.step)
+        timeline.key_requested.connect(self.step_key)
+        timeline.jump_requested.connect(self.jump)
+        timeline.clip_chosen.connect(self._choose_clip)
+        timeline.bind_pose_toggled.connect(self.set_bind_pose)
+
+    def _connect_edits(self) -> None:
+        timeline = self._timeline
+        timeline.edit_started.connect(self._start)
+        timeline.edited.connect(self._edit)
+        timeline.edit_finished.connect(self._finish)
+        timeline.edit_cancelled.connect(self._cancel)
+
+    def step(self, frames: int) -> None:
+        """Pauses some frames further; without a clip, a step of the simulation further."""
+        playback = self._playback
+        if playback.duration > 0.0:
+            playback.visit(stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration))
+        elif frames > 0:
+            playback.step_simulation()
+
+    def step_key(self, count: int) -> None:
+        """Pauses some keys further."""
+        clip = self._active.clip
+        if clip is not None:
+            self._playback.visit(stepped_key(self._playback.playhead, count, clip.key_times))
+
+    def jump(self, end: str) -> None:
+        """Moves the playhead to the "first" or "last" moment of the range."""
+        start, stop = play_range(self._document.scene.playback, self._playback.duration)
+        self._playback.scrub(start if end == "first" else stop)
+
+    def set_point(self, name: str) -> None:
+        """Puts `in_point` or `out_point` at the playhead; the other one goes where they would cross."""
+        time, settings = self._playback.playhead.time, self._document.scene.playback
+        values: dict[ParamRef, float | None] = {ParamRef(PLAYBACK, PLAYBACK, name): time}
+        if name == "in_point" and settings.out_point is not None and settings.out_point <= time:
+            values[ParamRef(PLAYBACK, PLAYBACK, "out_point")] = None
+        if name == "out_point" and settings.in_point is not None and settings.in_point >= time:
+            values[ParamRef(PLAYBACK, PLAYBACK, "in_point")] = None
+        self._document.set_values(values)
+
+    def clear_range(self) -> None:
+        """Plays the whole clip again."""
+        self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
+
+    def set_bind_pose(self, on: bool) -> None:
+        """Shows the bind pose of the active model, or its clip."""
+        node = self._active.node
+        if node is not None:
+            self._document.set_value(ParamRef(node.id, "model", "bind_pose"), on)
+
+    def _choose_clip(self, name: str) -> None:
+        """Another clip has another length, so the range goes with the old one."""
+        node = self._active.node
+        if node is None:
+            return
+        values = {ParamRef(node.id, "model", "clip"): name, ParamRef(node.id, "model", "bind_pose"): False}
+        values |= {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
+        self._document.set_values(values)
+
+    def _start(self, name: str) -> None:
+        self._gestures[name] = self._document.new_gesture()
+
+    def _edit(self, name: str, value: object) -> None:
+        self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, name), value, self._gestures.get(name))
+
+    def _finish(self, name: str) -> None:
+        gesture = self._gestures.pop(name, None)
+        if gesture is not None:
+            self._document.end_gesture(gesture)
+
+    def _cancel(self, name: str) -> None:
+        gesture = self._gestures.pop(name, None)
+        if gesture is not None:
+            self._document.cancel_gesture(gesture)
+
+
+def _empty_text(has_node: bool, has_model: bool, simulating: bool) -> str:
+    if simulating and not (has_node and not has_model):
+        return "No animation. Space simulates, Ctrl+R goes back to the start"
+    if not has_node:
+        return "No model: open one with Ctrl+O or drop it here"
+    return "The model has no animation" if has_model else "Loading…"

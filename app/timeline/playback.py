@@ -1,0 +1,302 @@
+"""The running playhead: the only place where editor time advances, for clips and for simulations."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from sim.scene.clock import STEP_TIME, FixedStep, FrameMeter
+from sim.scene.playback import LoopMode, PlaybackSettings
+from sim.scene.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
+
+TICK_MS = 16
+# Simulation steps of one tick end within this time [s], if all but the first take as long as the one before; what is
+# left over is dropped, and the scene runs slower.
+STEP_BUDGET = 0.05
+MAX_STEPS = 8
+# A longer gap (a dialog, a suspended laptop) is not caught up with.
+LONGEST_GAP = 1.0
+
+
+class Stepper(Protocol):
+    """Does simulation steps; the viewport's client is one."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether there is anything to simulate."""
+
+    @property
+    def has_state(self) -> bool:
+        """Whether something of it depends on more than the time."""
+
+    @property
+    def step_count(self) -> int:
+        """Steps since the start."""
+
+    def step(self, time: float) -> None:
+        """One step, which ends at a moment of the scene clock [s]."""
+
+    def jump(self, time: float) -> None:
+        """The scene clock goes to a moment [s] that does not follow the last step."""
+
+    def reset(self) -> None:
+        """Back to the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationState:
+    """The simulation clock, for the status bar.
+
+    Attributes:
+        active: Whether there is anything to simulate.
+        running: Whether it runs; held otherwise.
+        steps: Steps since the start.
+        share: Part of real time that the steps keep up with, 1 when they do.
+        stale: Whether what is simulated stands, and not as it would be at the playhead.
+    """
+
+    active: bool
+    running: bool
+    steps: int
+    share: float
+    stale: bool = False
+
+
+class Playback(QObject):
+    """Owns the playhead and moves it while playing.
+
+    A clip keeps real time: a slow picture makes the playhead jump further per picture, and never slows the clip.  A
+    scene that simulates advances by whole steps, each with its own moment, so that results depend on settings alone;
+    where the steps take longer than real time, the scene runs slower and says so.
+
+    Args:
+        settings: Gives the current playback settings.
+        duration: Gives the length of the active clip [s].
+        stepper: Does the simulation steps.
+        clock: Monotonic time [s].
+
+    Signals:
+        time_changed: The playhead is at another time [s].
+        playing_changed: Whether it runs, and in which direction.
+        simulated: How the simulation clock stands; carries `SimulationState`.
+
+    Attributes:
+        meter: Counts the pictures that were really drawn while playing.
+    """
+
+    time_changed = Signal(float)
+    playing_changed = Signal(bool, int)
+    simulated = Signal(object)
+
+    def __init__(
+        self,
+        settings: Callable[[], PlaybackSettings],
+        duration: Callable[[], float],
+        stepper: Stepper | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self._settings, self._duration, self._clock = settings, duration, clock
+        self._stepper = stepper
+        self._steps = FixedStep(STEP_TIME, MAX_STEPS)
+        self._stepped_to: float | None = None
+        self._share = 1.0
+        self._playhead = Playhead()
+        self._scrubbing = self._in_hand = False
+        self._told: SimulationState | None = None
+        self._last = clock()
+        self.meter = FrameMeter()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self.tick)
+
+    @property
+    def playhead(self) -> Playhead:
+        """Time, whether it runs, and in which direction."""
+        return self._playhead
+
+    @property
+    def settings(self) -> PlaybackSettings:
+        """Range, loop and speed."""
+        return self._settings()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether time moves by itself: it plays, or the user holds a part of a simulation."""
+        return self._playhead.playing or self._in_hand
+
+    @property
+    def start(self) -> float:
+        """Start of the range [s], where simulations start."""
+        return play_range(self._settings(), self._duration())[0]
+
+    @property
+    def duration(self) -> float:
+        """Length of the active clip [s]."""
+        return self._duration()
+
+    @property
+    def pace(self) -> float:
+        """Scene time per time that should have passed: 1 unless simulation steps take longer than they last."""
+        return self._share if self._simulates() else 1.0
+
+    def set_playhead(self, playhead: Playhead) -> None:
+        """Replaces the playhead and tells what changed."""
+        before, self._playhead = self._playhead, playhead
+        if playhead.playing != before.playing or playhead.direction != before.direction:
+            self._run()
+            self.playing_changed.emit(playhead.playing, playhead.direction)
+            self.tell()
+        if playhead.time != before.time:
+            self.time_changed.emit(playhead.time)
+            if not playhead.playing:
+                self.tell()
+
+    def toggle(self, direction: int = 1) -> None:
+        """Plays in a direction, or pauses when it plays in that direction already.
+
+        Ping-pong turns the direction by itself, so there the same key always pauses.
+        """
+        turning = self._settings().loop is LoopMode.PING_PONG
+        if self._playhead.playing and (turning or self._playhead.direction == direction):
+            self.set_playhead(pause(self._playhead))
+        else:
+            started = play(self._playhead, self._settings(), self._duration(), direction)
+            if started.time != self._playhead.time:
+                self.visit(started)
+            else:
+                self.set_playhead(started)
+
+    def pause(self) -> None:
+        """Holds the playhead."""
+        self.set_playhead(pause(self._playhead))
+
+    def scrub(self, seconds: float) -> None:
+        """Moves the playhead [s]; playing goes on from there."""
+        self.visit(scrub(self._playhead, seconds, self._duration()))
+
+    def visit(self, playhead: Playhead) -> None:
+        """Goes where the user wants: simulations are held, and start anew at the start of the range."""
+        self.set_playhead(playhead)
+        if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
+            self._reset_steps()
+
+    def restore(self, seconds: float) -> None:
+        """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
+        self._reset_steps()
+        self.set_playhead(Playhead(time=max(seconds, 0.0)))
+
+    def adopt(self, seconds: float) -> None:
+        """The simulation was brought to a moment [s]: the playhead goes there, and playing goes on from both."""
+        self._stepped_to = seconds
+        self._share = 1.0
+        self._steps.reset()
+        self.set_playhead(replace(self._playhead, time=seconds))
+        self.tell()
+
+    def fit(self) -> None:
+        """Keeps the playhead within another clip; without one it stays where it is."""
+        if self._duration() > 0.0:
+            self.set_playhead(scrub(self._playhead, self._playhead.time, self._duration()))
+
+    def hold(self, held: bool) -> None:
+        """While the user drags the playhead, time stands still under the mouse even when playing."""
+        self._scrubbing = held
+        self._last = self._clock()
+
+    def set_in_hand(self, held: bool) -> None:
+        """While the user holds a part of a simulation it runs, even when the playhead stands."""
+        self._in_hand = held
+        self._run()
+        self.tell()
+
+    def tick(self) -> None:
+        """Advances by the real time since the last call."""
+        now = self._clock()
+        elapsed, self._last = min(now - self._last, LONGEST_GAP), now
+        if self._scrubbing:
+            return
+        if self._simulates():
+            self._simulate(elapsed)
+        elif self._playhead.playing:
+            self.set_playhead(advanced(self._playhead, elapsed, self._settings(), self._duration()))
+
+    def step_simulation(self) -> None:
+        """Pauses and does a single simulation step."""
+        self.pause()
+        if self._stepper is not None and self._stepper.is_active:
+            self._step(stepped(Playhead(self._playhead.time, True, 1), self._settings(), self._duration()))
+            self.pause()
+
+    def reset_simulation(self) -> None:
+        """Brings every simulation back to its start, and the playhead to the start of its range."""
+        self.set_playhead(scrub(self._playhead, self.start, self._duration()))
+        self._reset_steps()
+
+    def tell(self) -> None:
+        """Says how the simulation clock stands, if that is news."""
+        if self._stepper is None:
+            return
+        running = self._playhead.playing or self._in_hand
+        active = self._stepper.is_active
+        stale = active and not running and self._stepper.has_state and not self._is_at_playhead()
+        state = SimulationState(active, running, self._stepper.step_count, self._share, stale)
+        if state != self._told:
+            self._told = state
+            self.simulated.emit(state)
+
+    def _is_at_playhead(self) -> bool:
+        """Whether the simulation shows the moment of the playhead: it was played to it, or both are at the start."""
+        assert self._stepper is not None
+        if not self._stepper.step_count:
+            return self._playhead.time <= self.start
+        return self._stepped_to == self._playhead.time
+
+    def _simulates(self) -> bool:
+        """Whether this tick is made of simulation steps: there are simulations, and time runs forwards or stands."""
+        forwards = self._playhead.direction * self._settings().speed > 0.0
+        runs = forwards if self._playhead.playing else self._in_hand
+        return self._stepper is not None and self._stepper.is_active and runs
+
+    def _simulate(self, elapsed: float) -> None:
+        """Whole steps of scene time, as many as are due and as the time allows."""
+        due = self._steps.advance(elapsed * abs(self._settings().speed))
+        begun = now = self._clock()
+        done, last = 0, 0.0
+        while done < due.steps and self._simulates() and (not done or now - begun + last < STEP_BUDGET):
+            self._step(stepped(self._playhead, self._settings(), self._duration()))
+            done, last, now = done + 1, self._clock() - now, self._clock()
+        if due.steps:
+            self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
+            self.tell()
+
+    def _step(self, after: Playhead) -> None:
+        """One step, which ends with the playhead at `after`."""
+        assert self._stepper is not None
+        if self._stepped_to != self._playhead.time:
+            self._stepper.jump(self._playhead.time)
+        self.set_playhead(after)
+        self._stepper.step(after.time)
+        self._stepped_to = after.time
+        self.tell()
+
+    def _reset_steps(self) -> None:
+        if self._stepper is not None:
+            self._stepper.reset()
+            self._stepped_to = self._playhead.time
+            self._share = 1.0
+            self._steps.reset()
+            self.tell()
+
+    def _run(self) -> None:
+        self._last = self._clock()
+        self._steps.reset()
+        if self._playhead.playing or self._in_hand:
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self.meter.pause()

@@ -1,0 +1,92 @@
+"""Feeds the strip under the ruler: the costs of the frames of the clip that the timeline shows."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.timeline.active_model import ActiveModel
+from sim.profile.by_frame import ByFrame
+from sim.profile.sample import FrameSample, TimeSource
+from widgets.timeline.cost_strip import CostStrip
+
+_REFRESH_MS = 200
+"""Five times a second is as fast as a median can be watched."""
+
+
+class FrameCostStrip(QObject):
+    """Collects costs by animation frame; another clip, model or source of times starts anew.
+
+    Args:
+        strip: Shows them.
+        active: The model whose clip runs.
+    """
+
+    def __init__(self, strip: CostStrip, active: ActiveModel) -> None:
+        super().__init__()
+        self._strip, self._active = strip, active
+        self.by_frame = ByFrame()
+        self._measuring = False
+        self._subject: object = None
+        self._source = TimeSource.CLOCK
+        self._newest, self._from = -1, 0
+        self._shown_version = -1
+        self._timer = QTimer(self, interval=_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+
+    def set_measuring(self, on: bool) -> None:
+        """Measuring began or ended; what is known stays."""
+        self._measuring = on
+        if on:
+            self._timer.start()
+        else:
+            self._timer.stop()
+        self._shown_version = -1
+        self.refresh()
+
+    def clear(self) -> None:
+        """Forgets what frames cost; pictures that were drawn before do not count any more."""
+        clip = self._active.clip
+        self.by_frame.clear(len(clip.key_times) if clip is not None else 0)
+        self._from = self._newest + 1
+        self.refresh()
+
+    def drawn(self, number: int | None) -> None:
+        """A picture was drawn: the number of its frame, if it is measured."""
+        self._check_subject()
+        if number is not None:
+            self._newest = number
+
+    def feed(self, samples: Iterable[FrameSample]) -> None:
+        """Takes frames that became known."""
+        self._check_subject()
+        for sample in samples:
+            if sample.source is not self._source:
+                self._source = sample.source
+                self.clear()
+                self._from = sample.number
+            if sample.number >= self._from and sample.moment.clip == self._clip_name:
+                self.by_frame.add(sample)
+
+    def refresh(self) -> None:
+        """Shows what is known by now."""
+        self._check_subject()
+        if self.by_frame.version == self._shown_version:
+            return
+        self._shown_version = self.by_frame.version
+        costs = self.by_frame.costs()
+        if self._measuring or len(costs.frames):
+            self._strip.show_costs(costs, self._source)
+        else:
+            self._strip.hide()
+
+    @property
+    def _clip_name(self) -> str:
+        clip = self._active.clip
+        return clip.name if clip is not None else ""
+
+    def _check_subject(self) -> None:
+        node = self._active.node
+        subject = (node.id if node else None, id(self._active.model), self._clip_name)
+        if subject != self._subject:
+            self._subject = subject
+            self.clear()

@@ -1,0 +1,240 @@
+"""Carries what the viewport measures to the timings dock and the timeline, and what the user does there back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtGui import QKeySequence
+
+from app.editor.dialogs import Dialogs
+from app.timeline.active_model import ActiveModel
+from app.timings.files import TimingFiles
+from app.timings.frame_costs import FrameCostStrip
+from app.timings.past_values import PastValues
+from app.timings.recordings import Recordings
+from app.viewport.client import ViewportClient
+from app.viewport.drawn import Drawn
+from sim.profile.history import History
+from sim.profile.recording import Recording
+from sim.profile.sample import FrameSample
+from widgets.timeline.cost_strip import CostStrip
+from widgets.timeline.timeline import Timeline
+from widgets.timings.view import TimingsView
+
+_MEASURE, _LOOK = "timing/measure", "timing/look"
+_LATEST = "Latest"
+_CSV, _TRACE = "Timings (*.csv)", "Chrome trace (*.json)"
+
+
+class TimingsPanel(QObject):
+    """Owns history, recordings and files of timings.
+
+    Args:
+        client: Measures.
+        active: The model whose clip the timeline shows.
+        past: Goes back to frames.
+        timeline: Has the strip.
+        dialogs: Asks for files.
+        settings: Remembers whether to measure and how the dock looks.
+        redraw: Draws a picture; what is measured begins and ends with one.
+
+    Signals:
+        toggled: Whether it is measured.
+        paused: Whether the view is frozen.
+        recording: Whether a recording runs.
+        hint: One line for the status bar.
+        informed, failed: A file, or "", and one line.
+
+    Attributes:
+        view: The content of the dock.
+        history: The last minute.
+    """
+
+    toggled = Signal(bool)
+    paused = Signal(bool)
+    recording = Signal(bool)
+    hint = Signal(str)
+    informed = Signal(str, str)
+    failed = Signal(str, str)
+
+    def __init__(
+        self,
+        client: ViewportClient,
+        active: ActiveModel,
+        past: PastValues,
+        timeline: Timeline,
+        dialogs: Dialogs,
+        settings: QSettings,
+        redraw: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._client, self._past, self._dialogs, self._settings = client, past, dialogs, settings
+        self._redraw = redraw
+        self.view, self.history = TimingsView(), History()
+        self.recordings, self.files = Recordings(), TimingFiles()
+        self.strip = FrameCostStrip(CostStrip(timeline), active)
+        self._on = False
+        self._held_from: int | None = None
+        # The window has one key for it, wherever the focus is.
+        self.view.pause_action.setShortcut(QKeySequence())
+        self.view.set_history(self.history)
+        look = settings.value(_LOOK)
+        self.view.restore(look if isinstance(look, dict) else {})
+        self._connect()
+
+    def restore(self) -> None:
+        """Measures if that was so when the program was left."""
+        self.measure(self._settings.value(_MEASURE, False, type=bool))
+
+    # --- what the user wants --------------------------------------------------------------------------
+
+    @property
+    def is_measuring(self) -> bool:
+        """Whether pictures are measured."""
+        return self._on
+
+    def measure(self, on: bool) -> None:
+        """Begins or ends measuring; ending ends a recording too."""
+        if not on:
+            self.recordings.stop()
+        self._on = on
+        self._client.set_timing(on)
+        self._settings.setValue(_MEASURE, on)
+        self._show_status()
+        self.strip.set_measuring(on)
+        self.toggled.emit(on)
+        self._redraw()
+
+    def pause(self, on: bool) -> None:
+        """Freezes the view; measuring goes on."""
+        (self.view.hold if on else self.view.go_live)()
+
+    def record(self, name: str = "") -> None:
+        """Begins a recording, measuring if need be."""
+        if not self._on:
+            self.measure(True)
+        self.recordings.start(name, self._client.timer_status)
+
+    def toggle_recording(self) -> None:
+        """Begins a recording under the name in the dock, or ends the one that runs."""
+        self.view.toolbar.record_button.click()
+
+    def clear(self) -> None:
+        """Forgets the frames of the last minute, and what animation frames cost; recordings stay."""
+        self.history.clear()
+        self.strip.clear()
+        self._past.clear()
+        self.view.set_history(self.history)
+
+    def export_csv(self) -> None:
+        """Asks for a file and writes what is shown."""
+        self._export(".csv", _CSV, self.files.export_csv)
+
+    def export_trace(self) -> None:
+        """Asks for a file and writes what is shown as a trace."""
+        self._export(".json", _TRACE, self.files.export_trace)
+
+    def import_csv(self) -> None:
+        """Asks for a file and reads it."""
+        path = self._dialogs.timings_path()
+        if path is not None:
+            self.files.import_csv(path)
+
+    def save_look(self) -> None:
+        """Remembers how the dock looks."""
+        self._settings.setValue(_LOOK, self.view.state())
+
+    # --- what happens ---------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        view, recordings, files = self.view, self.recordings, self.files
+        self._client.drawn.connect(self._note)
+        # What may change a layout waits until the picture is painted: another size would end its framebuffer.
+        self._client.drawn.connect(self._on_drawn, Qt.ConnectionType.QueuedConnection)
+        self._client.measured.connect(self._on_measured, Qt.ConnectionType.QueuedConnection)
+        view.timing_toggled.connect(self.measure)
+        view.frame_chosen.connect(self._go_back)
+        view.record_requested.connect(self.record)
+        view.record_stopped.connect(recordings.stop)
+        view.import_requested.connect(self.import_csv)
+        view.export_csv_requested.connect(self.export_csv)
+        view.export_trace_requested.connect(self.export_trace)
+        view.recording_removed.connect(recordings.remove)
+        view.clear_requested.connect(self.clear)
+        view.held_changed.connect(self._on_held)
+        view.state_changed.connect(self.save_look)
+        recordings.changed.connect(lambda: view.set_recordings(recordings.kept))
+        recordings.started.connect(self._on_started)
+        recordings.stopped.connect(self._on_stopped)
+        files.written.connect(lambda path: self.informed.emit(path, "timings exported"))
+        files.failed.connect(self.failed)
+        files.imported.connect(self._on_imported)
+
+    def _note(self, drawn: Drawn) -> None:
+        """Keeps the scene that was drawn, before anything changes it."""
+        oldest = self.history[0].number if len(self.history) else 0
+        self._past.note(drawn.frame, oldest if self._held_from is None else min(oldest, self._held_from))
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.strip.drawn(drawn.frame)
+        self._show_status()
+
+    def _on_measured(self, samples: list[FrameSample]) -> None:
+        for sample in samples:
+            self.history.append(sample)
+        self.strip.feed(samples)
+        self.recordings.feed(samples, self._client.timer_status)
+        if self.recordings.running:
+            self.view.set_recording(True, self.recordings.length)
+
+    def _show_status(self) -> None:
+        """What is wanted counts: the instrument itself begins and ends with a picture."""
+        self.view.set_status(replace(self._client.timer_status, enabled=self._on))
+
+    def _on_held(self, held: bool) -> None:
+        """Frames that can be clicked keep their scenes, however long the view is held."""
+        self._held_from = self.history[0].number if held and len(self.history) else None
+        self.paused.emit(held)
+
+    def _go_back(self, sample: FrameSample) -> None:
+        missing = self._past.show(sample)
+        if missing:
+            self.hint.emit(missing)
+
+    def _on_started(self, _name: str) -> None:
+        self.view.set_recording(True)
+        self.recording.emit(True)
+
+    def _on_stopped(self, recording: Recording | None) -> None:
+        self.view.set_recording(False)
+        self.recording.emit(False)
+        self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
+
+    def _on_imported(self, recording: Recording) -> None:
+        kept = self.recordings.add(recording)
+        self.informed.emit(recording.origin, f"imported as “{kept.name}”: {kept.summary}")
+        self.hint.emit(f"Imported {kept.name}: choose it under Compare")
+
+    def _export(self, suffix: str, kind: str, write: Callable[[Path, Recording], None]) -> None:
+        shown = self._shown()
+        if not shown.samples:
+            self.hint.emit("There are no timings to export: choose Timing ▸ Measure, and play")
+            return
+        name = "".join(letter if letter.isalnum() or letter in " -_." else "_" for letter in shown.name)
+        path = self._dialogs.save_path("Export timings", Path(f"{name}{suffix}"), kind)
+        if path is not None:
+            write(path if path.suffix else path.with_suffix(suffix), shown)
+
+    def _shown(self) -> Recording:
+        """The chosen recording where recordings are compared; else the region of a held view, else the last minute."""
+        view, status = self.view, self._client.timer_status
+        chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
+        if chosen is not None:
+            return chosen
+        area = view.frames_page.area
+        if not view.is_held or area.frames is None:
+            return Recording(_LATEST, tuple(self.history.samples), status)
+        where = area.extent() if area.region is not None else slice(None)
+        samples = (area.frames.sample(index) for index in range(*where.indices(len(area.frames))))
+        return Recording(_LATEST, tuple(samples), status)

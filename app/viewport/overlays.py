@@ -1,0 +1,170 @@
+"""Widgets laid over the viewport: statistics, axis gizmo, legend, divider and the empty scene's greeting."""
+
+from PySide6.QtCore import QObject, Qt
+
+from app.document.document import Document
+from app.document.gesture import Gesture
+from app.timeline.active_model import ActiveModel
+from app.timeline.playback import Playback
+from app.viewport.client import ViewportClient
+from app.viewport.drawn import Drawn
+from sim.kinds.cloth.settings import ClothLook
+from sim.kinds.cloth.view import STRAIN_SPAN
+from sim.kinds.model.comparison import ComparisonStatistics
+from sim.kinds.model.settings import SkinningMethod
+from sim.maths.ramps import Ramp
+from sim.scene.scene import VIEW, ParamRef
+from sim.scene.view import Comparison, DisplayMode
+from widgets.axis_gizmo import AxisGizmo
+from widgets.divider import Divider
+from widgets.empty_state import EmptyState
+from widgets.kinds.cloth.stability_meter import StabilityOverlay
+from widgets.legend import Legend
+from widgets.side_label import SideLabel
+from widgets.statistics_overlay import StatisticsOverlay
+from widgets.viewport import Viewport
+
+MARGIN = 10
+METHOD_NAMES = {
+    SkinningMethod.LBS: "Linear blend",
+    SkinningMethod.DQS: "Dual quaternions",
+    SkinningMethod.DQS_SCALE: "Dual quaternions with scale",
+}
+
+
+class ViewportOverlays(QObject):
+    """Places the overlays, keeps them up to date, and turns the divider's drag into an edit."""
+
+    def __init__(
+        self, viewport: Viewport, document: Document, playback: Playback, active: ActiveModel, client: ViewportClient
+    ) -> None:
+        super().__init__(viewport)
+        self._viewport, self._document, self._playback = viewport, document, playback
+        self._active, self._client = active, client
+        self.statistics = StatisticsOverlay(viewport)
+        self.gizmo = AxisGizmo(viewport)
+        self.legend = Legend(viewport)
+        self.stability = StabilityOverlay(viewport)
+        self.divider = Divider(viewport)
+        self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
+        self.empty = EmptyState(
+            "model", "Nothing here yet", "Open a model or a project with Ctrl+O, or drop one here.", viewport
+        )
+        self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._gesture: Gesture | None = None
+        viewport.resized.connect(self.place)
+        self.stability.resized.connect(self.place)
+        self.divider.edit_started.connect(self._start)
+        self.divider.edited.connect(self._edit)
+        self.divider.edit_finished.connect(self._finish)
+        self.divider.edit_cancelled.connect(self._cancel)
+        document.changed.connect(self.refresh)
+        document.selection_changed.connect(self.refresh)
+        client.drawn.connect(self._on_drawn)
+        self.refresh()
+
+    def refresh(self, *_: object) -> None:
+        """Shows what the view settings ask for."""
+        view = self._document.scene.view
+        self.divider.setVisible(view.comparison is Comparison.SPLIT)
+        self.divider.set_value(view.divider)
+        self.sides[1].set_text(METHOD_NAMES[self._rival()])
+        for side in self.sides:
+            side.setVisible(view.comparison is Comparison.SPLIT)
+        strained = self._shows_strain()
+        weighted = view.display is DisplayMode.WEIGHTS
+        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or weighted or strained)
+        self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
+        self.empty.setVisible(not self._document.scene.nodes)
+        if view.display is DisplayMode.WEIGHTS and view.comparison is not Comparison.DIFFERENCE:
+            bone = self._document.selection.bone
+            self.legend.show_ramp(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
+        elif strained and view.comparison is not Comparison.DIFFERENCE:
+            self.legend.show_ramp(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
+        self.place()
+
+    def _shows_strain(self) -> bool:
+        """Whether a cloth is drawn in the colours of its strain."""
+        cloths = [node.cloth for node in self._document.scene.of_kind("cloth") if node.visible and node.cloth]
+        return any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths)
+
+    def _rival(self) -> SkinningMethod:
+        """What linear blend is compared with: the active model's method where that is another one."""
+        node = self._active.node
+        with_scale = node is not None and node.model is not None and node.model.skinning is SkinningMethod.DQS_SCALE
+        return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
+
+    def place(self) -> None:
+        """Puts every overlay into its corner."""
+        width, height = self._viewport.width(), self._viewport.height()
+        self.statistics.move(MARGIN, MARGIN)
+        self.gizmo.move(width - self.gizmo.width() - MARGIN, MARGIN)
+        self.legend.move(MARGIN, height - self.legend.height() - MARGIN)
+        self.stability.move(width - self.stability.width() - MARGIN, height - self.stability.height() - MARGIN)
+        self.divider.place()
+        self.empty.setGeometry(0, 0, width, height)
+        column = round(self.divider.value * width)
+        left, right = self.sides
+        left.move(column - left.width() - 2 * MARGIN, height - left.height() - MARGIN)
+        right.move(column + 2 * MARGIN, height - right.height() - MARGIN)
+
+    def _on_drawn(self, drawn: Drawn) -> None:
+        self.gizmo.set_rotation(self._document.view_state.camera.rotation())
+        if self._document.scene.view.comparison is Comparison.DIFFERENCE:
+            self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "file units")
+            self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
+        if self.statistics.isVisible():
+            self.statistics.set_rows(self._rows(drawn))
+
+    def _rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+        counts = self._count_rows(drawn) if self._document.scene.view.statistics else []
+        return counts + comparison_rows(drawn.comparison)
+
+    def _count_rows(self, drawn: Drawn) -> list[tuple[str, str]]:
+        engine = self._client.engine
+        if engine is None:
+            return []
+        counts = engine.statistics()
+        rows = [
+            ("Vertices", f"{counts.vertices:,}"),
+            ("Triangles", f"{counts.triangles:,}"),
+            ("Bones", f"{counts.bones:,}"),
+        ]
+        if self._document.scene.of_kind("emitter"):
+            rows.append(("Particles", f"{counts.particles:,}"))
+        step = self._active.frame_step
+        if step > 0.0:
+            rows.append(("Frame", f"{self._playback.playhead.time / step:.1f}"))
+        if self._playback.playhead.playing and drawn.rate.per_second > 0.0:
+            rows.append(("Pictures/s", f"{drawn.rate.per_second:.0f}"))
+        return rows
+
+    # --- the divider ----------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._gesture = self._document.new_gesture("Move the divider")
+
+    def _edit(self, place: float) -> None:
+        self._document.set_value(ParamRef(VIEW, VIEW, "divider"), place, self._gesture)
+
+    def _finish(self) -> None:
+        if self._gesture is not None:
+            self._document.end_gesture(self._gesture)
+        self._gesture = None
+
+    def _cancel(self) -> None:
+        if self._gesture is not None:
+            self._document.cancel_gesture(self._gesture)
+        self._gesture = None
+
+
+def comparison_rows(statistics: ComparisonStatistics | None) -> list[tuple[str, str]]:
+    """Distance of the two methods and the volume each gains or loses against the bind pose."""
+    if statistics is None:
+        return []
+    return [
+        ("Largest distance", f"{statistics.maximum:.4g}"),
+        ("Mean distance", f"{statistics.mean:.4g}"),
+        ("Volume LBS", f"{statistics.lbs_volume_change:+.2%}"),
+        ("Volume DQS", f"{statistics.dqs_volume_change:+.2%}"),
+    ]

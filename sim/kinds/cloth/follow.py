@@ -1,0 +1,120 @@
+"""Lets the held particles of a cloth follow a bone or the skin of a figure."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.model.character import Character
+from sim.scene.scene import NodeId, Scene
+from sim.skin.attachment import Attachment, attach, joined
+
+Float64 = npt.NDArray[np.float64]
+Bool = npt.NDArray[np.bool_]
+
+
+class PinFollower:
+    """Ties held particles to what their settings name, at the moment of the first step; then moves them.
+
+    A particle that is held later is tied where it is then.  Where the model or the bone is missing the particles stay
+    where they are.
+    """
+
+    def __init__(self, settings: ClothSettings) -> None:
+        self._settings = settings
+        self._figure: Character | None = None
+        self._tied: Bool | None = None
+        self._in_joint: Float64 = np.zeros((0, 3))
+        self._attachment: Attachment | None = None
+        self._vertices: BufferTexture | None = None
+
+    def is_of(self, settings: ClothSettings) -> bool:
+        """Whether it does what these settings want."""
+        return _target_of(settings) == _target_of(self._settings)
+
+    def follows(self, figures: Mapping[NodeId, Character]) -> bool:
+        """Whether the particles ride on something."""
+        return self._settings.pin_target is not PinTarget.WORLD and self._settings.pin_node in figures
+
+    def missing(self, scene: Scene, figures: Mapping[NodeId, Character]) -> str:
+        """What there is not to follow, as the end of a sentence; "" for nothing, or while a model is being read."""
+        settings = self._settings
+        if settings.pin_target is PinTarget.WORLD:
+            return ""
+        if not scene.has(settings.pin_node) or scene.node(settings.pin_node).model is None:
+            return "the model that its pins follow is not in the scene; they stay where they are"
+        figure, name = figures.get(settings.pin_node), scene.node(settings.pin_node).name
+        if figure is None:
+            return ""
+        if settings.pin_target is PinTarget.BONE and figure.joint_frame(settings.pin_bone) is None:
+            return f"{name} has no bone {settings.pin_bone!r} for its pins to follow; they stay where they are"
+        if settings.pin_target is PinTarget.SURFACE and not figure.model.mesh.triangle_count:
+            return f"{name} has no surface for its pins to follow; they stay where they are"
+        return ""
+
+    def detach(self) -> None:
+        """Ties anew at the next step, because the cloth started again."""
+        self._tied = self._attachment = None
+        if self._vertices is not None:
+            self._vertices.release()
+            self._vertices = None
+
+    def move(self, cloth: ClothSystem, figures: Mapping[NodeId, Character]) -> None:
+        """Sets where the held particles go in the step that ends with the figures as they stand now."""
+        figure = figures.get(self._settings.pin_node)
+        if figure is not self._figure:
+            # A model that was read again has other buffers.
+            self.detach()
+            self._figure = figure
+        if figure is None or not cloth.pinned.any():
+            return
+        if self._settings.pin_target is PinTarget.BONE:
+            self._move_with_bone(cloth, figure)
+        elif self._settings.pin_target is PinTarget.SURFACE and figure.model.mesh.triangle_count:
+            self._move_with_surface(cloth, figure)
+
+    def _move_with_bone(self, cloth: ClothSystem, figure: Character) -> None:
+        frame = figure.joint_frame(self._settings.pin_bone)
+        if frame is None:
+            return
+        new = self._newly_held(cloth)
+        if new.any():
+            if len(self._in_joint) != len(new) or self._tied is None:
+                self._in_joint = np.zeros((len(new), 3))
+            self._in_joint[new] = (_places(cloth, new) - frame[:3, 3]) @ frame[:3, :3]
+        self._tied = cloth.pinned.copy()
+        cloth.set_pin_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
+
+    def _move_with_surface(self, cloth: ClothSystem, figure: Character) -> None:
+        vertices = figure.primary.vertices
+        new = self._newly_held(cloth)
+        if self._vertices is None:
+            self._vertices = BufferTexture(vertices.context, vertices, "rgba32f", label="worn surface")
+        if self._tied is None or not np.array_equal(self._tied, cloth.pinned):
+            placed = figure.primary.read()["position"][:, :3].astype(np.float64)
+            world = placed @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
+            numbers = np.flatnonzero(new).astype(np.int32)
+            added = attach(numbers, _places(cloth, new), world, figure.model.mesh.triangles)
+            self._attachment = added if self._attachment is None else joined(self._attachment, added, cloth.pinned)
+            cloth.attach_pins(self._attachment)
+            self._tied = cloth.pinned.copy()
+        texels = vertices.dtype.itemsize // 16
+        cloth.follow_surface(self._vertices, texels, figure.world_from_model)
+
+    def _newly_held(self, cloth: ClothSystem) -> Bool:
+        """Held particles that are not tied yet, shape (P,)."""
+        return cloth.pinned & ~self._tied if self._tied is not None else cloth.pinned.copy()
+
+
+def _places(cloth: ClothSystem, chosen: Bool) -> Float64:
+    """Places of some particles now [m], shape (N, 3); after the start this waits for the GPU."""
+    everything = cloth.positions() if cloth.step_count else cloth.model.positions
+    places: Float64 = everything[chosen].astype(np.float64)
+    return places
+
+
+def _target_of(settings: ClothSettings) -> tuple[PinTarget, NodeId, str]:
+    return settings.pin_target, settings.pin_node, settings.pin_bone

@@ -1,0 +1,149 @@
+"""ClothModel: what is built once from settings and a mesh.  Immutable; knows neither time nor OpenGL."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.cloth.error import ClothError
+from sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
+from sim.kinds.cloth.mesh_springs import area_shares, mesh_springs
+from sim.kinds.cloth.pins import pin_flags
+from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
+from sim.kinds.cloth.springs import Springs
+from sim.kinds.cloth.surface import ClothSurface, weld
+
+Float64 = npt.NDArray[np.float64]
+
+_LIGHTEST = 0.05
+"""Smallest share of a particle, as a part of the mean: lighter ones would need far too short steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClothModel:
+    """Topology and rest shape of a cloth.
+
+    Attributes:
+        positions: Rest places in the world [m], shape (P, 3).
+        shares: What the mass of each particle is in proportion to: its area [m²], or 1, shape (P,).
+        springs: All springs.
+        faces: Triangles between particles, shape (T', 3).
+        grid: The sheet, or None for a mesh.
+        surface: Triangles as they are drawn, in the world.
+        particle_of_vertex: Particle behind each drawn vertex, shape (V,).
+        is_material: Whether springs share the constants of a material.
+    """
+
+    positions: Float64
+    shares: Float64
+    springs: Springs
+    faces: npt.NDArray[np.uint32]
+    grid: GridShape | None
+    surface: ClothSurface
+    particle_of_vertex: npt.NDArray[np.int32]
+    is_material: bool
+
+    @property
+    def particle_count(self) -> int:
+        """Number of particles."""
+        return len(self.positions)
+
+    @property
+    def extent(self) -> float:
+        """Longest edge of the box around the rest shape [m]."""
+        return float(np.ptp(self.positions, axis=0).max())
+
+    @property
+    def border_share(self) -> float:
+        """Part of the constants of its kind that a spring along the border of a sheet has."""
+        return 0.5 if self.is_material else 1.0
+
+    def spring_factors(self) -> dict[str, float]:
+        """Factors of the springs inside a sheet, by direction."""
+        assert self.grid is not None
+        factors = self.grid.spring_factors()
+        return factors if self.is_material else dict.fromkeys(factors, 1.0)
+
+    def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
+        """Which particles the settings hold, shape (P,); ClothError if their list cannot be read."""
+        return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
+
+
+def build_cloth(
+    settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
+) -> ClothModel:
+    """Particles and springs of a sheet, or of a surface.
+
+    Args:
+        settings: What to build.
+        surface: Triangles in the frame of the node, for the source MESH; otherwise unused.
+        world_from_cloth: Placement of the node, shape (4, 4); the springs are at rest after it, scale included.
+
+    Raises:
+        ClothError: If the surface is missing, has no area, or has too many springs at one particle.
+    """
+    placement = np.eye(4) if world_from_cloth is None else world_from_cloth
+    material = settings.mode is ClothMode.MATERIAL
+    if settings.source is ClothSource.GRID:
+        return _sheet(settings, placement, material)
+    if surface is None:
+        raise ClothError("a cloth from a mesh needs a file with triangles")
+    return _from_surface(_placed(surface, placement), material)
+
+
+def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> ClothModel:
+    scale = np.linalg.norm(placement[:3, :3], axis=0)
+    if scale.min() < 1e-9:
+        raise ClothError("the node of the cloth is scaled to nothing")
+    across = settings.width / (settings.columns - 1)
+    along = settings.height / (settings.rows - 1)
+    local = grid_surface(GridShape(settings.columns, settings.rows, across, along), settings.placement)
+    surface = _placed(local, placement)
+    # Shear in the placement cannot happen: a node has no shear.  The scale stretches the cells.
+    steps = surface.positions.reshape(settings.rows, settings.columns, 3)
+    shape = GridShape(
+        settings.columns,
+        settings.rows,
+        across if _is_rigid(scale) else float(np.linalg.norm(steps[0, 1] - steps[0, 0])),
+        along if _is_rigid(scale) else float(np.linalg.norm(steps[1, 0] - steps[0, 0])),
+    )
+    return ClothModel(
+        positions=surface.positions,
+        shares=cell_shares(shape) if material else np.ones(shape.particle_count),
+        springs=grid_springs(shape, material=material),
+        faces=surface.triangles,
+        grid=shape,
+        surface=surface,
+        particle_of_vertex=np.arange(shape.particle_count, dtype=np.int32),
+        is_material=material,
+    )
+
+
+def _from_surface(surface: ClothSurface, material: bool) -> ClothModel:
+    welded = weld(surface)
+    areas = area_shares(welded.positions, welded.triangles)
+    if not len(welded.triangles) or not areas.sum() > 0.0:
+        raise ClothError("the triangles of the cloth have no area")
+    areas = np.maximum(areas, _LIGHTEST * areas.mean())
+    return ClothModel(
+        positions=welded.positions,
+        shares=areas if material else np.ones(len(areas)),
+        springs=mesh_springs(welded.positions, welded.triangles, material=material),
+        faces=welded.triangles,
+        grid=None,
+        surface=surface,
+        particle_of_vertex=welded.particle_of_vertex,
+        is_material=material,
+    )
+
+
+def _placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
+    if np.array_equal(placement, np.eye(4)):
+        return surface
+    return ClothSurface(
+        surface.positions @ placement[:3, :3].T + placement[:3, 3], surface.texcoords, surface.triangles
+    )
+
+
+def _is_rigid(scale: Float64) -> bool:
+    return bool(np.allclose(scale, 1.0, rtol=0.0, atol=1e-12))

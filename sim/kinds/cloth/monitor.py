@@ -1,0 +1,141 @@
+"""ClothMonitor: energies and strain of a cloth, and the newest state that is sound.
+
+The check runs on the GPU after every step, so that a state that blew up is never shown; the processor learns of it a
+little later, without waiting.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.ping_pong import PingPong
+from sim.gl.readback import Readback
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
+from sim.kinds.cloth.material import ClothConstants
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.solver import holds, spring_uniforms
+
+CHUNK = 64
+BROKEN = 1e29
+"""Strains from here on stand for places that are not numbers, or beyond the end of the world."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClothStatistics:
+    """A cloth at one moment.
+
+    Attributes:
+        time: Since the start [s].
+        kinetic, elastic, potential: Energies [J]; the potential counts from the world's origin.
+        strain: Largest lengthening of a thread over its rest length; negative where all are slack.
+    """
+
+    time: float
+    kinetic: float
+    elastic: float
+    potential: float
+    strain: float
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every particle is somewhere."""
+        return self.strain < BROKEN and bool(np.isfinite(self.kinetic + self.elastic + self.potential))
+
+
+class ClothMonitor:
+    """Measures a state and keeps the newest sound one.
+
+    Attributes:
+        measures: Record of `MEASURE` for each particle, of the step checked last.
+        kept: The newest sound state; the last number of its velocity is that of the step that went wrong, or 0.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        model: ClothModel,
+        tables: ClothTables,
+        rest: np.ndarray,
+    ) -> None:
+        self._model, self._tables = model, tables
+        self.kept = PingPong(context, rest, label="cloth kept")
+        self.measures = Buffer(context, np.zeros(len(rest), MEASURE), usage="copy", label="cloth measures")
+        self._vertices = VertexArray(context, label="cloth monitor")
+        self._levels = [(self.measures, BufferTexture(context, self.measures, "rgba32f"))]
+        while self._levels[-1][0].count > 1:
+            size = -(-self._levels[-1][0].count // CHUNK)
+            total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
+            self._levels.append((total, BufferTexture(context, total, "rgba32f")))
+        self._measure = Kernel(library, "cloth/measure.vert", MEASURED, defines=tables.defines)
+        self._reduce = Kernel(library, "cloth/reduce.vert", MEASURED, defines={"CHUNK": CHUNK})
+        self._keep = Kernel(library, "cloth/keep.vert", CLOTH_STATE)
+        self._readback = Readback(context, label="cloth total")
+        self._requested_at = 0.0
+        self._token = object()
+
+    def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
+        """Measure the state after step `step_number` (from 1) and keep it if it is sound; nothing waits."""
+        self.measure(state.texture, constants)
+        self._keep.program["u_state"] = state.texture
+        self._keep.program["u_total"] = self._levels[-1][1]
+        limit = constants.stretch_limit - 1.0
+        self.kept.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
+
+    def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
+        """Write energies and strain of a state, and their totals."""
+        program = self._measure.program
+        if not holds(program, self._token, constants):
+            for name, value in spring_uniforms(self._model, constants).items():
+                program.set_if_active(name, value)
+            program["u_inverse_mass"] = 1.0 / constants.mass_scale
+            program["u_gravity"] = constants.gravity
+            program["u_count"] = self._model.particle_count
+        for name, texture in self._tables.textures.items():
+            program[name] = texture
+        self._measure.run(self._vertices, self.measures, self.measures.count, u_state=state)
+        for (source, texture), (target, _) in zip(self._levels[:-1], self._levels[1:], strict=True):
+            self._reduce.run(self._vertices, target, target.count, u_records=texture, u_count=source.count)
+
+    def reset(self, rest: np.ndarray) -> None:
+        """Keep this state, forgetting that anything went wrong."""
+        self.kept.write(rest)
+        self._readback.poll()
+
+    def request(self, time: float) -> None:
+        """Ask for the totals of the step checked last, which ended at `time` [s]."""
+        if self._readback.request(self._levels[-1][0]):
+            self._requested_at = time
+
+    def poll(self) -> ClothStatistics | None:
+        """The statistics asked for, once they are there; never waits."""
+        total = self._readback.poll()
+        return None if total is None else _statistics(total[0], self._requested_at)
+
+    def read(self, time: float) -> ClothStatistics:
+        """The totals of the step checked last; waits for the GPU."""
+        return _statistics(self._levels[-1][0].read()[0], time)
+
+    def failed_step(self) -> int:
+        """Number of the step that went wrong, 0 for none; waits for the GPU."""
+        return int(self.kept.newest.read(count=1)["velocity"][0, 3])
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for buffer, texture in self._levels:
+            texture.release()
+            buffer.release()
+        self.kept.release()
+        self._vertices.release()
+        self._readback.release()
+
+
+def _statistics(total: np.void, time: float) -> ClothStatistics:
+    values = {name: float(total[name]) for name in MEASURE.names}
+    return ClothStatistics(time=time, **values)

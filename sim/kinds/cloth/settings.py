@@ -1,0 +1,275 @@
+"""Settings of a cloth: its shape, its fabric, the air around it, its pins and its solver.  Pure; knows no OpenGL."""
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from sim.scene.clock import STEP_TIME
+from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.vectors import Colour, Vec3
+
+COLUMNS_MAX = 1024
+SUBSTEPS_MAX = 4096
+MESH_SUFFIXES = (".obj", ".ezm", ".ezb")
+IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp")
+
+
+class ClothSource(enum.Enum):
+    """Where the shape of a cloth comes from."""
+
+    GRID = "grid"
+    MESH = "mesh"
+
+
+class ClothPlacement(enum.Enum):
+    """How a sheet lies in the frame of its node before the simulation starts.
+
+    HANGING has its top edge through the origin and falls below it, FLAT is horizontal about the origin, FREE stands
+    upright about the origin, for the node's transform to turn.
+    """
+
+    HANGING = "hanging"
+    FLAT = "flat"
+    FREE = "free"
+
+
+class ClothMode(enum.Enum):
+    """What the fabric is described by: a material, whatever the resolution, or the springs themselves."""
+
+    MATERIAL = "material"
+    SPRINGS = "springs"
+
+
+class PinPreset(enum.Enum):
+    """Particles that are held, beside those listed; edges are named as a hanging sheet is seen from the front."""
+
+    NONE = "none"
+    CORNERS = "top corners"
+    ALL_CORNERS = "all corners"
+    TOP = "top edge"
+    BOTTOM = "bottom edge"
+    LEFT = "left edge"
+    RIGHT = "right edge"
+    BORDER = "whole border"
+    ALL = "all"
+
+
+class PinTarget(enum.Enum):
+    """What the pins follow: nothing, a bone, or the nearest point of a skinned surface."""
+
+    WORLD = "world"
+    BONE = "bone"
+    SURFACE = "surface"
+
+
+class ClothLook(enum.Enum):
+    """What of a cloth is drawn: its surface, the surface or the threads coloured by strain, or its particles."""
+
+    SURFACE = "surface"
+    STRAIN = "strain"
+    SPRINGS = "springs"
+    POINTS = "points"
+
+
+class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A sheet or a mesh of particles and springs."""
+
+    source: Annotated[
+        ClothSource, param("A rectangular sheet, or the triangles of a file.", group="Shape", effect=Effect.REBUILD)
+    ] = ClothSource.GRID
+    mesh_path: Annotated[
+        str,
+        param("File whose triangles become cloth; stored relative to the project.", group="Shape", label="Mesh file",
+              role=Role.PATH, suffixes=MESH_SUFFIXES, effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
+    mesh_section: Annotated[
+        str,
+        param("Section of the file that becomes cloth; empty for all of it.", group="Shape", role=Role.SECTION,
+              source="mesh_path", effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
+    columns: Annotated[
+        int,
+        param("Particles across the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256), group="Shape",
+              effect=Effect.REBUILD),
+    ] = 48  # fmt: skip
+    rows: Annotated[
+        int,
+        param("Particles along the sheet.", lo=2, hi=COLUMNS_MAX, soft=(2, 256), group="Shape", effect=Effect.REBUILD),
+    ] = 48  # fmt: skip
+    width: Annotated[
+        float,
+        param("Size of the sheet across.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Shape",
+              effect=Effect.REBUILD),
+    ] = 1.5  # fmt: skip
+    height: Annotated[
+        float,
+        param("Size of the sheet along.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Shape",
+              effect=Effect.REBUILD),
+    ] = 1.5  # fmt: skip
+    placement: Annotated[
+        ClothPlacement,
+        param("How the sheet lies at the start, in the frame of its node.", group="Shape", effect=Effect.REBUILD),
+    ] = ClothPlacement.HANGING
+
+    mode: Annotated[
+        ClothMode,
+        param("A material that stays itself whatever the resolution, or the constants of the springs.",
+              group="Fabric", effect=Effect.REBUILD),
+    ] = ClothMode.MATERIAL  # fmt: skip
+    density: Annotated[
+        float,
+        param("Mass of a square metre of the material.", unit="kg/m²", lo=1e-4, hi=1e3, soft=(0.01, 2.0),
+              scale=Scale.LOG, group="Fabric"),
+    ] = 0.2  # fmt: skip
+    stretch_stiffness: Annotated[
+        float,
+        param("Pull along the threads that would double the length, for each metre of width.", unit="N/m", lo=0.0,
+              hi=1e7, soft=(1.0, 1e4), scale=Scale.LOG, group="Fabric"),
+    ] = 300.0  # fmt: skip
+    shear_stiffness: Annotated[
+        float,
+        param("Resistance to a change of the angle between the threads, for each metre of width.", unit="N/m", lo=0.0,
+              hi=1e7, soft=(0.1, 1e4), scale=Scale.LOG, group="Fabric"),
+    ] = 60.0  # fmt: skip
+    bend_stiffness: Annotated[
+        float,
+        param("Moment that holds a curvature of one per metre, for each metre of width.", unit="N·m", lo=0.0, hi=1e3,
+              soft=(1e-7, 1e-1), scale=Scale.LOG, group="Fabric"),
+    ] = 2e-5  # fmt: skip
+    internal_damping: Annotated[
+        float,
+        param("Damping of every spring as a time: its damping constant is this times its stiffness.", unit="s",
+              lo=0.0, hi=1.0, soft=(1e-6, 1e-2), scale=Scale.LOG, group="Fabric"),
+    ] = 1e-4  # fmt: skip
+
+    particle_mass: Annotated[
+        float,
+        param("Mass of every particle.", unit="kg", lo=1e-9, hi=1e6, soft=(1e-4, 10.0), scale=Scale.LOG,
+              group="Springs"),
+    ] = 1e-3  # fmt: skip
+    structural_stiffness: Annotated[
+        float,
+        param("Stiffness of the springs to the next particles.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4),
+              scale=Scale.LOG, group="Springs"),
+    ] = 500.0  # fmt: skip
+    shear_stiffness_spring: Annotated[
+        float,
+        param("Stiffness of the springs across the cells.", unit="N/m", lo=0.0, hi=1e8, soft=(0.1, 1e4),
+              scale=Scale.LOG, group="Springs", label="Shear stiffness"),
+    ] = 500.0  # fmt: skip
+    bend_stiffness_spring: Annotated[
+        float,
+        param("Stiffness of the springs to the particles after the next.", unit="N/m", lo=0.0, hi=1e8,
+              soft=(0.1, 1e4), scale=Scale.LOG, group="Springs", label="Bend stiffness"),
+    ] = 50.0  # fmt: skip
+    structural_damping: Annotated[
+        float,
+        param("Damping of the springs to the next particles.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
+              scale=Scale.LOG, group="Springs"),
+    ] = 0.01  # fmt: skip
+    shear_damping: Annotated[
+        float,
+        param("Damping of the springs across the cells.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-5, 10.0),
+              scale=Scale.LOG, group="Springs"),
+    ] = 0.01  # fmt: skip
+    bend_damping: Annotated[
+        float,
+        param("Damping of the springs to the particles after the next.", unit="N·s/m", lo=0.0, hi=1e6,
+              soft=(1e-5, 10.0), scale=Scale.LOG, group="Springs"),
+    ] = 0.001  # fmt: skip
+
+    air_drag: Annotated[
+        float,
+        param("Part of the velocity that still air takes away each second.", unit="1/s", lo=0.0, hi=1e4,
+              soft=(0.0, 5.0), step=0.05, group="Air"),
+    ] = 0.1  # fmt: skip
+    wind: Annotated[
+        Vec3, param("Velocity of the air.", unit="m/s", step=0.1, group="Air", bounded=False)
+    ] = (0.0, 0.0, 0.0)  # fmt: skip
+    turbulence: Annotated[
+        float,
+        param("Root mean square speed of the gusts that are added to the wind.", unit="m/s", lo=0.0, hi=100.0,
+              soft=(0.0, 10.0), step=0.1, group="Air"),
+    ] = 0.0  # fmt: skip
+    turbulence_scale: Annotated[
+        float,
+        param("Size of the gusts.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Air"),
+    ] = 1.0  # fmt: skip
+    turbulence_seed: Annotated[
+        int, param("Which of the random winds blows; the same number gives the same gusts.", lo=0, hi=2**31 - 1,
+                   soft=(0, 100), group="Air")
+    ] = 1  # fmt: skip
+    normal_drag: Annotated[
+        float,
+        param("Drag coefficient of the air that meets the cloth head on.", lo=0.0, hi=100.0, soft=(0.0, 4.0),
+              step=0.1, group="Air"),
+    ] = 1.2  # fmt: skip
+    tangent_drag: Annotated[
+        float,
+        param("Drag coefficient of the air that passes along the cloth.", lo=0.0, hi=100.0, soft=(0.0, 1.0),
+              step=0.01, group="Air"),
+    ] = 0.05  # fmt: skip
+
+    pins: Annotated[
+        PinPreset, param("Particles that are held.", group="Pins")
+    ] = PinPreset.CORNERS  # fmt: skip
+    pin_list: Annotated[
+        str,
+        param("Numbers of more held particles, such as 0 21 40-60; a minus before a number lets go.", group="Pins"),
+    ] = ""
+    pin_target: Annotated[
+        PinTarget, param("What the held particles follow.", group="Pins", label="Pins follow", effect=Effect.RESET)
+    ] = PinTarget.WORLD
+    pin_node: Annotated[
+        str, param("Model that the held particles follow.", group="Pins", label="Model of the pins",
+                   role=Role.MODEL_NODE, effect=Effect.RESET)
+    ] = ""  # fmt: skip
+    pin_bone: Annotated[
+        str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", role=Role.BONE,
+                   source="pin_node", effect=Effect.RESET)
+    ] = ""  # fmt: skip
+
+    look: Annotated[
+        ClothLook,
+        param("What is drawn: the surface, the strain of surface or threads, or the particles.", group="Look",
+              effect=Effect.VIEW),
+    ] = ClothLook.SURFACE  # fmt: skip
+    colour: Annotated[
+        Colour, param("Colour of the fabric, where it has no texture.", group="Look", role=Role.COLOUR,
+                      effect=Effect.VIEW)
+    ] = (0.62, 0.16, 0.17)  # fmt: skip
+    texture: Annotated[
+        str,
+        param("Image on the fabric; stored relative to the project.", group="Look", role=Role.PATH,
+              suffixes=IMAGE_SUFFIXES, effect=Effect.VIEW),
+    ] = ""  # fmt: skip
+
+    thickness: Annotated[
+        float,
+        param("Thickness of the fabric; half of it is kept free above every collider.", unit="m", lo=0.0, hi=1.0,
+              soft=(0.0, 0.05), step=0.001, group="Solver"),
+    ] = 0.01  # fmt: skip
+    gravity: Annotated[
+        Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Solver", bounded=False)
+    ] = (0.0, -9.81, 0.0)  # fmt: skip
+    substeps: Annotated[
+        int,
+        param("Parts that a step is solved in; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX,
+              soft=(1, 200), group="Solver"),
+    ] = 48  # fmt: skip
+    stretch_limit: Annotated[
+        float,
+        param("Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),
+              group="Solver"),
+    ] = 5.0  # fmt: skip
+
+    @property
+    def step_time(self) -> float:
+        """Duration of a step [s]."""
+        return STEP_TIME
+
+    @property
+    def substep_time(self) -> float:
+        """Duration of a substep [s]."""
+        return STEP_TIME / self.substeps

@@ -1,0 +1,54 @@
+"""ClothSheet: the drawn vertices of a cloth, made from its state on the GPU."""
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.cloth.buffers import PARTICLE, TEXCOORD, ClothTables
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.model.skinning import SKINNED
+
+
+class ClothSheet:
+    """Vertices with smooth normals, and the triangles between them.
+
+    Args:
+        context: Where it lives.
+        library: Where the program comes from.
+        model: Topology.
+        tables: Its neighbours as texels.
+
+    Attributes:
+        vertices: Records of `SKINNED`, position and normal in the world.
+        texcoords, triangles: What goes with them.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
+        self._model, self._tables = model, tables
+        particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
+        self._particles = Buffer(context, particles, label="cloth particles")
+        self._source = VertexArray(context, [Stream(self._particles)], label="cloth vertices")
+        records = SKINNED.zeros(len(particles))
+        self.vertices = Buffer(context, records, usage="copy", label="cloth vertices")
+        texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
+        self.texcoords = Buffer(context, texcoords, label="cloth texcoords")
+        self.triangles = Buffer(context, model.surface.triangles.ravel(), label="cloth triangles")
+        self._kernel = Kernel(library, "cloth/surface.vert", SKINNED, defines=tables.defines)
+
+    def write(self, state: BufferTexture) -> None:
+        """Make the vertices of a state, two texels a particle."""
+        program = self._kernel.program
+        for name, texture in self._tables.textures.items():
+            program.set_if_active(name, texture)
+        if self._model.grid is not None:
+            program["u_size"] = (self._model.grid.columns, self._model.grid.rows)
+        self._kernel.run(self._source, self.vertices, u_state=state)
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for owned in (self._particles, self._source, self.vertices, self.texcoords, self.triangles):
+            owned.release()

@@ -1,0 +1,188 @@
+"""The largest stable substep of a cloth, from its springs, masses and damping.
+
+Linearised about rest the scheme is stable if and only if h² λ + 2 h c < 4 for every mode, λ an eigenvalue of M⁻¹K and
+c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the mode that matters.
+Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.cloth.material import ClothConstants, constants_of
+from sim.kinds.cloth.model import ClothModel, build_cloth
+from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothSettings, PinPreset
+from sim.kinds.cloth.springs import SpringKind
+from sim.kinds.cloth.table import neighbour_table
+
+Float64 = npt.NDArray[np.float64]
+
+MARGIN = 0.8
+"""Part of the largest substep that is recommended."""
+
+ITERATIONS = 16
+"""Power iterations of a round; the best mode that they span together is kept (Lanczos), not the last one."""
+ROUNDS = 3
+"""Rounds; each is made for the substep that the one before has found."""
+_SPANNED = 1e-9
+
+SAMPLE_SIZE = 40
+"""Particles along a side from which on a sheet has the modes of a larger one, to a thousandth."""
+
+NEVER = 1e9
+"""Largest substep of a cloth without springs [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """How far a cloth is from blowing up.
+
+    Attributes:
+        h_max: Largest stable substep [s].
+        ratio: Substep over the largest stable one: below 1 the cloth is stable.
+        substeps: Fewest substeps that keep the margin, as many as are allowed at most.
+    """
+
+    h_max: float
+    ratio: float
+    substeps: int
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether the substep is below the bound."""
+        return self.ratio < 1.0
+
+
+class StabilityMeter:
+    """Stability of one model under settings that change.
+
+    Args:
+        model: The cloth; a large sheet is replaced by a small one with the same springs.
+    """
+
+    def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
+        self._modes = _Modes(sample_of(model, settings))
+        self._key: tuple[float, ...] | None = None
+        self._h_max = NEVER
+
+    def read(self, settings: ClothSettings) -> Stability:
+        """Stability now; as long as stiffness, damping and mass are the same this costs nothing."""
+        constants = constants_of(settings)
+        key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
+        if key != self._key:
+            self._h_max, self._key = self._modes.h_max(constants), key
+        needed = np.ceil(settings.step_time / (MARGIN * self._h_max))
+        substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
+        return Stability(self._h_max, settings.substep_time / self._h_max, substeps)
+
+
+def stability(model: ClothModel, settings: ClothSettings) -> Stability:
+    """Stability of a cloth under settings."""
+    return StabilityMeter(model, settings).read(settings)
+
+
+def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
+    """Fewest substeps that are stable with a margin."""
+    return stability(model, settings).substeps
+
+
+def largest_substep(stiffness: float, damping: float) -> float:
+    """Largest stable substep [s] of a mode.
+
+    Args:
+        stiffness: Eigenvalue of M⁻¹K [1/s²].
+        damping: The matching one of M⁻¹C [1/s].
+    """
+    if stiffness > 0.0:
+        return float((-2.0 * damping + np.sqrt(4.0 * damping**2 + 16.0 * stiffness)) / (2.0 * stiffness))
+    return 2.0 / damping if damping > 0.0 else NEVER
+
+
+def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
+    """The model itself, or a smaller sheet of the same cells."""
+    grid = model.grid
+    if grid is None or max(grid.columns, grid.rows) <= SAMPLE_SIZE:
+        return model
+    columns, rows = min(grid.columns, SAMPLE_SIZE), min(grid.rows, SAMPLE_SIZE)
+    smaller = msgspec.structs.replace(
+        settings,
+        columns=columns,
+        rows=rows,
+        width=grid.across * (columns - 1),
+        height=grid.along * (rows - 1),
+        pins=PinPreset.NONE,
+        pin_list="",
+    )
+    return build_cloth(smaller)
+
+
+class _Modes:
+    """Springs as a gather: what M^-1/2 (h² K + 2 h C) M^-1/2 does to a displacement."""
+
+    def __init__(self, model: ClothModel) -> None:
+        tables = [neighbour_table(model.springs, (kind,), model.particle_count) for kind in SpringKind]
+        self._shares = model.shares
+        self._index = np.concatenate([table.index for table in tables], axis=1)
+        self._factors = [table.factor for table in tables]
+        apart = model.positions[:, None, :] - model.positions[self._index]
+        length = np.linalg.norm(apart, axis=2, keepdims=True)
+        self._direction = apart / np.where(length > 0.0, length, 1.0)
+        # Neighbours in counter-phase are what springs resist most.
+        random = np.random.default_rng(0)
+        sign = random.choice([-1.0, 1.0], model.particle_count)
+        if model.grid is not None:
+            row, column = np.divmod(np.arange(model.particle_count), model.grid.columns)
+            sign = np.where((row + column) % 2 == 0, 1.0, -1.0)
+        self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
+
+    def h_max(self, constants: ClothConstants) -> float:
+        """Largest stable substep [s] under these constants."""
+        root = 1.0 / np.sqrt(self._shares * constants.mass_scale)
+        stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
+        circle = 2.0 * float((stiffness.sum(axis=1) * root**2).max(initial=0.0))
+        damped = 2.0 * float((damping.sum(axis=1) * root**2).max(initial=0.0)) + constants.air_drag
+        found = largest_substep(circle, damped)
+        if not (circle > 0.0 or damped > constants.air_drag):
+            return found
+        mode = self._start
+        for _ in range(ROUNDS):
+            strength = found**2 * stiffness + 2.0 * found * damping
+            mode = self._strongest_mode(mode, root, strength)
+            found = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
+        return found
+
+    def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
+        """Unit mode that springs of this strength resist most, among those that power iterations from `start` span."""
+        basis = [start / np.linalg.norm(start)]
+        images: list[Float64] = []
+        for _ in range(ITERATIONS):
+            images.append(self._applied(basis[-1], root, strength))
+            fresh = images[-1].copy()
+            for old in basis:
+                fresh -= (old * fresh).sum() * old
+            size = np.linalg.norm(fresh)
+            if not size > _SPANNED * np.linalg.norm(images[-1]):
+                break
+            basis.append(fresh / size)
+        used = np.array(basis[: len(images)]).reshape(len(images), -1)
+        _, vectors = np.linalg.eigh(used @ np.array(images).reshape(len(images), -1).T)
+        mode: Float64 = (vectors[:, -1] @ used).reshape(start.shape)
+        return mode / np.linalg.norm(mode)
+
+    def _of_mode(self, mode: Float64, root: Float64, stiffness: Float64, damping: Float64, air_drag: float) -> float:
+        kept = float((mode * self._applied(mode, root, stiffness)).sum())
+        lost = float((mode * self._applied(mode, root, damping)).sum())
+        return largest_substep(kept, lost + air_drag)
+
+    def _applied(self, mode: Float64, root: Float64, strength: Float64) -> Float64:
+        moved = mode * root[:, None]
+        stretch = np.einsum("pwx,pwx->pw", self._direction, moved[:, None, :] - moved[self._index])
+        force: Float64 = np.einsum("pw,pwx->px", strength * stretch, self._direction)
+        return force * root[:, None]
+
+    def _spread(self, constants: Float64) -> Float64:
+        return np.concatenate(
+            [factor * constants[kind] for kind, factor in zip(SpringKind, self._factors, strict=True)], axis=1
+        )

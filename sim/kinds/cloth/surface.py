@@ -1,0 +1,103 @@
+"""The surface a cloth is made of: triangles with texture coordinates, and which vertices are one particle.
+
+Vertices at the same place are one particle: files split them along seams of the texture, and a cloth must not rip
+there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Mesh
+from sim.kinds.cloth.error import ClothError
+
+Float64 = npt.NDArray[np.float64]
+Float32 = npt.NDArray[np.float32]
+UInt32 = npt.NDArray[np.uint32]
+
+_WELD = 1e-4
+"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle.
+
+Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could hold.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClothSurface:
+    """Triangles as they are drawn.
+
+    Attributes:
+        positions: Places of the vertices [m], shape (V, 3).
+        texcoords: shape (V, 2).
+        triangles: Corners, shape (T, 3).
+    """
+
+    positions: Float64
+    texcoords: Float32
+    triangles: UInt32
+
+
+@dataclass(frozen=True, slots=True)
+class WeldedSurface:
+    """The same triangles between particles.
+
+    Attributes:
+        positions: Places of the particles [m], shape (P, 3).
+        triangles: Corners as particles, without those that have lost their area, shape (T', 3).
+        particle_of_vertex: shape (V,).
+    """
+
+    positions: Float64
+    triangles: UInt32
+    particle_of_vertex: npt.NDArray[np.int32]
+
+
+def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> ClothSurface:
+    """Triangles of a mesh, or of one of its sections, with the vertices they use.
+
+    Args:
+        mesh: Any triangles.
+        section: Name of a section; empty for all of the mesh.
+        name: What the message of an error calls the mesh.
+
+    Raises:
+        ClothError: If there is no such section, or it has no triangles.
+    """
+    triangles = mesh.triangles
+    if section:
+        found = [part for part in mesh.sections if part.name == section]
+        if not found:
+            known = ", ".join(part.name for part in mesh.sections) or "none"
+            raise ClothError(f"{name}: no section {section!r}; it has {known}")
+        ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in found]
+        triangles = np.concatenate(ranges)
+    if not len(triangles):
+        raise ClothError(f"{name}: no triangles to make a cloth of")
+    used, corners = np.unique(triangles, return_inverse=True)
+    return ClothSurface(
+        mesh.positions[used].astype(np.float64),
+        np.ascontiguousarray(mesh.texcoords[used], np.float32),
+        corners.reshape(-1, 3).astype(np.uint32),
+    )
+
+
+def weld(surface: ClothSurface) -> WeldedSurface:
+    """Joins vertices at the same place."""
+    positions = surface.positions
+    lo = positions.min(axis=0)
+    extent = max(float((positions - lo).max()), np.finfo(np.float64).tiny)
+    keys = np.rint((positions - lo) / (extent * _WELD)).astype(np.int64)
+    _, first, particle = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    # Particles in the order in which the file names them first, so that numbers stay near those of the vertices.
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    particle_of_vertex = rank[particle.ravel()].astype(np.int32)
+    triangles = particle_of_vertex[surface.triangles].astype(np.uint32)
+    whole = (
+        (triangles[:, 0] != triangles[:, 1])
+        & (triangles[:, 1] != triangles[:, 2])
+        & (triangles[:, 2] != triangles[:, 0])
+    )
+    return WeldedSurface(positions[first[order]], triangles[whole], particle_of_vertex)

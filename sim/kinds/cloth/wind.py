@@ -1,0 +1,72 @@
+"""Wind with gusts: a sum of random waves, each of which carries no divergence, that travel with the mean wind.
+
+Velocity of the air at x and t: wind + Σ a_m cos(k_m · x + φ_m(t)), with every a_m at right angles to its k_m.
+
+Source: R. H. Kraichnan 1970, "Diffusion by a random velocity field"; J. C. H. Fung et al. 1992, "Kinematic
+simulation of homogeneous turbulence", for the turning of the eddies.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.cloth.settings import ClothSettings
+
+Float64 = npt.NDArray[np.float64]
+
+WAVE_COUNT = 8
+
+_SPREAD = 2.0
+"""Wavelengths lie between the scale divided by this and the scale times this."""
+
+_TURNING = 0.5
+"""Angular frequency of an eddy over its wave number times the speed of the gusts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gusts:
+    """Waves of the air at one moment.
+
+    Attributes:
+        waves: Wave vectors [rad/m] and phases [rad], shape (M, 4).
+        amplitudes: Velocities [m/s], shape (M, 3).
+    """
+
+    waves: Float64
+    amplitudes: Float64
+
+
+def gusts_at(settings: ClothSettings, time: float) -> Gusts:
+    """The waves of the settings at `time` [s] since the start; phases lie in 0 to 2π."""
+    direction, across, ratio, start = _random_waves(settings.turbulence_seed)
+    number = 2.0 * np.pi * ratio / settings.turbulence_scale
+    wave = direction * number[:, None]
+    # Each wave has a mean square of half its amplitude squared; together they are the square of the strength.
+    amplitudes = across * (settings.turbulence * np.sqrt(2.0 / WAVE_COUNT))
+    turning = _TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)
+    phase = np.mod(start + turning * time, 2.0 * np.pi)
+    return Gusts(np.concatenate([wave, phase[:, None]], axis=1), amplitudes)
+
+
+@functools.lru_cache(maxsize=16)
+def _random_waves(seed: int) -> tuple[Float64, Float64, Float64, Float64]:
+    """Directions of travel and of motion, unit vectors (M, 3) each; relative wave numbers and first phases, (M,)."""
+    random = np.random.default_rng(seed)
+    direction = _unit(random.normal(size=(WAVE_COUNT, 3)))
+    ratio = _SPREAD ** random.uniform(-1.0, 1.0, WAVE_COUNT)
+    across = _unit(np.cross(direction, random.normal(size=(WAVE_COUNT, 3))))
+    return direction, across, ratio, random.uniform(0.0, 2.0 * np.pi, WAVE_COUNT)
+
+
+def air_velocity(wind: Float64, gusts: Gusts, points: Float64) -> Float64:
+    """Velocity of the air [m/s] at points (n, 3)."""
+    angle = points @ gusts.waves[:, :3].T + gusts.waves[:, 3]
+    velocity: Float64 = wind + np.cos(angle) @ gusts.amplitudes
+    return velocity
+
+
+def _unit(vectors: Float64) -> Float64:
+    unit: Float64 = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit

@@ -1,0 +1,194 @@
+"""Fits one capsule and one ellipsoid to a cloud of surface points, and takes the better.
+
+A pattern search over centre, turn and sizes from a start by principal axes; robust, because distances count and not
+their squares.  A point left outside counts four times: what lies on the body should not sink into it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.collider.settings import SMALLEST_SIZE, ColliderShape
+from sim.maths import quaternion
+from sim.solids.shapes import rounded_box_distance
+
+Float64 = npt.NDArray[np.float64]
+
+_OUTSIDE = 4.0
+"""Weight of a distance outside over one inside."""
+
+_BULK = 0.02
+"""Weight of the sizes themselves: holds the open ends, where no points are, from growing."""
+
+_ROUNDS = 12
+_PLACE, _TURN = 3, 6
+"""The first parameters are the centre, the next a small turn; the sizes follow."""
+
+Distance = Callable[[Float64, Float64], Float64]
+"""Signed distance (n,) of points (n, 3) in the frame of a shape, by its sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedShape:
+    """A shape in the frame of the points.
+
+    Attributes:
+        shape: Capsule or ellipsoid.
+        size: As in `ColliderState`, shape (3,).
+        centre: shape (3,).
+        rotation: points_from_shape, shape (3, 3).
+        error: Mean distance of the points, those outside counted more, and a little of the sizes.
+    """
+
+    shape: ColliderShape
+    size: Float64
+    centre: Float64
+    rotation: Float64
+    error: float
+
+
+def fit_shape(points: Float64, weights: Float64, along: Float64 | None = None) -> FittedShape:
+    """The capsule or ellipsoid that comes closest to surface points.
+
+    Args:
+        points: shape (n, 3), at least one.
+        weights: Share of each point, the area around it, shape (n,).
+        along: Direction that the long axis may take instead of the principal one, shape (3,); of a bone.
+    """
+    share = weights / weights.sum()
+    frames = [_principal(points, share)]
+    if along is not None and np.linalg.norm(along) > 0.0:
+        frames.append(_along(frames[0], along / np.linalg.norm(along)))
+    capsules, ellipsoids = _capsule_starts(points, frames), _ellipsoid_starts(points, frames)
+    found = (
+        _fit(ColliderShape.CAPSULE, _capsule_distance, capsules, points, share),
+        _fit(ColliderShape.ELLIPSOID, ellipsoid_distance_estimate, ellipsoids, points, share),
+    )
+    return min(found, key=lambda fitted: fitted.error)
+
+
+def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
+    """First-order signed distance (n,): exact on the surface and its gradient there, quick elsewhere."""
+    level = np.linalg.norm(points / semi_axes, axis=1)
+    slope = np.maximum(np.linalg.norm(points / semi_axes**2, axis=1), 1e-12)
+    estimate: Float64 = level * (level - 1.0) / slope
+    return np.where(level < 1e-6, -semi_axes.min(), estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a search begins: a frame (3, 3), and a centre (3,) and sizes in it."""
+
+    frame: Float64
+    centre: Float64
+    sizes: Float64
+
+
+@dataclass(frozen=True, slots=True)
+class _Objective:
+    """Error of a fit as a function of its parameters: centre (3), small turn (3), sizes."""
+
+    points: Float64
+    share: Float64
+    frame: Float64
+    distance: Distance
+
+    def place(self, parameters: Float64) -> tuple[Float64, Float64]:
+        """Centre (3,) and rotation (3, 3)."""
+        vector = parameters[_PLACE:_TURN]
+        turn = quaternion.from_axis_angle(vector, np.linalg.norm(vector))
+        return parameters[:_PLACE], quaternion.to_matrix(turn) @ self.frame
+
+    def error(self, parameters: Float64) -> float:
+        """Mean distance and a little of the sizes; infinite for sizes that are none."""
+        sizes = parameters[_TURN:]
+        if sizes.min() < SMALLEST_SIZE:
+            return float("inf")
+        centre, rotation = self.place(parameters)
+        apart = self.distance((self.points - centre) @ rotation, sizes)
+        mean = float(np.sum(self.share * np.where(apart > 0.0, _OUTSIDE * apart, -apart)))
+        return mean + _BULK * float(sizes.sum())
+
+
+def _fit(
+    shape: ColliderShape, distance: Distance, starts: list[_Start], points: Float64, share: Float64
+) -> FittedShape:
+    """The best fit of one shape, searched from the most promising start."""
+    tries = [(_Objective(points, share, start.frame, distance), _parameters(start)) for start in starts]
+    objective, parameters = min(tries, key=lambda tried: tried[0].error(tried[1]))
+    parameters, error = _search(objective, parameters)
+    centre, rotation = objective.place(parameters)
+    size = np.zeros(3)
+    size[: len(parameters) - _TURN] = parameters[_TURN:]
+    return FittedShape(shape, size, centre, rotation, error)
+
+
+def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]:
+    """Parameters and error of the least error found by changing single parameters at shrinking steps."""
+    length = float(parameters[_TURN:].max())
+    steps = np.full(len(parameters), 0.2 * length)
+    steps[_PLACE:_TURN] = 0.2
+    best = objective.error(parameters)
+    for _ in range(_ROUNDS):
+        improved = False
+        for index, step in product(range(len(parameters)), (1.0, -1.0)):
+            tried = parameters.copy()
+            tried[index] += step * steps[index]
+            value = objective.error(tried)
+            if value < best:
+                parameters, best, improved = tried, value, True
+        if not improved:
+            steps *= 0.5
+    return parameters, best
+
+
+def _parameters(start: _Start) -> Float64:
+    return np.concatenate([start.centre, np.zeros(3), start.sizes])
+
+
+def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
+    return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]
+
+
+def _capsule_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+    starts = []
+    for frame in frames:
+        low, high = _extent(points @ frame)
+        radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
+        straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
+        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
+    return starts
+
+
+def _ellipsoid_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+    starts = []
+    for frame in frames:
+        low, high = _extent(points @ frame)
+        starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
+    return starts
+
+
+def _principal(points: Float64, share: Float64) -> Float64:
+    """Principal axes as columns (3, 3) of a rotation; y is the longest, x the next."""
+    apart = points - share @ points
+    _, axes = np.linalg.eigh(apart.T @ (share[:, None] * apart))
+    x, y = axes[:, 1], axes[:, 2]
+    return np.stack([x, y, np.cross(x, y)], axis=1)
+
+
+def _along(frame: Float64, direction: Float64) -> Float64:
+    """`frame` turned so that its y is `direction`."""
+    x = frame[:, 0] - (frame[:, 0] @ direction) * direction
+    if np.linalg.norm(x) < 1e-6:
+        x = frame[:, 2] - (frame[:, 2] @ direction) * direction
+    x /= np.linalg.norm(x)
+    return np.stack([x, direction, np.cross(x, direction)], axis=1)
+
+
+def _extent(local: Float64) -> tuple[Float64, Float64]:
+    """Box (3,), (3,) of all points but a few stray ones."""
+    low, high = np.percentile(local, [2.0, 98.0], axis=0)
+    return low, high

@@ -1,0 +1,86 @@
+"""Settings of a collider: a solid that cloth and particles cannot enter.  Pure; knows neither physics nor OpenGL."""
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from sim.scene.params import Effect, Role, Scale, param
+
+SMALLEST_SIZE = 1e-4
+LARGEST_SIZE = 1e4
+
+Length = Annotated[float, msgspec.Meta(ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
+Lengths = tuple[Length, Length, Length]
+
+
+class ColliderShape(enum.Enum):
+    """Form of a collider in its own frame, centred on the origin."""
+
+    PLANE = "plane"
+    SPHERE = "sphere"
+    ELLIPSOID = "ellipsoid"
+    CAPSULE = "capsule"
+    BOX = "box"
+
+
+class ColliderSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A solid; the transform of its node places it in the world, or relative to the bone it rides on.
+
+    The scale of the node multiplies the sizes: each its own axis for ellipsoid and box; a sphere that is scaled
+    unevenly is an ellipsoid; a capsule takes the scale along y for its length and the geometric mean of the two others
+    for its radius; a plane has no size.
+    """
+
+    shape: Annotated[
+        ColliderShape,
+        param("Form: a plane is solid below its xz plane, a capsule stands along its y axis.", group="Shape"),
+    ] = ColliderShape.SPHERE
+    radius: Annotated[
+        float,
+        param("Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
+              scale=Scale.LOG, group="Shape", effect=Effect.STEP),
+    ] = 0.5  # fmt: skip
+    length: Annotated[
+        float,
+        param("Length of a capsule between the centres of its round ends.", unit="m", lo=SMALLEST_SIZE,
+              hi=LARGEST_SIZE, soft=(0.01, 10.0), scale=Scale.LOG, group="Shape", effect=Effect.STEP),
+    ] = 1.0  # fmt: skip
+    semi_axes: Annotated[
+        Lengths,
+        param("Half the length of each axis of an ellipsoid.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+              group="Shape", effect=Effect.STEP, bounded=False),
+    ] = (0.5, 0.5, 0.25)  # fmt: skip
+    half_sizes: Annotated[
+        Lengths,
+        param("Half the length of each edge of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
+              group="Shape", effect=Effect.STEP, bounded=False),
+    ] = (0.5, 0.5, 0.5)  # fmt: skip
+    friction: Annotated[
+        float,
+        param("Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
+              soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP),
+    ] = 0.3  # fmt: skip
+    restitution: Annotated[
+        float,
+        param("Part of the speed of an impact that a bounce gives back.", lo=0.0, hi=1.0, step=0.05, group="Surface",
+              effect=Effect.STEP),
+    ] = 0.0  # fmt: skip
+    bone_node: Annotated[
+        str, param("Model whose bone carries this collider; empty for none.", group="Bone", label="Model of the bone",
+                   role=Role.MODEL_NODE)
+    ] = ""  # fmt: skip
+    bone: Annotated[
+        str, param("Bone that carries this collider; its transform is then relative to the bone.", group="Bone",
+                   role=Role.BONE, source="bone_node")
+    ] = ""  # fmt: skip
+
+
+SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
+    ColliderShape.PLANE: (),
+    ColliderShape.SPHERE: ("radius",),
+    ColliderShape.ELLIPSOID: ("semi_axes",),
+    ColliderShape.CAPSULE: ("radius", "length"),
+    ColliderShape.BOX: ("half_sizes",),
+}
+"""Parameters that matter for each shape; the others keep their values, so that trying a shape loses nothing."""

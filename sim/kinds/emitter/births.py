@@ -1,0 +1,158 @@
+"""Who is born when: a pure function of time, so that any way of cutting time into steps bears the same particles.
+
+Time counts in steps of `STEP_TIME` since the start.  Birth number n goes to slot n mod capacity; a step from t0 to t1
+bears exactly the numbers whose moments lie in [t0, t1).
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from sim.kinds.emitter.bursts import Burst
+from sim.scene.clock import STEP_TIME
+
+GENERATIONS = 1 << 24
+"""A slot counts its births modulo this: what a float32 can count."""
+
+_ROUNDING = 1e-6
+"""Births this close to the end of a span [births] count as after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Births that follow one another at equal times.
+
+    Attributes:
+        first: Number of the first one.
+        count: How many.
+        moment: Of the first one [steps since the start].
+        spacing: Time from one to the next [steps]; 0 for a burst.
+    """
+
+    first: int
+    count: int
+    moment: float
+    spacing: float
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A steady stream and bursts.
+
+    Attributes:
+        per_step: Births of the stream in a step.
+        bursts: Sorted by time.
+        period: Time after which the bursts come again [steps]; 0 for never.
+        anchor: Moment from which the present rate counts [steps].
+        passed: Births of the stream that were due by then; need not be whole.
+    """
+
+    per_step: float
+    bursts: tuple[Burst, ...] = ()
+    period: float = 0.0
+    anchor: float = 0.0
+    passed: float = 0.0
+
+    def with_rate(self, rate: float, moment: float) -> "Schedule":
+        """The schedule whose stream goes on with another rate [1/s] from a moment on, without a gap or a jump."""
+        return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=self._due(moment))
+
+    def births_before(self, moment: float) -> int:
+        """How many are born before a moment [steps]."""
+        return self._stream_before(moment) + self._burst_births_before(moment)
+
+    def segments(self, start: float, end: float) -> list[Segment]:
+        """Births of the span [start, end), in the order of their numbers; a burst comes before what is born with it."""
+        found: list[Segment] = []
+        streamed, number = self._stream_before(start), self.births_before(start)
+        for moment, count in self._bursts_within(start, end):
+            until = self._stream_before(moment)
+            number = self._add_stream(found, number, streamed, until)
+            streamed = until
+            found.append(Segment(number, count, moment, 0.0))
+            number += count
+        self._add_stream(found, number, streamed, self._stream_before(end))
+        return found
+
+    def _add_stream(self, found: list[Segment], number: int, first: int, until: int) -> int:
+        if until <= first:
+            return number
+        moment = self.anchor + (first - self.passed) / self.per_step
+        found.append(Segment(number, until - first, moment, 1.0 / self.per_step))
+        return number + until - first
+
+    def _due(self, moment: float) -> float:
+        return self.passed + self.per_step * (moment - self.anchor)
+
+    def _stream_before(self, moment: float) -> int:
+        return max(math.ceil(self._due(moment) - _ROUNDING), 0)
+
+    def _burst_births_before(self, moment: float) -> int:
+        total = 0
+        for burst in self.bursts:
+            past = moment - burst.moment
+            times = math.ceil(past / self.period - _ROUNDING) if self.period else int(past > 0.0)
+            total += burst.count * max(times, 0)
+        return total
+
+    def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
+        """Moments and sizes of the bursts in [start, end), in order; those listed first come first."""
+        found: list[tuple[float, int]] = []
+        for burst in self.bursts:
+            if not self.period:
+                if start <= burst.moment < end:
+                    found.append((burst.moment, burst.count))
+                continue
+            turn = max(math.ceil((start - burst.moment) / self.period - _ROUNDING), 0)
+            while turn < math.ceil((end - burst.moment) / self.period - _ROUNDING):
+                found.append((burst.moment + turn * self.period, burst.count))
+                turn += 1
+        return sorted(found, key=lambda entry: entry[0])
+
+
+def slot_of(number: int, capacity: int) -> int:
+    """Slot that birth `number` (from 0) takes."""
+    return number % capacity
+
+
+def generation_of(number: int, capacity: int) -> int:
+    """How often its slot was used before, modulo `GENERATIONS`."""
+    return (number // capacity) % GENERATIONS
+
+
+def hash_number(slot: int, generation: int, capacity: int) -> int:
+    """What stands for a birth in the hash, modulo 2³²: its number, as long as no generation count has come round."""
+    return (slot + capacity * generation) % (1 << 32)
+
+
+def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
+    """Slots that birth numbers from `first` up to `end` take, as first slot and count of each range; two at most.
+
+    Of more births than slots only the last ones count.
+    """
+    count = end - first
+    if count <= 0:
+        return ()
+    if count >= capacity:
+        return ((0, capacity),)
+    begin = first % capacity
+    over = begin + count - capacity
+    return ((begin, count),) if over <= 0 else ((begin, count - over), (0, over))
+
+
+def capacity_needed(schedule: Schedule, longest_life: float) -> int:
+    """Slots it takes that no particle loses its slot while it lives.
+
+    Args:
+        schedule: Who is born when.
+        longest_life: Longest lifetime [steps].
+    """
+    turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
+    crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
+    steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
+    most = steady + 1 if steady else 0
+    for moment in crowded:
+        after = moment + 1e-5 * max(schedule.period, 1.0)
+        stream = schedule.per_step * longest_life
+        bursts = schedule._burst_births_before(after) - schedule._burst_births_before(moment - longest_life)
+        most = max(most, math.ceil(stream) + 1 + bursts if stream else bursts)
+    return most

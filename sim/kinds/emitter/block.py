@@ -1,0 +1,124 @@
+"""The uniform block of an emitter: its settings and one step of it, as shaders/emitter/emitter.glsl reads them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.context import Context
+from sim.gl.uniform_block import UniformBlock
+from sim.kinds.emitter.births import Segment, generation_of, slot_of
+from sim.kinds.emitter.constants import constants_of
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.maths.curl_noise import Pattern
+from sim.scene.clock import STEP_TIME
+
+SEGMENT_MAX = 64
+
+FIELDS: dict[str, str | tuple[str, int]] = {
+    "world_from_start": "mat4",
+    "world_from_end": "mat4",
+    "world_from_aim": "mat4",
+    "gravity": "vec4",
+    "air": "vec4",
+    "pace": "vec4",
+    "whirl": "vec4",
+    "whirl_shift": "vec4",
+    "attractor": "vec4",
+    "pull": "vec4",
+    "angles": "vec4",
+    "shape": "vec4",
+    "cone": "vec4",
+    "life": "vec4",
+    "numbers": "ivec4",
+    "whirl_cells": "ivec4",
+    "whirl_phases": "ivec4",
+    "births": "ivec4",
+    "counts": "ivec4",
+    "segments": ("vec4", SEGMENT_MAX),
+}
+
+Float64 = npt.NDArray[np.float64]
+
+
+class EmitterBlock:
+    """Writes the block; what did not change costs nothing."""
+
+    def __init__(self, context: Context) -> None:
+        self._block = UniformBlock(context, "Emitter", FIELDS)
+        self._block["world_from_start"] = self._block["world_from_end"] = np.eye(4)
+        self._block["world_from_aim"] = np.eye(4)
+        self._placed: tuple[Float64 | None, ...] = (None, None, None)
+        self._counts = [0, 0, 0, 0]
+
+    def set_settings(self, settings: EmitterSettings) -> None:
+        """Take everything that stays the same from step to step."""
+        constants, block = constants_of(settings), self._block
+        block["gravity"] = (*settings.gravity, settings.drag)
+        block["air"] = (*settings.wind, settings.inherited_velocity)
+        block["pace"] = (constants.left, constants.gain, STEP_TIME, settings.clearance)
+        block["attractor"] = (*settings.attractor, settings.attractor_radius**2)
+        block["pull"] = (*constants.vortex, constants.attraction)
+        block["angles"] = constants.angles
+        block["shape"] = (*settings.source_size, settings.source_radius)
+        block["cone"] = (constants.rise, settings.source_hollow, 0.0, 0.0)
+        block["life"] = (constants.life, settings.lifetime_variance, settings.speed, settings.speed_variance)
+        block["numbers"] = (settings.seed, settings.capacity, settings.turbulence_seed, 0)
+        block["whirl"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
+
+    def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
+        """Placements (4, 4) of the source at the start and at the end of the step, and of the axes that aim from skin.
+
+        Without the last one these are those of the source at the end.
+        """
+        aim = end if aim is None else aim
+        if self._placed[0] is not start:
+            self._block["world_from_start"] = start
+        if self._placed[1] is not end:
+            self._block["world_from_end"] = end
+        if self._placed[2] is not aim:
+            self._block["world_from_aim"] = aim
+        self._placed = (start, end, aim)
+
+    def set_surface(self, face_count: int, texels_per_vertex: int) -> None:
+        """Number of faces in the table, and texels of a vertex."""
+        self._counts[1:3] = face_count, texels_per_vertex
+        self._block["counts"] = self._counts
+
+    def set_pattern(self, pattern: Pattern) -> None:
+        """The whirls of the step."""
+        self._block["whirl_phases"] = (*pattern.phases, 0)
+        self._block["whirl_shift"] = (*pattern.shift, 0.0)
+        self._block["whirl_cells"] = (*pattern.origin, 0)
+
+    def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
+        """Births of a span, whose moments count from `origin` [steps since the start].
+
+        Of more births than slots only the last ones are taken, and of too many segments likewise.
+        """
+        segments = segments[-SEGMENT_MAX:]
+        if not segments:
+            self._block["births"] = (0, 0, 0, 0)
+            return
+        first = segments[0].first
+        count = segments[-1].first + segments[-1].count - first
+        skipped = max(count - capacity, 0)
+        begin = first + skipped
+        self._block["births"] = (
+            slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
+        )  # fmt: skip
+        table = np.zeros((SEGMENT_MAX, 4))
+        for row, one in zip(table, segments, strict=False):
+            row[:3] = one.first - first, one.moment - origin, one.spacing
+        self._block["segments"] = table
+        if self._counts[0] != len(segments):
+            self._counts[0] = len(segments)
+            self._block["counts"] = self._counts
+
+    def bind(self) -> None:
+        """Send what changed and bind the block."""
+        self._block.bind()
+
+    def release(self) -> None:
+        """Delete the buffer; may be called twice."""
+        self._block.release()

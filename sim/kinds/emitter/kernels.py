@@ -1,0 +1,148 @@
+"""Which programs an emitter needs: what it does not use is compiled out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.record import Record
+from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.buffers import PARTICLE, QUAD
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.solids.layout import ANY_ORDER, ColliderLayout
+from sim.solids.state import ColliderState
+
+SOURCES = {
+    EmitterSource.POINT: 0,
+    EmitterSource.SPHERE: 1,
+    EmitterSource.BOX: 2,
+    EmitterSource.DISC: 3,
+    EmitterSource.LINE: 4,
+    EmitterSource.VERTICES: 5,
+    EmitterSource.FACES: 5,
+}
+AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
+RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
+
+Shapes = frozenset[ColliderShape]
+
+ANY_SHAPE: Shapes = frozenset(ColliderShape)
+
+NO_DEFINES: Mapping[str, object] = {}
+
+SEARCH_FROM = 2
+"""Colliders beside planes above which those that are near are looked for first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a step of an emitter makes use of.
+
+    Attributes:
+        source, aim, response: As the shaders number them; 0 for no response.
+        full: Whether the dead are born again at once.
+        segments: Whether births come in more than one run.
+        drag: Whether the air brakes.
+        whirls, attractor: Whether these forces act.
+        layout: Order of the colliders.
+        others: How many colliders there are beside the planes in front; 1 for many.
+        search: Whether there are so many that it pays to look first which are near.
+        ellipsoids: Whether one of them may be an ellipsoid.
+        balls: Whether all of them are spheres.
+    """
+
+    source: int
+    aim: int
+    response: int = 0
+    full: bool = False
+    segments: bool = False
+    drag: bool = False
+    whirls: bool = False
+    attractor: bool = False
+    layout: ColliderLayout = ANY_ORDER
+    others: int = 0
+    search: bool = False
+    ellipsoids: bool = True
+    balls: bool = False
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """Macros for the shaders."""
+        defines: dict[str, object] = {
+            "SOURCE": str(self.source),
+            "AIM": str(self.aim),
+            "FULL": self.full,
+            "SEGMENTS": self.segments,
+            "DRAG": self.drag,
+            "WHIRLS": self.whirls,
+            "ATTRACTOR": self.attractor,
+        }
+        if self.response:
+            defines |= self.layout.defines
+            defines |= {"COLLIDERS": True, "RESPONSE": str(self.response)}
+            defines |= {"OTHERS": str(self.others)} if self.others else {}
+            defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
+        return defines
+
+
+def shapes_of(states: Sequence[ColliderState], layout: ColliderLayout) -> Shapes:
+    """Shapes of the colliders beside the planes in front."""
+    return frozenset(state.shape for state in states[layout.planes :])
+
+
+def features_of(
+    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
+) -> Features:
+    """What a step with these settings and colliders needs."""
+    response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    others = collider_count - layout.planes if response else 0
+    return Features(
+        source=SOURCES[settings.source],
+        aim=AIMS[settings.aim],
+        response=response,
+        full=settings.mode is EmissionMode.FULL and not settings.stateless,
+        segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
+        drag=settings.drag > 0.0,
+        whirls=settings.turbulence > 0.0 and settings.drag > 0.0,
+        attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
+        layout=layout if response else ANY_ORDER,
+        others=others if others <= SEARCH_FROM else 1,
+        search=others > SEARCH_FROM,
+        ellipsoids=ColliderShape.ELLIPSOID in shapes,
+        balls=shapes == {ColliderShape.SPHERE},
+    )
+
+
+class EmitterKernels:
+    """Programs by features, made when first asked for."""
+
+    def __init__(self, library: ShaderLibrary) -> None:
+        self._library = library
+        self._kernels: dict[tuple[str, Features], Kernel] = {}
+
+    def step(self, features: Features) -> Kernel:
+        """The kernel of a substep."""
+        return self._made("emitter/step.vert", features, QUAD, (QUAD,), {"QUADS": True})
+
+    def births(self, features: Features) -> Kernel:
+        """The kernel of those who are born in a substep."""
+        return self._made("emitter/bear.vert", features, PARTICLE, ())
+
+    def stateless(self, features: Features) -> Kernel:
+        """The kernel of the formula."""
+        return self._made("emitter/stateless.vert", features, PARTICLE, ())
+
+    def _made(
+        self,
+        file: str,
+        features: Features,
+        output: Record,
+        inputs: Sequence[Record],
+        more: Mapping[str, object] = NO_DEFINES,
+    ) -> Kernel:
+        kernel = self._kernels.get((file, features))
+        if kernel is None:
+            kernel = Kernel(self._library, file, output, inputs=inputs, defines={**features.defines, **more})
+            self._kernels[file, features] = kernel
+        return kernel

@@ -1,0 +1,100 @@
+"""Outline of an emitter: the shape of its source and the directions that particles start in, as lines."""
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.emitter.directions import angle_direction
+from sim.kinds.emitter.emission import EmissionAim, EmitterSource
+from sim.kinds.emitter.reach import reach
+from sim.kinds.emitter.settings import EmitterSettings
+
+Segments = npt.NDArray[np.float64]
+"""Lines, shape (n, 2, 3)."""
+
+_PARTS = 48
+_CROSS = 0.04
+_NONE: Segments = np.zeros((0, 2, 3))
+
+
+def emitter_outline(settings: EmitterSettings) -> Segments:
+    """Lines in the frame of the source [m], shape (n, 2, 3); those of a skin emit nowhere in particular: none."""
+    if settings.source in (EmitterSource.VERTICES, EmitterSource.FACES):
+        return _NONE
+    return np.concatenate([_source(settings), _directions(settings)])
+
+
+def _source(settings: EmitterSettings) -> Segments:
+    radius, hollow = settings.source_radius, settings.source_radius * settings.source_hollow
+    match settings.source:
+        case EmitterSource.SPHERE:
+            return np.concatenate([_circle(radius, axis) for axis in range(3)])
+        case EmitterSource.DISC:
+            rims = [_circle(radius, 1)] + ([_circle(hollow, 1)] if hollow > 0.0 else [])
+            return np.concatenate(rims)
+        case EmitterSource.BOX:
+            return _box(np.asarray(settings.source_size) / 2.0)
+        case EmitterSource.LINE:
+            half = settings.source_size[0] / 2.0
+            return np.array([[[-half, 0.0, 0.0], [half, 0.0, 0.0]]])
+        case _:
+            return np.stack([-np.eye(3), np.eye(3)], axis=1) * _CROSS
+
+
+def _directions(settings: EmitterSettings) -> Segments:
+    if settings.aim is EmissionAim.ANGLES:
+        return _sector(settings)
+    # Only a sphere has another outside than y.
+    if settings.aim is EmissionAim.OUTWARD and settings.source is EmitterSource.SPHERE:
+        return _rays(settings)
+    return _cone(math.radians(settings.cone_angle), reach(settings))
+
+
+def _cone(half: float, length: float) -> Segments:
+    """Sides and rim about y; the rim of more than a right angle lies below, that of all directions is a point."""
+    rim = _ring(math.sin(half) * length, math.cos(half) * length)
+    sides = np.stack([np.zeros((8, 3)), rim[:: _PARTS // 8, 0]], axis=1)
+    axis = np.array([[[0.0, 0.0, 0.0], [0.0, length, 0.0]]])
+    return np.concatenate([axis, rim, sides])
+
+
+def _sector(settings: EmitterSettings) -> Segments:
+    """Edges of the patch that yaw and pitch span."""
+    angles = np.radians([settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread])
+    along, none, all_ = np.linspace(0.0, 1.0, _PARTS + 1), np.zeros(_PARTS + 1), np.ones(_PARTS + 1)
+    edges = [np.stack(pair, axis=1) for pair in ((along, none), (along, all_), (none, along), (all_, along))]
+    length = reach(settings)
+    patch = [angle_direction(angles, edge) * length for edge in edges]
+    corners = np.concatenate([patch[0][:: _PARTS // 4], patch[1][:: _PARTS // 4]])
+    return np.concatenate([*map(_strip, patch), np.stack([np.zeros_like(corners), corners], axis=1)])
+
+
+def _rays(settings: EmitterSettings) -> Segments:
+    """Short lines away from the middle of a sphere."""
+    steps = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
+    ways = steps[np.any(steps != 0.0, axis=1)]
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    return np.stack([ways * settings.source_radius, ways * (settings.source_radius + reach(settings))], axis=1)
+
+
+def _circle(radius: float, axis: int) -> Segments:
+    """A circle across an axis of the frame."""
+    return np.roll(_ring(radius, 0.0), axis - 1, axis=2)
+
+
+def _ring(radius: float, height: float) -> Segments:
+    """A circle about y."""
+    turn = np.linspace(0.0, 2.0 * np.pi, _PARTS + 1)
+    return _strip(np.stack([radius * np.cos(turn), np.full(_PARTS + 1, height), radius * np.sin(turn)], axis=1))
+
+
+def _strip(points: npt.NDArray[np.float64]) -> Segments:
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _box(half: npt.NDArray[np.float64]) -> Segments:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    pairs = [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit]
+    return corners[np.array(pairs)]

@@ -1,0 +1,143 @@
+"""Programs that draw particles, by what they look like and how they blend, with the values of an emitter in them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
+from sim.gl.vertex_array import VertexArray
+from sim.kinds.emitter.particle_draft import draft_swell
+from sim.kinds.emitter.particle_size import Projection
+from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
+from sim.kinds.emitter.view import EmitterView
+
+LOOKS = {ParticleLook.ROUND: 0, ParticleLook.TEXTURED: 1, ParticleLook.STREAK: 2}
+BLENDINGS = {Blending.ADDITIVE: 0, Blending.ALPHA: 1, Blending.OPAQUE: 2}
+SHADOW_TAPS = 2  # on particles
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The particles of an emitter in one pass.
+
+    Attributes:
+        view: Which emitter.
+        projection: How they are seen.
+        stride: Slots to one that is drawn.
+        lights: Lamps that light them.
+        casts: Whether it is a light that sees them.
+        sprites: Whether point sprites are drawn; None for what suits their size.
+    """
+
+    view: EmitterView
+    projection: Projection
+    stride: int = 1
+    lights: int = 0
+    casts: bool = False
+    sprites: bool | None = None
+
+    @property
+    def count(self) -> int:
+        """Particles that are drawn."""
+        return -(-self.view.system.slot_count // self.stride)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What makes a program of its own."""
+
+    look: ParticleLook
+    blending: Blending
+    lights: int
+    is_soft: bool
+    is_sprite: bool
+    casts: bool
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """Macros of the shaders."""
+        flags = {"SOFT": self.is_soft, "SPRITES": self.is_sprite, "CAST": self.casts}
+        numbers = {"LOOK": LOOKS[self.look], "BLENDING": BLENDINGS[self.blending], "LIGHT_COUNT": self.lights}
+        return {**numbers, "SHADOW_TAPS": SHADOW_TAPS, **{name: True for name, on in flags.items() if on}}
+
+
+class ParticlePrograms:
+    """Makes programs when they are first needed, and draws with them.
+
+    Small round spots and pictures are point sprites, one vertex each; streaks, and what may become large, are quads:
+    drivers bound the size of points, and a point vanishes as a whole when its centre leaves the picture. On a software
+    renderer a million sprites take two thirds of the time of a million quads.
+
+    Args:
+        context: Where they live.
+        library: Where they come from.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._library = library
+        self._point_limit = context.capabilities.point_size_range[1]
+        self._programs: dict[Variant, Program] = {}
+        self._sprites: set[Program] = set()
+        self._nothing = VertexArray(context, label="particles drawn")
+
+    def prepared(self, batch: Batch) -> Program:
+        """The program for a batch with everything set but what belongs to a pass."""
+        program, view, projection = self._program(batch), batch.view, batch.projection
+        for name, value in view.system.look_uniforms.items():
+            program[name] = value
+        program["u_state"], program["u_life"] = view.system.state, view.life.texture(view.settings)
+        program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
+        program["u_viewport"] = projection.viewport
+        program["u_stride"], program["u_swell"] = batch.stride, draft_swell(batch.stride)
+        program.set_if_active("u_variance", view.settings.brightness_variance)
+        if view.look is ParticleLook.STREAK:
+            program["u_streak_time"] = view.settings.streak_time
+        if view.look is ParticleLook.TEXTURED:
+            _set_picture(program, view)
+        return program
+
+    def draw(self, program: Program, batch: Batch, first: int = 0, count: int | None = None) -> None:
+        """Draws a batch with its program, or so many of its particles from the first one on."""
+        count = batch.count - first if count is None else count
+        program["u_first"] = first
+        if program in self._sprites:
+            self._nothing.draw(program, "points", count=count)
+        elif count:
+            self._nothing.draw(program, "triangle_strip", count=4, instances=count)
+
+    def release(self) -> None:
+        """Deletes the vertex array."""
+        self._nothing.release()
+
+    def _program(self, batch: Batch) -> Program:
+        view = batch.view
+        is_soft = view.is_soft and not batch.casts
+        sprites = self._takes_sprites(batch)
+        variant = Variant(view.look, view.blending, batch.lights, is_soft, sprites, batch.casts)
+        if variant not in self._programs:
+            fragment = "emitter/cast.frag" if batch.casts else "emitter/draw.frag"
+            program = self._library.program("emitter/draw.vert", fragment, defines=variant.defines)
+            self._programs[variant] = program
+            if sprites:
+                self._sprites.add(program)
+        return self._programs[variant]
+
+    def _takes_sprites(self, batch: Batch) -> bool:
+        if batch.view.look is ParticleLook.STREAK:
+            return False
+        if batch.sprites is not None:
+            return batch.sprites
+        largest = batch.view.largest * draft_swell(batch.stride)[0]
+        return batch.projection.takes_sprites(largest, batch.view.bounds, self._point_limit)
+
+
+def _set_picture(program: Program, view: EmitterView) -> None:
+    settings, picture = view.settings, view.picture
+    assert picture is not None
+    over_life = settings.atlas_mode is AtlasMode.OVER_LIFE
+    program["u_picture"] = picture
+    program["u_atlas"] = (settings.atlas_columns, settings.atlas_rows, float(over_life))
+    program["u_turn"] = np.radians(settings.picture_turn)
+    program.set_if_active("u_inset", (0.5 / picture.size[0], 0.5 / picture.size[1]))

@@ -1,0 +1,125 @@
+"""EmitterPasses: what an emitter runs on the GPU, with everything bound that its programs read."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.buffer import Buffer
+from sim.gl.capture_loop import CaptureRun, CaptureSide, capture_loop
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+from sim.kinds.emitter.births import Segment
+from sim.kinds.emitter.block import EmitterBlock
+from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
+from sim.kinds.emitter.kernels import EmitterKernels, Features, Shapes, features_of
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.maths.curl_noise import pattern_at
+from sim.scene.clock import STEP_TIME
+from sim.solids.layout import ColliderLayout
+
+UInt32 = npt.NDArray[np.uint32]
+
+
+class EmitterPasses:
+    """Programs, constants and the table of faces of one emitter.
+
+    Args:
+        context: Where they live.
+        library: Where programs come from.
+        faces: Table of a surface that emits, see `sim.skin.surface_table`; None for other sources.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, faces: UInt32 | None) -> None:
+        self._kernels = EmitterKernels(library)
+        self._block = EmitterBlock(context)
+        self._no_source = VertexArray(context, label="emitter")
+        self._faces: tuple[Buffer, BufferTexture] | None = None
+        if faces is not None:
+            buffer = Buffer(context, np.ascontiguousarray(faces, np.uint32).ravel(), label="emitter faces")
+            self._faces = buffer, BufferTexture(context, buffer, "rgba32ui")
+            self._block.set_surface(len(faces), 2)
+
+    def set_settings(self, settings: EmitterSettings) -> None:
+        """Take what stays the same from step to step."""
+        self._settings = settings
+        self._block.set_settings(settings)
+        self._features: tuple[tuple[int, ColliderLayout, Shapes], Features] | None = None
+
+    def set_births(self, segments: Sequence[Segment], origin: float) -> None:
+        """Births of a span, whose moments count from `origin` [steps since the start]."""
+        self._block.set_births(segments, self._settings.capacity, origin)
+
+    def has_source(self, inputs: EmitterInputs) -> bool:
+        """Whether what emits is there."""
+        return self._faces is None or inputs.surface is not None
+
+    def move(
+        self,
+        side: CaptureSide,
+        swap: Callable[[CaptureSide], CaptureSide],
+        inputs: EmitterInputs,
+        runs: Sequence[CaptureRun],
+        time: float,
+    ) -> CaptureSide:
+        """Move and bear particles over the step that begins at `time` [s since the start]; returns the new records."""
+        features = self._features_of(inputs)
+        move = self._kernels.step(features)
+        make = None if features.full else self._kernels.births(features)
+        if features.whirls:
+            settings = self._settings
+            self._block.set_pattern(
+                pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
+            )
+        self._block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
+        for kernel in (move, make):
+            if kernel is not None:
+                self._set_inputs(kernel, features, inputs)
+        self._block.bind()
+        return capture_loop(move, make, side, swap, "u_substep", runs)
+
+    def show(self, side: CaptureSide, inputs: EmitterInputs, count: int) -> None:
+        """Write the first slots by the formula of time alone; the source counts as at rest where it is at the end."""
+        features = self._features_of(NO_INPUTS)
+        kernel = self._kernels.stateless(features)
+        self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
+        self._set_inputs(kernel, features, inputs)
+        self._block.bind()
+        kernel.run(self._no_source, side.buffer, count)
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        self._block.release()
+        self._no_source.release()
+        if self._faces is not None:
+            self._faces[1].release()
+            self._faces[0].release()
+
+    def _features_of(self, inputs: EmitterInputs) -> Features:
+        count = inputs.collider_count if inputs.colliders is not None else 0
+        key = (count, inputs.collider_layout, inputs.collider_shapes)
+        if self._features is None or self._features[0] != key:
+            self._features = key, features_of(self._settings, *key)
+        return self._features[1]
+
+    def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
+        program = kernel.program
+        if features.response:
+            program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
+        if self._faces is not None and inputs.surface is not None and "u_faces" in program:
+            surface = inputs.surface
+            self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
+            program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
+            program["u_faces"] = self._faces[1]
+
+
+def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
+    """What `u_substep` takes in each part of a step: its start and end as fractions, lives it takes, its duration [s].
+
+    The first one takes a step off every life.
+    """
+    count = settings.substeps
+    return [(i / count, (i + 1) / count, float(i == 0), STEP_TIME / count) for i in range(count)]

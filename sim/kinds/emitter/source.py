@@ -1,0 +1,129 @@
+"""Where the source of an emitter is: its node, the bone it rides on, or the model whose surface emits."""
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds
+from sim.kinds.collider.place import Figure, world_from_bone, world_from_parent
+from sim.kinds.emitter.constants import pace_of
+from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.maths.transform import node_matrix
+from sim.scene.scene import Node, NodeId, Scene
+
+Float64 = npt.NDArray[np.float64]
+
+REACH_MAX = 5.0
+"""Farthest that a box around an emitter reaches beyond its source [m]."""
+
+
+def emits_from_surface(settings: EmitterSettings) -> bool:
+    """Whether particles come out of the skin of a model."""
+    return settings.source in SURFACE_SOURCES
+
+
+def rides_on_bone(settings: EmitterSettings) -> bool:
+    """Whether a bone is to carry the source."""
+    return not emits_from_surface(settings) and bool(settings.model_node and settings.bone)
+
+
+def source_frame(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> Float64:
+    """Placement world_from_source (4, 4) of an emitter that does not emit from a surface, as the figures stand now.
+
+    On a bone its transform is relative to `world_from_bone`; where that is missing, to the world.
+    """
+    if node.emitter is None or not rides_on_bone(node.emitter):
+        return node_matrix(node.transform)
+    return world_from_parent(scene, figures, node) @ node_matrix(node.transform)
+
+
+def missing_source(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> str:
+    """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
+    settings, label = node.emitter, node.name or node.id
+    if settings is None or not (emits_from_surface(settings) or rides_on_bone(settings)):
+        return ""
+    on_skin = emits_from_surface(settings)
+    if not scene.has(settings.model_node) or scene.node(settings.model_node).model is None:
+        if on_skin:
+            return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
+        return f"{label}: the model whose bone carries it is not in the scene; it stays where its own transform puts it"
+    figure, name = figures.get(settings.model_node), scene.node(settings.model_node).name or settings.model_node
+    if figure is None:
+        return ""
+    if on_skin:
+        mesh = figure.model.mesh
+        count = mesh.triangle_count if settings.source is EmitterSource.FACES else mesh.vertex_count
+        what = "surface" if settings.source is EmitterSource.FACES else "vertices"
+        return "" if count else f"{label}: {name} has no {what} to emit from; nothing comes out of it"
+    if world_from_bone(scene, figures, settings.model_node, settings.bone) is None:
+        return f"{label}: {name} has no bone {settings.bone!r} to carry it; it stays where its own transform puts it"
+    return ""
+
+
+def missing_density(figure: Figure, name: str, settings: EmitterSettings) -> str:
+    """Why a bone that is to say where a surface emits does not, as the end of a sentence; "" for nothing."""
+    skeleton = figure.model.skeleton
+    if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
+        return ""
+    return f"{name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
+
+
+def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
+    """Least and greatest way of a particle from its birth [m], (3,) each, without whirls and collisions.
+
+    Args:
+        settings: Of the emitter.
+        axis: Of its cone in the world, of length 1, shape (3,).
+
+    Bounded by `REACH_MAX`, so that a long fall does not count in full.
+    """
+    speed = settings.speed * (1.0 + settings.speed_variance)
+    least, most = _directions(settings, axis)
+    pull = np.array(settings.gravity) + settings.drag * np.array(settings.wind)
+    gains, squares = _paces(settings.drag, settings.longest_life)
+    lo = (squares * pull + speed * gains * least).min(axis=0)
+    hi = (squares * pull + speed * gains * most).max(axis=0)
+    return np.clip(lo, -REACH_MAX, 0.0), np.clip(hi, 0.0, REACH_MAX)
+
+
+@functools.lru_cache(maxsize=64)
+def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
+    """How velocity and acceleration count for the way at moments of a life [s], (T, 1) each; see `pace_of`."""
+    paces = np.array([pace_of(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
+    return paces[:, 1:2], paces[:, 2:3]
+
+
+def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
+    """Least and greatest components of the directions that particles start in, and of standing still, (3,) each."""
+    if settings.aim is not EmissionAim.AXIS:
+        return np.full(3, -1.0), np.full(3, 1.0)
+    away, half = np.arccos(np.clip(axis, -1.0, 1.0)), np.radians(settings.cone_angle)
+    least, most = np.cos(np.minimum(away + half, np.pi)), np.cos(np.maximum(away - half, 0.0))
+    return np.minimum(least, 0.0), np.maximum(most, 0.0)
+
+
+def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
+    """Box in the world [m] of the form that particles come out of; of no size for a point."""
+    half = {
+        EmitterSource.SPHERE: (settings.source_radius,) * 3,
+        EmitterSource.DISC: (settings.source_radius, 0.0, settings.source_radius),
+        EmitterSource.BOX: tuple(0.5 * edge for edge in settings.source_size),
+        EmitterSource.LINE: (0.5 * settings.source_size[0], 0.0, 0.0),
+    }.get(settings.source, (0.0, 0.0, 0.0))
+    reach = np.abs(world_from_source[:3, :3]) @ np.array(half)
+    centre = world_from_source[:3, 3]
+    return Bounds(centre - reach, centre + reach)
+
+
+def emitter_box(settings: EmitterSettings, source: Bounds, world_from_source: Float64) -> Bounds:
+    """Box in the world [m] around a source and most of what comes out of it; falling ends at the ground, y = 0."""
+    axis = world_from_source[:3, 1]
+    length = np.linalg.norm(axis)
+    reach_lo, reach_hi = reach_of(settings, axis / length if length > 0.0 else np.array([0.0, 1.0, 0.0]))
+    margin = 0.5 * settings.size
+    lo, hi = source.lo + reach_lo - margin, source.hi + reach_hi + margin
+    lo[1] = max(lo[1], min(source.lo[1], 0.0) - margin)
+    return Bounds(lo, hi)

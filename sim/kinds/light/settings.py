@@ -1,0 +1,29 @@
+"""Settings of a light.  Pure; knows no OpenGL."""
+
+from typing import Annotated
+
+import msgspec
+
+from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.vectors import Colour
+
+
+class LightSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A point light whose intensity falls with the square of the distance; it casts the shadow."""
+
+    colour: Annotated[Colour, param("Colour of the light.", role=Role.COLOUR, effect=Effect.VIEW)] = (
+        1.0,
+        0.96,
+        0.9,
+    )
+    intensity: Annotated[
+        float,
+        param("Irradiance on a surface that faces the light at its reach.", lo=0.0, hi=1e3, soft=(0.0, 5.0), step=0.1,
+              effect=Effect.VIEW),
+    ] = 1.6  # fmt: skip
+    reach: Annotated[
+        float,
+        param("Distance at which the light has its nominal intensity.", unit="m", lo=1e-3, hi=1e6,
+              soft=(0.1, 100.0), scale=Scale.LOG, effect=Effect.VIEW),
+    ] = 4.0  # fmt: skip
+    shadow: Annotated[bool, param("Cast a shadow.", effect=Effect.VIEW)] = True

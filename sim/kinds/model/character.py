@@ -1,0 +1,207 @@
+"""One model node on the GPU: its pose and its skinned vertices.  It knows nothing of drawing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Bounds
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.steps import finish
+from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.jobs.looping import clip_time
+from sim.jobs.pose import Pose
+from sim.kinds.model.comparison import ComparisonStatistics, MethodComparison
+from sim.kinds.model.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.kinds.model.prepared import PreparedModel
+from sim.kinds.model.settings import ModelSettings, SkinningMethod
+from sim.kinds.model.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
+from sim.maths.transform import polar
+from sim.scene.playback import LoopMode
+from sim.scene.scene import Node
+from sim.scene.view import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class PoseKey:
+    """Everything a pose depends on; an equal key needs no new evaluation."""
+
+    time: float
+    settings: ModelSettings
+
+
+class Character:
+    """Current pose and deformed vertices of a model.
+
+    Args:
+        context: Where it lives.
+        library: Where programs come from.
+        prepared: What was read from the file.
+        buffers: Its mesh on the GPU, owned from now on.
+
+    Attributes:
+        model: The runtime model.
+        primary: Vertices by the node's method, or by linear blend while methods are compared.
+        pose: Pose shown now; None for models without a skeleton.
+        world_from_model: Placement shown now, shape (4, 4).
+    """
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, prepared: PreparedModel, buffers: SkinningBuffers
+    ) -> None:
+        self._context, self._library = context, library
+        self._prepared = prepared
+        model = self.model = prepared.model
+        self.primary = SkinnedMesh(context, library, model.mesh, model.skin, buffers)
+        self.pose: Pose | None = bind_pose(model.skeleton) if model.skeleton else None
+        self.world_from_model = np.eye(4)
+        self.texture_origin_bottom = True
+        self._bind_pose = self.pose
+        self._secondary: SkinnedMesh | None = None
+        self._comparison: MethodComparison | None = None
+        self._boxes = prepared.boxes
+        if self._boxes is not None:
+            # The first and the last corner of a box are the lowest and the highest.
+            lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
+            self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
+        self._key: PoseKey | None = None
+        self._node: Node | None = None
+        self._box: tuple[Pose | None, npt.NDArray[np.float64], Bounds] | None = None
+
+    @property
+    def secondary(self) -> SkinnedMesh:
+        """Vertices by dual quaternions, for comparison; made when first asked for."""
+        if self._secondary is None:
+            buffers = finish(upload_skinning(self._context, self._prepared.records))
+            self._secondary = SkinnedMesh(self._context, self._library, self.model.mesh, self.model.skin, buffers)
+        return self._secondary
+
+    @property
+    def compared(self) -> bool:
+        """Whether the second way of skinning exists."""
+        return self._secondary is not None
+
+    def update(self, node: Node, time: float, comparison: Comparison) -> None:
+        """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already."""
+        assert node.model is not None
+        if node is not self._node:
+            self._node = node
+            self.primary.name = node.name or node.id
+            self.world_from_model = world_from_model(node, self.model)
+            self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
+        if self.model.skeleton is not None:
+            self._evaluate(node.model, time)
+        method = node.model.skinning
+        if comparison is Comparison.OFF:
+            self.primary.skin(self.pose, method)
+            return
+        rival = method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS
+        self.primary.skin(self.pose, SkinningMethod.LBS)
+        self.secondary.name = self.primary.name
+        self.secondary.skin(self.pose, rival)
+
+    def compare(self, now: float) -> ComparisonStatistics | None:
+        """Newest statistics of the two methods, read without waiting; None before the first arrive.
+
+        Args:
+            now: Monotonic time [s].
+        """
+        if self._secondary is None:
+            return None
+        if self._comparison is None:
+            self._comparison = MethodComparison(self._context, self.model.mesh, self.primary, self._secondary)
+        self._comparison.poll(now)
+        return self._comparison.statistics
+
+    def invalidate(self) -> None:
+        """Skins again at the next update, because a shader was reloaded."""
+        self.primary.invalidate()
+        if self._secondary is not None:
+            self._secondary.invalidate()
+
+    def joint_frame(self, name: str) -> npt.NDArray[np.float64] | None:
+        """Rigid frame of a joint in the world, shape (4, 4), scale taken out; None for a name that is not there."""
+        skeleton = self.model.skeleton
+        if skeleton is None or self.pose is None or name not in skeleton.names:
+            return None
+        frame = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
+        frame[:3, :3], _ = polar(frame[:3, :3])
+        return frame
+
+    def joint_positions(self) -> npt.NDArray[np.float64]:
+        """Places of the joints in the world [m], shape (B, 3)."""
+        if self.pose is None:
+            return np.zeros((0, 3))
+        return _transformed(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
+
+    def bounds(self) -> Bounds:
+        """Box in the world that holds what is shown [m], without reading the skinned vertices back."""
+        if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
+            self._box = (self.pose, self.world_from_model, self._measured())
+        return self._box[2]
+
+    def _measured(self) -> Bounds:
+        if self.pose is None or self.pose is self._bind_pose or self._boxes is None:
+            box = self.model.mesh.bounds
+            return _moved_box(self.world_from_model[None], (box.lo + box.hi)[None] / 2.0, box.size[None] / 2.0)
+        matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
+        return _moved_box(matrices, self._centres, self._halves)
+
+    def joint_bounds(self, joint: int) -> Bounds:
+        """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
+        assert self.pose is not None
+        joints, corners = self._boxes if self._boxes is not None else (np.zeros(0, np.intp), np.zeros((0, 8, 3)))
+        chosen = corners[joints == joint].reshape(-1, 3)
+        if len(chosen):
+            matrix = self.world_from_model @ self.pose.palette[joint]
+            points = _transformed(matrix, chosen)
+            return Bounds(points.min(axis=0), points.max(axis=0))
+        scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
+        margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
+        place = self.joint_positions()[joint]
+        return Bounds(place - margin, place + margin)
+
+    def release(self) -> None:
+        """Deletes everything on the GPU."""
+        if self._comparison is not None:
+            self._comparison.release()
+        self.primary.release()
+        if self._secondary is not None:
+            self._secondary.release()
+
+    def _evaluate(self, settings: ModelSettings, time: float) -> None:
+        key = PoseKey(time, settings)
+        if key == self._key:
+            return
+        self._key = key
+        clip = active_clip(settings, self.model)
+        if clip is None:
+            self.pose = self._bind_pose
+            return
+        with self._context.timers.host_scope("pose", self.primary.name):
+            self.pose = evaluate_pose(
+                self.model,
+                clip,
+                clip_time(time, clip.duration, LoopMode.LOOP),
+                interpolation=settings.interpolation,
+                lock_root=settings.lock_root,
+                up_axis=up_axis(settings, self.model),
+            )
+
+
+def _moved_box(
+    matrices: npt.NDArray[np.float64], centres: npt.NDArray[np.float64], halves: npt.NDArray[np.float64]
+) -> Bounds:
+    """Box of the corners of boxes (N,), each moved by its own matrix (N, 4, 4).
+
+    Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
+    """
+    linear = matrices[:, :3, :3]
+    middles = (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3]
+    reaches = (np.abs(linear) @ halves[..., None])[..., 0]
+    return Bounds((middles - reaches).min(axis=0), (middles + reaches).max(axis=0))
+
+
+def _transformed(matrix: npt.NDArray[np.float64], points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return points @ matrix[:3, :3].T + matrix[:3, 3]

@@ -1,0 +1,39 @@
+"""A model together with everything that can be worked out before the GPU is needed; made on any thread."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.influences import joint_boxes
+from sim.assets.model import CharacterModel
+from sim.kinds.model.skeleton_lines import BoneSegments, bone_segments
+from sim.kinds.model.skinning import SkinningRecords, skinning_records
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedModel:
+    """What the upload of a model reads.
+
+    Attributes:
+        model: The character.
+        records: Vertices and influences as their buffers hold them.
+        boxes: Joints that move something, shape (J,), and corners of their boxes, shape (J, 8, 3); None without them.
+        segments: Bones of the overlay; None without a skeleton.
+    """
+
+    model: CharacterModel
+    records: SkinningRecords
+    boxes: tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None
+    segments: BoneSegments | None
+
+
+def prepare_model(model: CharacterModel) -> PreparedModel:
+    """Works out records, boxes and bones of a model; touches no OpenGL."""
+    skin, skeleton = model.skin, model.skeleton
+    return PreparedModel(
+        model,
+        skinning_records(model.mesh, skin),
+        joint_boxes(model.mesh, skin) if skin is not None and model.mesh.vertex_count else None,
+        bone_segments(skeleton, skin) if skeleton is not None else None,
+    )

@@ -1,0 +1,110 @@
+"""Settings of a character that is read from a file.  Pure; knows no OpenGL."""
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from sim.scene.params import Effect, Role, Scale, param
+
+
+class UpAxis(enum.Enum):
+    """Axis of the file that points up; AUTO uses the rule of the importer."""
+
+    AUTO = "auto"
+    Y = "y"
+    Z = "z"
+
+
+class FlipV(enum.Enum):
+    """Whether v = 0 is the top row of the image; AUTO uses the rule of the importer."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+class DoubleSided(enum.Enum):
+    """Whether back faces are drawn; AUTO draws them where a section is an open sheet."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
+class SkinningMethod(enum.Enum):
+    """How the joint transforms of one vertex are blended."""
+
+    LBS = "lbs"
+    DQS = "dqs"
+    DQS_SCALE = "dqs-scale"
+
+
+class Interpolation(enum.Enum):
+    """How a clip is read between its keys."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
+
+
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A character read from a file."""
+
+    path: Annotated[
+        str,
+        param("Model file; stored relative to the project.", group="File", role=Role.PATH, effect=Effect.REBUILD),
+    ] = ""
+    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.VIEW)] = (
+        UpAxis.AUTO
+    )
+    flip_v: Annotated[
+        FlipV,
+        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.VIEW),
+    ] = FlipV.AUTO
+    unit_scale: Annotated[
+        float,
+        param(
+            "Metres per unit of the file.",
+            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.VIEW,
+        ),
+    ] = 1.0  # fmt: skip
+    double_sided: Annotated[
+        DoubleSided,
+        param(
+            "Draw the back of faces too; automatic does so for sheets, such as capes.", group="Look", effect=Effect.VIEW
+        ),
+    ] = DoubleSided.AUTO
+    hidden_sections: Annotated[
+        str,
+        param("Sections that are not drawn, such as one that a cloth replaces; their names with semicolons between.",
+              group="Look", effect=Effect.VIEW),
+    ] = ""  # fmt: skip
+    skinning: Annotated[
+        SkinningMethod,
+        param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),
+    ] = SkinningMethod.LBS
+    clip: Annotated[
+        str,
+        param("Animation that drives the skeleton.", group="Animation", role=Role.CLIP, effect=Effect.POSE),
+    ] = ""
+    bind_pose: Annotated[
+        bool,
+        param(
+            "Show the pose the skeleton was bound in, ignoring the clip.",
+            group="Animation",
+            effect=Effect.POSE,
+        ),
+    ] = False
+    interpolation: Annotated[
+        Interpolation, param("How the clip is read between its keys.", group="Animation", effect=Effect.POSE)
+    ] = Interpolation.LINEAR
+    lock_root: Annotated[
+        bool,
+        param("Keep the character in place by removing the root's travel.", group="Animation",
+              label="Lock root motion", effect=Effect.POSE),
+    ] = False  # fmt: skip
+
+
+def section_list(names: str) -> tuple[str, ...]:
+    """Names in a text with semicolons between."""
+    return tuple(name for part in names.split(";") if (name := part.strip()))

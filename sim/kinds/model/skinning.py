@@ -1,0 +1,251 @@
+"""SkinnedMesh: deforms a character on the GPU, one transform-feedback pass a frame.
+
+Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Mesh, Skin
+from sim.gl.buffer import Buffer
+from sim.gl.buffer_upload import copy_buffer, upload_buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.record import Record, record
+from sim.gl.steps import Steps, finish
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
+from sim.jobs.pose import Pose
+from sim.kinds.model.settings import SkinningMethod
+
+SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
+"""position.xyz, 1 | normal.xyz, 0; model space, file units."""
+
+SKINNED_TANGENT = record("SkinnedTangent", position=(4, "f4"), normal=(4, "f4"), tangent=(4, "f4"))
+"""The same, then tangent.xyz and handedness."""
+
+INFLUENCE_MAX = 8
+
+INFLUENCE_4 = np.dtype([("weights", "f4", 4), ("joints", "u2", 4)])
+INFLUENCE_8 = np.dtype([("weights", "f4", 4), ("weights_more", "f4", 4), ("joints", "u2", 4), ("joints_more", "u2", 4)])
+
+SHADER_FUNCTIONS = {
+    SkinningMethod.LBS: "skin_lbs",
+    SkinningMethod.DQS: "skin_dqs",
+    SkinningMethod.DQS_SCALE: "skin_dqs_scale",
+}
+
+
+def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
+    """Bind pose as records of shape (V,), `SKINNED_TANGENT` where the mesh has tangents, else `SKINNED`.
+
+    Normals and tangents have length 1, or 0 where the mesh gives no direction.
+    """
+    layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+    out = layout.zeros(mesh.vertex_count)
+    out["position"][:, :3] = mesh.positions
+    out["position"][:, 3] = 1.0
+    out["normal"][:, :3] = _unit(mesh.normals)
+    if mesh.tangents is not None:
+        out["tangent"][:, :3] = _unit(mesh.tangents[:, :3])
+        out["tangent"][:, 3] = mesh.tangents[:, 3]
+    return out
+
+
+def influence_records(skin: Skin) -> npt.NDArray[np.void]:
+    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8` as the skin is wide."""
+    wide = skin.influence_max > 4
+    out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
+    out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
+    if wide:
+        out["joints_more"], out["weights_more"] = skin.joints[:, 4:8], skin.weights[:, 4:8]
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class SkinningRecords:
+    """A mesh as its buffers hold it.
+
+    Attributes:
+        record: Layout of the vertices.
+        rest: Bind pose, shape (V,).
+        influences: Joints and weights, shape (V,); None for a mesh that nothing deforms.
+    """
+
+    record: Record
+    rest: npt.NDArray[np.void]
+    influences: npt.NDArray[np.void] | None
+
+
+def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
+    """Packs a mesh for the GPU; touches no OpenGL."""
+    layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+    return SkinningRecords(layout, rest_records(mesh), None if skin is None else influence_records(skin))
+
+
+@dataclass(frozen=True, slots=True)
+class SkinningBuffers:
+    """Records on the GPU.
+
+    Attributes:
+        rest: Bind pose.
+        influences: Joints and weights; None for a mesh that nothing deforms.
+        vertices: Skinned records, the bind pose at first; the rest buffer itself for a mesh that nothing deforms.
+    """
+
+    rest: Buffer
+    influences: Buffer | None
+    vertices: Buffer
+
+
+def upload_skinning(context: Context, records: SkinningRecords) -> Steps[SkinningBuffers]:
+    """Hands records to the GPU."""
+    rest = yield from upload_buffer(context, records.rest, label="skinning rest")
+    if records.influences is None:
+        return SkinningBuffers(rest, None, rest)
+    influences = yield from upload_buffer(context, records.influences, label="skinning influences")
+    vertices = yield from copy_buffer(rest, label="skinned vertices")
+    return SkinningBuffers(rest, influences, vertices)
+
+
+def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
+    """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
+
+    Matrix rows for LBS (3), a dual quaternion for DQS (2), both parts of it and the scale's rows for DQS_SCALE (5).
+    """
+    if method is SkinningMethod.LBS:
+        return lbs_rows(pose.palette)
+    if method is SkinningMethod.DQS:
+        return dual_quaternions(pose.palette, pose.centres)
+    return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
+
+
+class SkinnedMesh:
+    """A mesh with its deformed vertices on the GPU.
+
+    Args:
+        context: Where the buffers live.
+        library: Where the programs come from.
+        mesh: Geometry in the bind pose.
+        skin: Influences, or None for a mesh that nothing deforms.
+        buffers: The mesh on the GPU, owned from now on; made here unless given.
+
+    Attributes:
+        record: Layout of the vertices.
+        rest: Bind-pose records.
+        vertices: Skinned records in file order; the rest buffer itself for a mesh without skin.
+        write_count: How often the vertices were written; changes whenever they may have.
+        name: What its pass is called where passes are timed.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        mesh: Mesh,
+        skin: Skin | None,
+        buffers: SkinningBuffers | None = None,
+    ) -> None:
+        buffers = buffers or finish(upload_skinning(context, skinning_records(mesh, skin)))
+        self.context = context
+        self.library = library
+        self.vertex_count = mesh.vertex_count
+        self.record: Record = SKINNED if mesh.tangents is None else SKINNED_TANGENT
+        self.rest, self.vertices = buffers.rest, buffers.vertices
+        self.write_count = 0
+        self.name = ""
+        self._kernels: dict[SkinningMethod, Kernel] = {}
+        self._applied: tuple[Pose | None, SkinningMethod] | None = None
+        self._influence_count = 0
+        if skin is not None and buffers.influences is not None:
+            self._add_skin(skin, buffers.influences)
+
+    @property
+    def deforms(self) -> bool:
+        """Whether poses change the vertices."""
+        return self.vertices is not self.rest
+
+    def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
+        """Write `vertices` for a pose; the bind pose for None.
+
+        Poses are values: the very pose and method of the last call leave the buffer as it is.
+
+        Returns:
+            Whether the vertices were written.
+
+        Raises:
+            ValueError: If the pose has fewer joints than the skin uses.
+        """
+        if not self.deforms or self._is_applied(pose, method):
+            return False
+        with self.context.timers.scope("skinning", self.name):
+            if pose is None:
+                self.rest.copy_to(self.vertices)
+            else:
+                self._run(pose, method)
+        self._applied = (pose, method)
+        self.write_count += 1
+        return True
+
+    def invalidate(self) -> None:
+        """Skin again at the next call even if pose and method are the same, because a shader was reloaded."""
+        self._applied = None
+
+    def read(self) -> npt.NDArray[np.void]:
+        """The vertices as structured records of shape (V,); waits for the GPU."""
+        return self.vertices.read()
+
+    def release(self) -> None:
+        """Delete the buffers; may be called twice."""
+        if self.deforms:
+            for owned in (self._source, self._palette, self._palette_buffer, self._influences, self.vertices):
+                owned.release()
+        self.rest.release()
+
+    def prepare(self, method: SkinningMethod) -> None:
+        """Builds the program of a method, so that the first `skin` need not."""
+        if self.deforms:
+            self._kernel(method)
+
+    def _add_skin(self, skin: Skin, influences: Buffer) -> None:
+        self._influence_count = min(max(skin.influence_max, 1), INFLUENCE_MAX)
+        self._joint_count = int(skin.joints.max(initial=0)) + 1
+        self._influences = influences
+        self._palette_buffer = Buffer(self.context, 16, usage="stream", label="skinning palette")
+        self._palette = BufferTexture(self.context, self._palette_buffer, "rgba32f")
+        self._source = VertexArray(self.context, [Stream(self.rest), Stream(self._influences)], label="skinning source")
+
+    def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
+        if self._applied is None:
+            return False
+        return self._applied[0] is pose and (pose is None or self._applied[1] is method)
+
+    def _run(self, pose: Pose, method: SkinningMethod) -> None:
+        if len(pose.palette) < self._joint_count:
+            raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
+        with self.context.timers.scope("palette"):
+            self._palette_buffer.orphan(palette_texels(pose, method))
+        self._kernel(method).run(self._source, self.vertices, u_palette=self._palette)
+
+    def _kernel(self, method: SkinningMethod) -> Kernel:
+        kernel = self._kernels.get(method)
+        if kernel is None:
+            defines = {
+                "METHOD": SHADER_FUNCTIONS[method],
+                "INFLUENCES": self._influence_count,
+                "TANGENT": self.record is SKINNED_TANGENT,
+            }
+            kernel = Kernel(self.library, "model/skin.vert", self.record, inputs=[self.record], defines=defines)
+            self._kernels[method] = kernel
+        return kernel
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    wide = vectors.astype(np.float64)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    missing = length < 1e-12
+    return np.where(missing, wide, wide / np.where(missing, 1.0, length))

@@ -1,0 +1,152 @@
+"""From the picture to the scene: projecting points, choosing joints, meeting planes.
+
+Pixels count from the top left corner of the picture, x to the right and y down; pixel 0 spans 0 to 1.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.scene.camera import Camera
+
+Float64 = npt.NDArray[np.float64]
+
+_DOT_SHARE = 0.5
+"""Within this share of the pick radius a joint's dot wins over any bone, which always ends in a dot."""
+
+_TIE = 0.5
+"""Candidates whose distances on the screen differ by less [px] count as equally near."""
+
+_NEAREST = 1e-3
+"""Closest visible depth as a share of the camera's distance; bones that cross it are cut off there."""
+
+
+def project_points(camera: Camera, size: tuple[float, float], points: npt.ArrayLike) -> tuple[Float64, Float64]:
+    """Where points of the world lie in the picture.
+
+    Args:
+        camera: The camera.
+        size: Width and height of the picture [px].
+        points: World positions [m], shape (N, 3).
+
+    Returns:
+        Pixels (N, 2), NaN for points that a perspective camera has behind it, and depths [m] along the view
+        direction (N,).
+    """
+    seen = _camera_space(camera, points)
+    return _pixels(camera, size, seen), -seen[:, 2]
+
+
+def pick_joint(
+    camera: Camera,
+    size: tuple[float, float],
+    points_world: npt.ArrayLike,
+    parents: npt.ArrayLike,
+    cursor_px: tuple[float, float],
+    radius_px: float,
+) -> int | None:
+    """Joint under the cursor, or None.
+
+    The dot of a joint selects that joint; the bone between a joint and its parent selects the parent, whose
+    bone it is.  Dots win close to the cursor; otherwise the nearest on the screen wins, and of equally
+    near ones the one nearest to the camera.
+
+    Args:
+        camera: The camera.
+        size: Width and height of the picture [px].
+        points_world: Joint positions [m], shape (B, 3); joints that are not finite cannot be picked.
+        parents: Parent index or -1, shape (B,).
+        cursor_px: Cursor in the picture [px].
+        radius_px: Largest distance from the cursor [px].
+    """
+    seen = _camera_space(camera, points_world)
+    parent = np.asarray(parents, dtype=np.intp)
+    cursor = np.asarray(cursor_px, dtype=np.float64)
+    dots = np.linalg.norm(_pixels(camera, size, seen) - cursor, axis=1)
+    found = _nearest(dots, -seen[:, 2], radius_px * _DOT_SHARE)
+    if found is not None:
+        return found
+    children = np.flatnonzero(parent >= 0)
+    heads, tails = _cut(camera, seen[parent[children]], seen[children])
+    bones, depths = _segment_distances(camera, size, heads, tails, cursor)
+    choice = _nearest(np.concatenate([dots, bones]), np.concatenate([-seen[:, 2], depths]), radius_px)
+    if choice is None or choice < len(dots):
+        return choice
+    return int(parent[children[choice - len(dots)]])
+
+
+def ray_plane(
+    origin: npt.ArrayLike, direction: npt.ArrayLike, point: npt.ArrayLike, normal: npt.ArrayLike
+) -> Float64 | None:
+    """Where a ray meets the plane through `point` with `normal`, shape (3,); None if parallel or behind.
+
+    Args:
+        origin, direction: The ray [m], shape (3,) each; the direction may have any length.
+        point, normal: The plane, shape (3,) each; the normal may have any length.
+    """
+    start, along = np.asarray(origin, dtype=np.float64), np.asarray(direction, dtype=np.float64)
+    facing = np.asarray(normal, dtype=np.float64)
+    approach = float(along @ facing)
+    if abs(approach) <= 1e-9 * float(np.linalg.norm(along) * np.linalg.norm(facing)):
+        return None
+    distance = float((np.asarray(point, dtype=np.float64) - start) @ facing) / approach
+    met: Float64 = start + distance * along
+    return met if distance >= 0.0 else None
+
+
+def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
+    view = camera.view_from_world()
+    places = np.asarray(points, dtype=np.float64).reshape(-1, 3)
+    # Not a number passes through every step in silence, infinity does not.
+    seen: Float64 = np.where(np.isfinite(places), places, np.nan) @ view[:3, :3].T + view[:3, 3]
+    return seen
+
+
+def _pixels(camera: Camera, size: tuple[float, float], seen: Float64) -> Float64:
+    """Pixels (N, 2) of points in camera space (N, 3)."""
+    width, height = size
+    half = np.tan(np.radians(camera.field_of_view) / 2.0)
+    reach = np.full(len(seen), camera.distance) if camera.orthographic else -seen[:, 2]
+    reach = np.where(reach > 0.0, reach, np.nan) * half
+    across, upward = seen[:, 0] / (reach * width / height), seen[:, 1] / reach
+    return np.stack([(1.0 + across) * width / 2.0, (1.0 - upward) * height / 2.0], axis=1)
+
+
+def _cut(camera: Camera, heads: Float64, tails: Float64) -> tuple[Float64, Float64]:
+    """Segments in camera space shortened to their part before a perspective camera; NaN where none is."""
+    if camera.orthographic:
+        return heads, tails
+    plane = -_NEAREST * camera.distance
+    drop = tails[:, 2] - heads[:, 2]
+    share = (plane - heads[:, 2]) / np.where(drop == 0.0, np.nan, drop)
+    crossing = heads + share[:, None] * (tails - heads)
+    head_behind, tail_behind = heads[:, 2] > plane, tails[:, 2] > plane
+    lost = (head_behind & tail_behind)[:, None]
+    cut_heads = np.where(head_behind[:, None], crossing, heads)
+    cut_tails = np.where(tail_behind[:, None], crossing, tails)
+    return np.where(lost, np.nan, cut_heads), np.where(lost, np.nan, cut_tails)
+
+
+def _segment_distances(
+    camera: Camera, size: tuple[float, float], heads: Float64, tails: Float64, cursor: Float64
+) -> tuple[Float64, Float64]:
+    """Distance on the screen [px] from the cursor to each segment, and the depth [m] of the nearest point."""
+    start, end = _pixels(camera, size, heads), _pixels(camera, size, tails)
+    along = end - start
+    squared = np.sum(along**2, axis=1)
+    share = np.sum((cursor - start) * along, axis=1) / np.where(squared < 1e-12, 1.0, squared)
+    share = np.clip(share, 0.0, 1.0)
+    distances: Float64 = np.linalg.norm(start + share[:, None] * along - cursor, axis=1)
+    near, far = -heads[:, 2], -tails[:, 2]
+    if camera.orthographic:
+        return distances, near + share * (far - near)
+    # Depth is not linear along the picture, its reciprocal is.
+    return distances, 1.0 / ((1.0 - share) / near + share / far)
+
+
+def _nearest(distances: Float64, depths: Float64, limit: float) -> int | None:
+    """Index of the smallest distance within the limit; of equally near ones that with the smallest depth."""
+    near = np.flatnonzero(distances <= limit)
+    if not len(near):
+        return None
+    best = near[distances[near] <= distances[near].min() + _TIE]
+    return int(best[np.argmin(depths[best])])

@@ -1,0 +1,172 @@
+"""Playback as a value: where the scene clock stands, and where it stands after some time.
+
+Every function is pure; a playhead is a function of its past and the settings only, so tests and headless
+renders need no timer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.scene.clock import STEP_TIME
+from sim.scene.playback import LoopMode, PlaybackSettings
+
+_FRAME_TOLERANCE = 1e-6
+"""A time this close to a frame, in frames, is on it: stepping must not stay where it is by rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playhead:
+    """The scene clock.
+
+    Attributes:
+        time: Time in the clip [s].  Scrubbing may place it anywhere, outside the range too.
+        playing: Whether it moves.
+        direction: 1 or -1; ping-pong turns it round, and so does playing backwards.
+    """
+
+    time: float = 0.0
+    playing: bool = False
+    direction: int = 1
+
+
+def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, float]:
+    """Start and end of what is played [s], within 0 and `duration`.
+
+    In and out point may be given in either order.  A range that is empty, or lies outside the clip, would
+    stop playback without a visible reason; it stands for the whole clip.
+    """
+    length = max(duration, 0.0)
+    start = 0.0 if settings.in_point is None else settings.in_point
+    end = length if settings.out_point is None else settings.out_point
+    start, end = (min(max(point, 0.0), length) for point in (min(start, end), max(start, end)))
+    return (start, end) if end > start else (0.0, length)
+
+
+def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direction: int = 1) -> Playhead:
+    """Start playing; a range that plays once and is at its end starts again from its beginning."""
+    started = Playhead(playhead.time, True, 1 if direction >= 0 else -1)
+    start, end = play_range(settings, duration)
+    if settings.loop is not LoopMode.ONCE:
+        return started
+    if _sense(started, settings) > 0:
+        return replace(started, time=start) if playhead.time >= end else started
+    return replace(started, time=end) if playhead.time <= start else started
+
+
+def pause(playhead: Playhead) -> Playhead:
+    """Stop where it is."""
+    return replace(playhead, playing=False)
+
+
+def scrub(playhead: Playhead, time: float, duration: float) -> Playhead:
+    """Move to `time` [s], which is clamped to the clip but not to the range; playback goes on from there."""
+    return replace(playhead, time=min(max(0.0, time), max(duration, 0.0)))
+
+
+def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, clip_duration: float) -> Playhead:
+    """The playhead after `elapsed` seconds of real time.
+
+    Outside the range it runs towards the range, or, when it moves away from it, enters at the far end (ping-pong and
+    once: stops or turns at the near one).  Any elapsed time is taken in one step; time that runs
+    backwards or is not a number is ignored.
+
+    Args:
+        playhead: Where playback stands.
+        elapsed: Real time since then [s].
+        settings: Speed, loop mode and range.
+        clip_duration: Length of the clip [s].
+    """
+    step = abs(settings.speed) * elapsed
+    if not playhead.playing or not 0.0 < step < math.inf:
+        return playhead
+    start, end = play_range(settings, clip_duration)
+    length, sense = end - start, _sense(playhead, settings)
+    # Measured from the edge that playback comes from, both senses are the same motion.
+    gone = playhead.time - start if sense > 0 else end - playhead.time
+    gone, turned, playing = _moved(gone, step, length, settings.loop)
+    time = start + gone if sense > 0 else end - gone
+    if gone >= 0.0:
+        time = min(max(time, start), end)
+    return Playhead(time, playing, -playhead.direction if turned else playhead.direction)
+
+
+def stepped(playhead: Playhead, settings: PlaybackSettings, clip_duration: float) -> Playhead:
+    """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed.
+
+    Where there is no clip it stands, and nothing ends.
+    """
+    if clip_duration <= 0.0:
+        return playhead
+    return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, clip_duration)
+
+
+def simulation_start(settings: PlaybackSettings, clip_duration: float) -> Playhead:
+    """Where a simulation starts: at the start of the range, running forwards through the clip."""
+    start, _ = play_range(settings, clip_duration)
+    return Playhead(start, True, 1 if settings.speed >= 0.0 else -1)
+
+
+def _sense(playhead: Playhead, settings: PlaybackSettings) -> int:
+    return playhead.direction if settings.speed >= 0.0 else -playhead.direction
+
+
+def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[float, bool, bool]:
+    """Distance from the near edge after a step, whether the sense turned, whether it still plays."""
+    if loop is LoopMode.ONCE:
+        return (gone + step, False, True) if gone + step < length else (length, False, False)
+    if length <= 0.0:
+        return 0.0, False, True
+    if gone > length:
+        gone = 0.0 if loop is LoopMode.LOOP else length
+    ahead = gone + step
+    if ahead <= length:
+        return ahead, False, True
+    if loop is LoopMode.LOOP:
+        return ahead % length, False, True
+    swing = ahead % (2.0 * length)
+    return (swing, False, True) if swing <= length else (2.0 * length - swing, True, True)
+
+
+def frame_of(time: float, frame_step: float) -> float:
+    """Frame, with its fraction, at `time` [s]; 0 where a clip has a single pose and no step."""
+    return time / frame_step if frame_step > 0.0 else 0.0
+
+
+def time_of(frame: float, frame_step: float) -> float:
+    """Time [s] of a frame."""
+    return frame * frame_step
+
+
+def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: float) -> Playhead:
+    """Paused `count` whole frames further (back when negative), within the clip.
+
+    From between two frames the first step goes to the neighbouring frame.
+    """
+    if count == 0 or frame_step <= 0.0:
+        return pause(playhead)
+    frame = frame_of(playhead.time, frame_step)
+    reached = math.floor(frame + _FRAME_TOLERANCE) if count > 0 else math.ceil(frame - _FRAME_TOLERANCE)
+    return scrub(pause(playhead), time_of(reached + count, frame_step), duration)
+
+
+def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | npt.NDArray[np.float64]) -> Playhead:
+    """Paused `count` keys further (back when negative), at the first or last key at most.
+
+    Args:
+        playhead: Where playback stands.
+        count: Number of keys; 0 only pauses.
+        key_times: Ascending times of the keys [s]; without any only the pause remains.
+    """
+    times = np.asarray(key_times, dtype=np.float64)
+    if count == 0 or not len(times):
+        return pause(playhead)
+    tolerance = _FRAME_TOLERANCE * max(float(times[-1] - times[0]) / max(len(times) - 1, 1), 1e-9)
+    if count > 0:
+        index = int(np.searchsorted(times, playhead.time + tolerance, side="right")) + count - 1
+    else:
+        index = int(np.searchsorted(times, playhead.time - tolerance, side="left")) + count
+    return replace(playhead, playing=False, time=float(times[min(max(index, 0), len(times) - 1)]))

@@ -1,0 +1,73 @@
+"""Settings of what the viewport shows."""
+
+import enum
+from typing import Annotated
+
+import msgspec
+
+from sim.scene.params import Effect, Role, param
+from sim.scene.vectors import Colour
+
+
+class DisplayMode(enum.Enum):
+    """How surfaces are drawn."""
+
+    SHADED = "shaded"
+    SHADED_WIRE = "shaded-wireframe"
+    WIREFRAME = "wireframe"
+    NORMALS = "normals"
+    WEIGHTS = "weights"
+
+
+class Comparison(enum.Enum):
+    """Whether the viewport shows the chosen method, both side by side, or their distance."""
+
+    OFF = "off"
+    SPLIT = "split"
+    DIFFERENCE = "difference"
+
+
+class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the viewport shows."""
+
+    display: Annotated[DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW)] = (
+        DisplayMode.SHADED
+    )
+    comparison: Annotated[
+        Comparison,
+        param("Linear blend beside dual quaternions, or their distance.", group="Surface", effect=Effect.POSE),
+    ] = Comparison.OFF
+    divider: Annotated[
+        float, param("Place of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
+                     effect=Effect.VIEW)
+    ] = 0.5  # fmt: skip
+    textures: Annotated[bool, param("Draw the textures of the materials.", group="Surface", effect=Effect.VIEW)] = True
+    grid: Annotated[bool, param("Draw the ground grid.", group="Overlays", effect=Effect.VIEW)] = True
+    axes: Annotated[bool, param("Draw the world's axes.", group="Overlays", effect=Effect.VIEW)] = True
+    bones: Annotated[bool, param("Draw the skeleton through the mesh.", group="Overlays", effect=Effect.VIEW)] = False
+    colliders: Annotated[
+        bool, param("Draw the colliders as translucent bodies.", group="Overlays", effect=Effect.VIEW)
+    ] = True
+    contacts: Annotated[bool, param("Mark where cloths touch colliders.", group="Overlays", effect=Effect.VIEW)] = False
+    statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
+        True
+    )
+    samples: Annotated[
+        int,
+        param(
+            "Samples per pixel that smooth edges; 0 draws without.",
+            lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW,
+        ),
+    ] = 4  # fmt: skip
+    ambient: Annotated[
+        float, param("Brightness of the sky and ground light.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05,
+                     group="Light", effect=Effect.VIEW)
+    ] = 0.8  # fmt: skip
+    background_top: Annotated[
+        Colour,
+        param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+    ] = (0.24, 0.26, 0.29)
+    background_bottom: Annotated[
+        Colour,
+        param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW),
+    ] = (0.11, 0.12, 0.13)

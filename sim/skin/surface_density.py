@@ -1,0 +1,85 @@
+"""Where on a model's surface particles start: its table, by a bone's weights and the brightness of an image."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel, Skin
+from sim.kinds.emitter.emission import EmitterSource
+from sim.kinds.emitter.error import EmitterError
+from sim.skin.surface_table import face_table, texture_density, vertex_table
+
+Float64 = npt.NDArray[np.float64]
+UInt8 = npt.NDArray[np.uint8]
+UInt32 = npt.NDArray[np.uint32]
+
+_SAMPLES = np.array([[2, 2, 2], [4, 1, 1], [1, 4, 1], [1, 1, 4], [4, 4, 1], [1, 4, 4], [4, 1, 4]], np.float64)
+SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)
+"""Places within a face at which the image is looked at, as shares of its corners."""
+
+
+def surface_table(
+    model: CharacterModel,
+    source: EmitterSource,
+    *,
+    bone: str = "",
+    pixels: UInt8 | None = None,
+    is_bottom_up: bool = False,
+) -> UInt32:
+    """Thresholds and corners of what emits of a model in its bind pose, shape (F, 4), as `face_table` makes them.
+
+    Args:
+        model: The model.
+        source: Faces by their areas, or vertices.
+        bone: Joint whose weights are the density; everywhere for one that is not there.
+        pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
+        is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
+
+    Raises:
+        EmitterError: If nothing is left that emits.
+    """
+    mesh = model.mesh
+    weights = bone_density(model, bone)
+    texcoords = mesh.texcoords.astype(np.float64)
+    if is_bottom_up:
+        texcoords[:, 1] = 1.0 - texcoords[:, 1]
+    try:
+        if source is EmitterSource.VERTICES:
+            shades = None if pixels is None else texture_density(pixels, texcoords)
+            return vertex_table(mesh.vertex_count, _product(weights, shades))
+        shades = None if pixels is None else face_brightness(pixels, texcoords[mesh.triangles])
+        return face_table(mesh.positions, mesh.triangles, weights, shades)
+    except EmitterError as error:
+        chosen = [f"bone {bone!r}"] * (weights is not None) + ["the image"] * (pixels is not None)
+        by = f" where {' and '.join(chosen)} would have it" if chosen else ""
+        raise EmitterError(f"{error}{by}") from None
+
+
+def bone_density(model: CharacterModel, bone: str) -> Float64 | None:
+    """Weight of a joint at every vertex, shape (V,); None for a joint that is not there."""
+    if model.skeleton is None or model.skin is None or bone not in model.skeleton.names:
+        return None
+    return _weights_of(model.skin, model.skeleton.index(bone))
+
+
+def face_brightness(pixels: UInt8, corners: Float64) -> Float64:
+    """Mean brightness of an image within faces, 0 to 1, shape (F,).
+
+    Args:
+        pixels: As `texture_density` takes them.
+        corners: Texture coordinates of the corners, shape (F, 3, 2); v = 0 is row 0.
+    """
+    total = np.zeros(len(corners))
+    for shares in SAMPLES:
+        total += texture_density(pixels, np.einsum("c,fck->fk", shares, corners))
+    return total / len(SAMPLES)
+
+
+def _weights_of(skin: Skin, joint: int) -> Float64:
+    weights: Float64 = np.where(skin.joints == joint, skin.weights, 0.0).sum(axis=1, dtype=np.float64)
+    return weights
+
+
+def _product(first: Float64 | None, second: Float64 | None) -> Float64 | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first * second

@@ -1,0 +1,90 @@
+"""Motion of a collider over a step: straight travel, and a turn about a fixed axis at constant speed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths import quaternion
+from sim.solids.state import ColliderState
+
+Float64 = npt.NDArray[np.float64]
+
+_NO_TURN = 1e-12
+"""Length of the vector part of a quaternion below which the turn is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Rigid motions over a step, of N colliders at once.
+
+    Attributes:
+        centre: Origin of the collider at the start [m], shape (N, 3).
+        travel: How far it goes over the step [m], shape (N, 3).
+        orientation: Rotation at the start, unit quaternions (N, 4).
+        axis: Axis of the turn in the world, unit vectors (N, 3).
+        angle: Turn over the whole step [rad], 0 to π, shape (N,).
+    """
+
+    centre: Float64
+    travel: Float64
+    orientation: Float64
+    axis: Float64
+    angle: Float64
+
+    def at(self, fraction: float) -> tuple[Float64, Float64]:
+        """Centres (N, 3) and orientations (N, 4) at a fraction of the step, 0 to 1."""
+        turn = quaternion.from_axis_angle(self.axis, fraction * self.angle)
+        return self.centre + fraction * self.travel, quaternion.multiply(turn, self.orientation)
+
+
+def motions(start: Float64, end: Float64) -> Motion:
+    """Motions between rigid placements (N, 4, 4) at the start and at the end of a step; the turn is the shorter one."""
+    first, last = quaternion.from_matrix(start[:, :3, :3]), quaternion.from_matrix(end[:, :3, :3])
+    turn = quaternion.multiply(last, quaternion.conjugate(first))
+    turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
+    length = np.linalg.norm(turn[:, :3], axis=1)
+    turns = length > _NO_TURN
+    axis = np.where(turns[:, None], turn[:, :3] / np.where(turns, length, 1.0)[:, None], [0.0, 1.0, 0.0])
+    angle = np.where(turns, 2.0 * np.arctan2(length, turn[:, 3]), 0.0)
+    return Motion(start[:, :3, 3].copy(), end[:, :3, 3] - start[:, :3, 3], first, axis, angle)
+
+
+def motion_of(state: ColliderState) -> Motion:
+    """Motion of one collider, arrays of length 1."""
+    return motions(state.world_from_start[None], state.world_from_end[None])
+
+
+def local_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
+    """World points (n, 3) in the frame of the collider at a fraction of the step."""
+    centre, orientation = motion_of(state).at(fraction)
+    return quaternion.rotate(quaternion.conjugate(orientation), points - centre)
+
+
+def world_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
+    """Points (n, 3) of the frame of the collider in the world at a fraction of the step."""
+    centre, orientation = motion_of(state).at(fraction)
+    return centre + quaternion.rotate(orientation, points)
+
+
+def velocity_at(state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
+    """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
+
+    The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second
+    order in the turn of a substep it is the velocity half a substep ago.
+
+    Args:
+        state: The collider.
+        points: World points, shape (n, 3).
+        fraction: Moment within the step, 0 to 1.
+        frame_time: Duration of the step [s]; where it is 0 nothing moves.
+        substep: Duration of the substep that ends now [s].
+    """
+    if frame_time <= 0.0:
+        return np.zeros_like(points)
+    motion = motion_of(state)
+    centre = motion.centre + fraction * motion.travel
+    spin = motion.axis * (motion.angle / frame_time)[:, None]
+    now = np.cross(spin, points - centre)
+    velocity: Float64 = motion.travel / frame_time + now - 0.5 * substep * np.cross(spin, now)
+    return velocity

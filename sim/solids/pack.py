@@ -1,0 +1,77 @@
+"""Packs colliders for the GPU: a fixed number of texels each, as shaders/common/collide.glsl reads them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.collider.settings import ColliderShape
+from sim.maths import quaternion
+from sim.solids.motion import motions
+from sim.solids.shapes import core
+from sim.solids.state import ColliderState, bounding_radius
+
+Float32 = npt.NDArray[np.float32]
+
+COLLIDER_TEXELS = 6
+
+ROUND, PLANE, ELLIPSOID = 0.0, 1.0, 2.0
+"""Kinds of the shader; sphere, capsule and box are all a box with a rounding radius."""
+
+_KINDS = {ColliderShape.PLANE: PLANE, ColliderShape.ELLIPSOID: ELLIPSOID}
+_ENDLESS = 1e18
+"""Bounding radius of a plane; its square is still a float32."""
+
+
+def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float32:
+    """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
+
+    Texels:
+        0. Centre at the start, radius of the sphere about it that the collider stays in when it travels with it.
+        1. Travel over the step, kind.
+        2. Half sizes or semi-axes, rounding radius; of a plane that does not turn its normal.
+        3. Orientation at the start.
+        4. Axis of the turn, its angle.
+        5. Friction, restitution, 1 / frame_time, 0.
+
+    Args:
+        states: Any number.
+        frame_time: Duration of the step that the states span [s]; 0 for a scene that stands still.
+    """
+    out = np.zeros((len(states), COLLIDER_TEXELS, 4))
+    if not states:
+        return out.astype(np.float32)
+    motion = motions(
+        np.array([state.world_from_start for state in states]), np.array([state.world_from_end for state in states])
+    )
+    travels = np.linalg.norm(motion.travel, axis=1)
+    out[:, 0, :3], out[:, 1, :3] = motion.centre, motion.travel
+    out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
+    out[:, 0, 3] = np.minimum(out[:, 0, 3] + travels, _ENDLESS)
+    out[:, 1, 3] = [_KINDS.get(state.shape, ROUND) for state in states]
+    out[:, 2] = [_sizes(state) for state in states]
+    standing = (out[:, 1, 3] == PLANE) & (motion.angle == 0.0)
+    out[standing, 2, :3] = quaternion.rotate(motion.orientation[standing], np.array([0.0, 1.0, 0.0]))
+    out[:, 3], out[:, 4, :3], out[:, 4, 3] = motion.orientation, motion.axis, motion.angle
+    out[:, 5, :2] = [(state.friction, state.restitution) for state in states]
+    out[:, 5, 2] = 1.0 / frame_time if frame_time > 0.0 else 0.0
+    return out.astype(np.float32)
+
+
+def collider_defines(states: Sequence[ColliderState]) -> dict[str, object]:
+    """Macros for collide.glsl that leave out what these colliders do not need; a kernel without them handles all.
+
+    They change only when a collider starts or stops to move, or the first ellipsoid comes or the last goes.
+    """
+    still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
+    ellipsoids = any(state.shape is ColliderShape.ELLIPSOID for state in states)
+    return {"COLLIDE_STILL": still, "COLLIDE_NO_ELLIPSOID": not ellipsoids}
+
+
+def _sizes(state: ColliderState) -> tuple[float, ...]:
+    if state.shape is ColliderShape.PLANE:
+        return 0.0, 0.0, 0.0, 0.0
+    if state.shape is ColliderShape.ELLIPSOID:
+        return *state.size.tolist(), 0.0
+    half_sizes, radius = core(state.shape, state.size)
+    return *half_sizes.tolist(), radius

@@ -1,0 +1,85 @@
+"""Signed distance, outward normal and closest surface point of every shape, in its own frame, double precision.
+
+Sphere, capsule and box are one formula: a core box (a point, a segment, or the box itself) with a rounding radius.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.collider.settings import ColliderShape
+from sim.solids.ellipsoid import ellipsoid_distance
+
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Proximity:
+    """Where points are relative to a surface.
+
+    Attributes:
+        distance: Signed distance [m], negative inside, shape (n,).
+        normal: Outward unit normal at the closest surface point, shape (n, 3).
+        closest: Closest surface point, shape (n, 3).
+    """
+
+    distance: Float64
+    normal: Float64
+    closest: Float64
+
+
+def proximity(shape: ColliderShape, size: Float64, points: Float64) -> Proximity:
+    """Distance, normal and closest point for points (n, 3) in the frame of the shape.
+
+    Where several surface points are closest (on the axis of a capsule, say) one of them is taken.
+
+    Args:
+        shape: Which form.
+        size: As in `ColliderState.size`, shape (3,).
+        points: shape (n, 3).
+    """
+    if shape is ColliderShape.PLANE:
+        distance, normal = points[:, 1].copy(), np.broadcast_to([0.0, 1.0, 0.0], points.shape).copy()
+    elif shape is ColliderShape.ELLIPSOID:
+        distance, normal = ellipsoid_distance(points, size)
+    else:
+        distance, normal = rounded_box_distance(points, *core(shape, size))
+    return Proximity(distance, normal, points - distance[:, None] * normal)
+
+
+def signed_distance(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+    """Signed distance [m] of points (n, 3) in the frame of the shape, negative inside, shape (n,)."""
+    return proximity(shape, size, points).distance
+
+
+def outward_normal(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+    """Outward unit normals at the surface points closest to points (n, 3), shape (n, 3)."""
+    return proximity(shape, size, points).normal
+
+
+def closest_point(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+    """Surface points closest to points (n, 3), shape (n, 3)."""
+    return proximity(shape, size, points).closest
+
+
+def core(shape: ColliderShape, size: Float64) -> tuple[Float64, float]:
+    """Half sizes (3,) of the core box and rounding radius of a sphere, capsule or box."""
+    if shape is ColliderShape.BOX:
+        return size, 0.0
+    straight = size[1] if shape is ColliderShape.CAPSULE else 0.0
+    return np.array([0.0, straight, 0.0]), float(size[0])
+
+
+def rounded_box_distance(points: Float64, half_sizes: Float64, radius: float) -> tuple[Float64, Float64]:
+    """Signed distance (n,) and outward normal (n, 3) of a box of `half_sizes` (3,) swollen by `radius`.
+
+    Inside the core the nearest face counts; of equally near ones the first of x, y, z.
+    """
+    outside = points - np.clip(points, -half_sizes, half_sizes)
+    length = np.linalg.norm(outside, axis=1)
+    depth = half_sizes - np.abs(points)
+    face = np.eye(3)[np.argmin(depth, axis=1)] * np.where(points < 0.0, -1.0, 1.0)
+    inside = length == 0.0
+    normal = np.where(inside[:, None], face, outside / np.where(inside, 1.0, length)[:, None])
+    return np.where(inside, -depth.min(axis=1), length) - radius, normal

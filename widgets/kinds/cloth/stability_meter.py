@@ -1,0 +1,214 @@
+"""How near a cloth is to blowing up: substep over the longest stable one, as a bar with a word, and a remedy."""
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from sim.kinds.cloth.settings import SUBSTEPS_MAX
+from sim.kinds.cloth.stability import MARGIN, Stability
+from sim.scene.clock import STEP_TIME
+from widgets.overlay import DIM, GROUND, TEXT, Overlay
+from widgets.theme import SPACE_WIDE, tabular
+
+_SPAN = 1.25
+"""Ratio at the right end of the bar."""
+_RADIUS = 3.0
+_TICK = 3
+_STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
+
+
+class StabilityMeter(QWidget):
+    """A bar, and a button while the cloth has no margin.
+
+    Args:
+        parent: Parent widget.
+        on_picture: Whether it lies over the viewport, where the theme's colours do not hold.
+
+    Signals:
+        stable_requested: Number of substeps that make the cloth stable.
+    """
+
+    stable_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
+        super().__init__(parent)
+        self._stability: Stability | None = None
+        self.bar = _MeterBar(self, on_picture)
+        self.button = QPushButton("Make stable", self)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.button.clicked.connect(self._request)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(SPACE_WIDE)
+        layout.addWidget(self.bar, 1)
+        layout.addWidget(self.button)
+        self.show_stability(None)
+
+    @property
+    def stability(self) -> Stability | None:
+        """What is shown."""
+        return self._stability
+
+    def show_stability(self, stability: Stability | None) -> None:
+        """Shows a stability; None while it is not known."""
+        self._stability = stability
+        self.bar.show_stability(stability)
+        self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
+        if stability is not None:
+            can_mend = ratio_with(stability, stability.substeps) < 1.0
+            self.button.setEnabled(can_mend)
+            self.button.setToolTip(
+                f"Set {stability.substeps:,} substeps, the fewest that are stable with a margin."
+                if can_mend
+                else f"Not even {SUBSTEPS_MAX:,} substeps are enough; make the fabric softer or heavier."
+            )
+        self.setToolTip(meter_tip(stability))
+        self.setAccessibleName(f"Stability: {meter_text(stability)}, {meter_word(stability)}")
+
+    def _request(self) -> None:
+        if self._stability is not None:
+            self.stable_requested.emit(self._stability.substeps)
+
+
+class StabilityOverlay(Overlay):
+    """The meter over the viewport.
+
+    Signals:
+        resized: It takes more room or less, so its place has to be found anew.
+    """
+
+    resized = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, takes_mouse=True)
+        self.meter = StabilityMeter(self, on_picture=True)
+        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.meter)
+
+    def show_stability(self, stability: Stability | None) -> None:
+        """Shows a stability; hides without one."""
+        self.meter.show_stability(stability)
+        self.setVisible(stability is not None)
+        self.adjustSize()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tells so."""
+        super().resizeEvent(event)
+        self.resized.emit()
+
+
+class _MeterBar(QWidget):
+    """Filled in proportion, with ticks at the bound; number and word stand on it."""
+
+    def __init__(self, parent: QWidget, on_picture: bool) -> None:
+        super().__init__(parent)
+        self._stability: Stability | None = None
+        self._on_picture = on_picture
+        self.setFont(tabular(self.font()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_stability(self, stability: Stability | None) -> None:
+        """Shows another value."""
+        self._stability = stability
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest text."""
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance("dt / dt max 00.00 near the limit") + 3 * SPACE_WIDE
+        return QSize(width, metrics.height() + SPACE_WIDE)
+
+    def minimumSizeHint(self) -> QSize:
+        """The number has to be legible."""
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance("dt / dt max 00.00") + 2 * SPACE_WIDE, metrics.height() + SPACE_WIDE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Ground, fill, mark, texts."""
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_bar(painter, box)
+            self._paint_texts(painter, box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0))
+
+    def _paint_bar(self, painter: QPainter, box: QRectF) -> None:
+        ground = GROUND if self._on_picture else self.palette().color(QPalette.ColorRole.Base)
+        edge = QColor(0, 0, 0, 90) if self._on_picture else self.palette().color(QPalette.ColorRole.Mid)
+        painter.setPen(QPen(edge, 1.0))
+        painter.setBrush(ground)
+        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+        if self._stability is None:
+            return
+        colour = meter_colour(self._stability)
+        end = box.left() + box.width() * min(self._stability.ratio / _SPAN, 1.0)
+        painter.setClipRect(QRectF(box.left(), box.top(), end - box.left(), box.height()))
+        faint = QColor(colour)
+        faint.setAlpha(110)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(faint)
+        painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+        painter.setClipping(False)
+        painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), colour)
+        # Ticks at the edges mark the bound: a whole line would run through the text.
+        bound = round(box.left() + box.width() / _SPAN)
+        painter.setPen(QPen(self._text_colour(), 1.0))
+        painter.drawLine(bound, round(box.top()), bound, round(box.top()) + _TICK)
+        painter.drawLine(bound, round(box.bottom()), bound, round(box.bottom()) - _TICK)
+
+    def _paint_texts(self, painter: QPainter, room: QRectF) -> None:
+        number, word = meter_text(self._stability), meter_word(self._stability)
+        side = Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(self._text_colour())
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignLeft, number)
+        metrics = self.fontMetrics()
+        if metrics.horizontalAdvance(number) + metrics.horizontalAdvance(word) + SPACE_WIDE <= room.width():
+            painter.drawText(room, side | Qt.AlignmentFlag.AlignRight, word)
+
+    def _text_colour(self) -> QColor:
+        if self._on_picture:
+            return TEXT if self._stability is not None else DIM
+        return self.palette().color(QPalette.ColorRole.WindowText)
+
+
+def ratio_with(stability: Stability, substeps: int) -> float:
+    """Ratio that another number of substeps has."""
+    return STEP_TIME / substeps / stability.h_max
+
+
+def meter_text(stability: Stability | None) -> str:
+    """The ratio, as the bar shows it."""
+    if stability is None:
+        return "dt / dt max –"
+    return "dt / dt max > 99" if stability.ratio > 99.0 else f"dt / dt max {stability.ratio:.2f}"
+
+
+def meter_word(stability: Stability | None) -> str:
+    """What the ratio means."""
+    if stability is None:
+        return ""
+    if stability.ratio >= 1.0:
+        return "unstable"
+    return "near the limit" if stability.ratio >= MARGIN else "stable"
+
+
+def meter_colour(stability: Stability) -> QColor:
+    """Green below the margin, amber below the bound, red above."""
+    if stability.ratio >= 1.0:
+        return _UNSTABLE
+    return _NEAR if stability.ratio >= MARGIN else _STABLE
+
+
+def meter_tip(stability: Stability | None) -> str:
+    """What the meter is, and its figures."""
+    lines = [
+        "Duration of a substep over the longest stable one, which springs, masses and damping decide.",
+        f"Below {MARGIN:g} the cloth is stable with a margin: strong stretch stiffens it and lowers the bound.",
+        "Above 1 it blows up.",
+    ]
+    if stability is not None:
+        substep = stability.ratio * stability.h_max
+        lines.append(f"Substep {substep * 1e3:.3g} ms, longest stable {stability.h_max * 1e3:.3g} ms.")
+        lines.append(f"Fewest substeps with the margin: {stability.substeps:,}.")
+    return "\n".join(lines)

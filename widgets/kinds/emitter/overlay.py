@@ -1,0 +1,71 @@
+"""Paints the handles of the selected emitter over the viewport; the geometry is `sim.kinds.emitter.handles`."""
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from sim.kinds.emitter.handles import EmitterHandles, Grip, GripKind
+from widgets.overlay import Overlay
+
+_LINE = QColor(255, 170, 70)
+_FAINT = QColor(255, 170, 70, 110)
+_SHADE = QColor(0, 0, 0, 120)
+_HELD = QColor(255, 214, 92)
+_KNOB = 4.5
+
+
+class EmitterOverlay(Overlay):
+    """Arrow, cone and edge of a source with their knobs; covers the viewport and lets the mouse through."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._handles: EmitterHandles | None = None
+        self._marked: int | None = None
+
+    def show_handles(self, handles: EmitterHandles | None, marked: int | None) -> None:
+        """Paints other handles, or none; the grip of number `marked` is under the mouse or held."""
+        if handles is None and self._handles is None:
+            return
+        self._handles, self._marked = handles, marked
+        self.setVisible(handles is not None)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Lines first, knobs over them."""
+        handles = self._handles
+        if handles is None:
+            return
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for line in handles.outline:
+                self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
+            for number, grip in enumerate(handles.grips):
+                marked = number == self._marked
+                if len(grip.edge):
+                    pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
+                    self._stroke(painter, handles.view.pixels(grip.edge), pen)
+            for number, grip in enumerate(handles.grips):
+                self._paint_knobs(painter, handles, grip, number == self._marked)
+
+    def _stroke(self, painter: QPainter, pixels: np.ndarray, pen: QPen) -> None:
+        if not np.isfinite(pixels).all():
+            return
+        line = QPolygonF([QPointF(x, y) for x, y in pixels.tolist()])
+        painter.setPen(QPen(_SHADE, pen.widthF() + 1.5))
+        painter.drawPolyline(line)
+        painter.setPen(pen)
+        painter.drawPolyline(line)
+
+    def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, grip: Grip, marked: bool) -> None:
+        """Round knobs; square ones on the faces of a box and at the ends of a line; a larger one for the speed."""
+        painter.setPen(QPen(_SHADE, 1.0))
+        painter.setBrush(_HELD if marked else _LINE)
+        side = _KNOB * (1.35 if grip.kind is GripKind.SPEED else 1.0) + (1.0 if marked else 0.0)
+        for x, y in handles.view.pixels(grip.knobs).tolist():
+            if not np.isfinite((x, y)).all():
+                continue
+            if grip.kind is GripKind.SIZE:
+                painter.drawRect(round(x - side), round(y - side), round(2 * side), round(2 * side))
+            else:
+                painter.drawEllipse(QPointF(x, y), side, side)
