@@ -4,21 +4,26 @@
 It knows no Qt; the caller makes the context current.
 """
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.mip_levels import mip_image
-from sim.assets.model import Bounds, CharacterModel
+from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.figures.comparison import ComparisonStatistics
+from sim.figures.prepared import PreparedModel, prepare_model
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps, finish
 from sim.jobs.pose import Pose
-from sim.kinds.collider.place import world_from_parent
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.contract import Grab, World
 from sim.kinds.emitter.mark import EmitterMark
 from sim.kinds.emitter.whereabouts import emitter_placement
-from sim.kinds.model.comparison import ComparisonStatistics
-from sim.kinds.model.prepared import PreparedModel, prepare_model
 from sim.kinds.model.view import CharacterView
 from sim.render.pending_picture import PendingPicture
 from sim.render.pick_pass import Pick, PickPass
@@ -34,7 +39,7 @@ from sim.render.texture_upload import MipImages
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
-from sim.simulation import Grab, Meshes, Simulation
+from sim.simulation import Simulation
 
 
 class Engine:
@@ -51,8 +56,8 @@ class Engine:
         self.simulation = Simulation(context, self.library)
         self._views = SceneViews(context)
         self._time = 0.0
-        self._images: Images = {}
-        self._meshes: Meshes = {}
+        self._images: dict[Path, Any] = {}
+        self._meshes: dict[str, Mesh] = {}
         self._picture = Picture(context, self.library)
         self._pick = PickPass(context, self.library)
 
@@ -82,29 +87,32 @@ class Engine:
         view = yield from CharacterView.upload(self.context, self.library, node_id, prepared, images)
         scene = self._views.scene
         node = scene.node(node_id) if scene.has(node_id) else None
-        if node is not None and node.model is not None:
-            view.settings = node.model
-            view.character.primary.prepare(node.model.skinning)
+        if node is not None:
+            view.settings = node.settings
+            view.character.primary.prepare(node.settings.skinning)
             yield
             if rehearsed:
-                view.character.update(node, self._time, scene.view.comparison)
+                view.character.update(node, self._time, scene.view.comparison, self._views.places)
                 yield
-                yield from self._picture.rehearse(model_shot(scene, view))
+                yield from self._picture.rehearse(model_shot(scene, self._views.places, view))
         self._views.put_model(view)
 
     def remove_model(self, node_id: NodeId) -> None:
         """Deletes the model of a node, if it has one."""
         self._views.remove_model(node_id)
 
-    def set_files(self, meshes: Meshes, images: Images) -> None:
+    def set_files(self, meshes: Mapping[str, Mesh], images: Images) -> None:
         """Gives meshes that cloths are made of and images on them, by path; `apply` takes them."""
-        self._meshes, self._images = meshes, images
+        if not _same_files(meshes, self._meshes):
+            self._meshes = dict(meshes)
+        if not _same_files(images, self._images):
+            self._images = dict(images)
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
         with self.context.timers.scope("apply"):
             self._views.take(scene)
-            self.simulation.apply(scene, self._views.figures, self._meshes, self._images)
+            self.simulation.apply(self._world())
             self._views.follow(self.simulation, self._images)
 
     # --- time -----------------------------------------------------------------------------------------
@@ -122,26 +130,44 @@ class Engine:
         """Advances the simulation by one step, which ends at a moment of the scene clock [s]."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.step(self._views.scene, self._views.figures, time, grab)
+            self.simulation.step(self._world(), time, grab)
 
     def jump(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.jump(self._views.figures, time)
+            self.simulation.jump(self._world(), time)
 
     def refresh(self, now: float) -> None:
         """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
         with self.context.timers.scope("draw"):
-            self.simulation.refresh(self._views.figures, now)
-        colliders = self.simulation.colliders if self._views.scene.view.contacts else None
+            self.simulation.refresh(self._world(), now)
+        colliders = self.simulation.solids.now if self._views.scene.view.contacts else None
         for view in self._views.cloths.values():
             view.colliders = colliders
 
+    def state(self) -> bytes:
+        """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
+        return self.simulation.state()
+
+    def restore(self, state: bytes, time: float) -> None:
+        """Goes back to what `state` gave after the step that ended at `time` [s]; what follows has the same bits.
+
+        Raises:
+            SettingsError: If it is of another scene.
+        """
+        self._advance(time)
+        self.simulation.restore(state, self._world(), time)
+
     def _advance(self, time: float) -> None:
         self._time = time
+        self._views.settle()
         for node, character in self._views.posed():
-            character.update(node, time, self._views.scene.view.comparison)
+            character.update(node, time, self._views.scene.view.comparison, self._views.places)
+
+    def _world(self) -> World:
+        views = self._views
+        return World(views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services)
 
     # --- pictures -------------------------------------------------------------------------------------
 
@@ -177,7 +203,8 @@ class Engine:
     def needs_rehearsal(self, camera: Camera) -> bool:
         """Whether the next picture would wait until the driver has compiled how its particles are drawn."""
         emitters, scene = self._views.shown_emitters(), self._views.scene
-        return self._picture.needs_rehearsal(emitters, scene_lights(scene, camera), scene.view.samples)
+        lights = scene_lights(scene, self._views.places, camera)
+        return self._picture.needs_rehearsal(emitters, lights, scene.view.samples)
 
     def rehearse(self, camera: Camera) -> bool:
         """Has the driver compile a part of that; returns whether there was one."""
@@ -225,7 +252,7 @@ class Engine:
 
     def world_from_parent(self, node: Node) -> npt.NDArray[np.float64]:
         """What the transform of a node is relative to, shape (4, 4): the bone it rides on, else the world."""
-        return world_from_parent(self._views.scene, self._views.figures, node)
+        return self._views.places.world_from_parent(node)
 
     def joint_positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
         """Places of a model's joints in the world [m], shape (B, 3)."""
@@ -251,9 +278,7 @@ class Engine:
         One that emits from a surface is in the middle of its model.
         """
         node = self._views.scene.node(node_id)
-        if node.emitter is None:
-            raise KeyError(node_id)
-        return emitter_placement(self._views.scene, self._views.figures, node)
+        return emitter_placement(self._views.places, self._views.figures, node)
 
     def emitter_marks(self) -> list[EmitterMark]:
         """The visible emitters, silent ones too, where they stand now; they are marked and picked."""
@@ -271,6 +296,10 @@ class Engine:
             return None
         with self.context.timers.scope("compare"):
             return character.compare(now)
+
+    def cloth(self, node_id: NodeId) -> Cloth | None:
+        """Cloth of a node."""
+        return getattr(self.simulation.systems.get(node_id), "cloth", None)
 
     # --- what is under the mouse ----------------------------------------------------------------------
 
@@ -293,9 +322,14 @@ class Engine:
             pick: What was hit.
             origin, direction: The ray in the world [m], shape (3,) each.
         """
-        cloth = self.simulation.cloths.get(pick.node)
+        cloth = self.cloth(pick.node)
         return None if cloth is None else pick_particle(cloth, pick.triangle, origin, direction)
 
     def particle_positions(self, node_id: NodeId, particles: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         """Places of some particles of a cloth [m], shape (N, 3); waits for the GPU."""
-        return self.simulation.cloths[node_id].positions_of(particles).astype(np.float64)
+        return self.cloth(node_id).positions_of(particles).astype(np.float64)
+
+
+def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
+    """Whether two mappings hold the very same contents."""
+    return one.keys() == other.keys() and all(one[key] is other[key] for key in one)

@@ -1,123 +1,223 @@
-"""Everything that is simulated in a scene: colliders that move with the figures, cloths between them, and particles.
+"""Everything that is simulated in a scene: what particles collide with, and the systems of its nodes.
 
 One step is `STEP_TIME` of scene time, whatever the frame rate.  Poses of the figures are given; they are those at the
-end of the step.  It knows neither playhead nor drawing.
+end of the step.  It knows neither playhead nor drawing, and no kind.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import msgspec
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.scene_cloths import Figures, Grab, Meshes, SceneCloths
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.emitter.scene_emitters import Pixels, SceneEmitters
-from sim.kinds.emitter.system import EmitterSystem
-from sim.kinds.problem import Problem
+from sim.kinds import KINDS
+from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
 from sim.scene.clock import STEP_TIME
-from sim.scene.scene import NodeId, Scene
-from sim.solids.scene_solids import SceneColliders
+from sim.scene.params import SettingsError
+from sim.scene.scene import Node, NodeId
+from sim.solids.scene_solids import SceneSolids, Solids
+from sim.solids.state import Placement
 
-__all__ = ["Figures", "Grab", "Meshes", "Problem", "Simulation"]
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something about a node that the user should know; one line.
+
+    Attributes:
+        node: The node that cannot go on, or "" for what only deserves a warning.
+        text: The line; a warning names its node.
+    """
+
+    node: NodeId
+    text: str
+
+
+class SharedServices:
+    """The services of one simulation, each made when it is asked for first."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
+        self._made: dict[Callable[..., Any], Any] = {}
+
+    def get(self, cls: Callable[..., S]) -> S:
+        """The service of a class."""
+        if cls not in self._made:
+            self._made[cls] = cls(self._context, self._library)
+        found: S = self._made[cls]
+        return found
+
+    def all(self) -> list[Service]:
+        """Those that were asked for."""
+        return list(self._made.values())
 
 
 class Simulation:
-    """Colliders, cloths and emitters of one scene.
+    """Solids and systems of one scene.
 
-    Emitters without a state follow the scene clock: they show the step that belongs to a time that was shown, and one
-    more with every step.
+    What has no state follows the scene clock: it shows the step that belongs to a time that was shown, and one more
+    with every step.
 
     Args:
         context: Where they live.
         library: Where programs come from.
 
     Attributes:
+        systems: By node; also those that are not ready.
+        solids: What there is to collide with.
         step_count: Steps since the last reset.
         start_time: Moment of the scene clock that the simulation starts at [s]; whoever owns the clock sets it.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
-        self._colliders = SceneColliders(context)
-        self._cloths = SceneCloths(context, library)
-        self._emitters = SceneEmitters(context, library)
+        self._context, self._library = context, library
+        self.services = SharedServices(context, library)
+        self.solids = SceneSolids(context)
+        self.systems: dict[NodeId, System] = {}
         self.step_count = 0
         self.start_time = 0.0
+        self._problems: list[Problem] = []
+        self._told: set[str] = set()
+        self._world: World | None = None
+        self._stepped: list[tuple[Node, Kind, System]] = []
+        self._stale: set[NodeId] = set()
+        self._heard: frozenset[NodeId] = frozenset()
         self._time: float | None = None
         self._moment = 0
 
     @property
-    def cloths(self) -> dict[NodeId, ClothSystem]:
-        """Cloths by node; a node whose settings cannot be built has none."""
-        return self._cloths.systems
-
-    @property
-    def emitters(self) -> dict[NodeId, EmitterSystem]:
-        """Emitters by node; a node whose settings cannot be built has none, nor has one whose surface is missing."""
-        return self._emitters.systems
-
-    @property
     def is_active(self) -> bool:
         """Whether there is anything to simulate."""
-        return bool(self.cloths or self.emitters)
+        return any(system.is_ready for _, _, system in self._stepped)
 
     @property
     def has_state(self) -> bool:
         """Whether something depends on the steps before, not on the time alone."""
-        return bool(self.cloths) or any(not emitter.settings.stateless for emitter in self.emitters.values())
-
-    @property
-    def colliders(self) -> tuple[BufferTexture, int]:
-        """Colliders of the step done last as `pack_colliders` packs them, and how many."""
-        return self._colliders.texture, self._colliders.count
+        return any(system.has_state for _, _, system in self._stepped if system.is_ready)
 
     def take_problems(self) -> list[Problem]:
         """What went wrong since the last call."""
-        problems = [*self._cloths.problems, *self._emitters.problems]
-        self._cloths.problems.clear()
-        self._emitters.problems.clear()
-        return problems + [Problem("", line) for line in self._colliders.take_warnings()]
+        problems, self._problems = self._problems, []
+        for system in self.systems.values():
+            if system.problems:
+                problems += [Problem("", line) for line in system.problems]
+                system.problems.clear()
+        return problems
 
-    # --- the four verbs -------------------------------------------------------------------------------
+    # --- the scene ------------------------------------------------------------------------------------
 
-    def apply(self, scene: Scene, figures: Figures, meshes: Meshes, images: Pixels) -> None:
+    def apply(self, world: World) -> None:
         """Takes the scene as it is now; every change costs what its declaration names.
 
-        Args:
-            scene: The scene.
-            figures: Models that are there; what emits from a surface waits for its model.
-            meshes: Files that cloths are made of, by path; a cloth waits for its file.
-            images: Pixels by path; an image that is not there leaves what it would change as it is without one.
+        Nothing is done for the very world of the last call, nor for one that differs in its places alone.
         """
-        self._cloths.apply(scene, meshes)
-        self._emitters.apply(scene, figures, images)
+        if self._world is not None and _same(world, self._world):
+            self._world = world
+            return
+        world = self._world = replace(world, services=self.services)
+        scene = world.scene
+        for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
+            self.systems.pop(node_id).release()
+        self._stale |= scene.heard - self._heard
+        self._heard = scene.heard
+        self._stepped = []
+        for node in scene.nodes:
+            kind = KINDS[node.kind]
+            if kind.system:
+                self._apply(node, kind, world)
 
-    def step(self, scene: Scene, figures: Figures, time: float, grab: Grab | None = None) -> None:
+    def _apply(self, node: Node, kind: Kind, world: World) -> None:
+        system = self.systems.get(node.id)
+        if system is None:
+            system = self.systems[node.id] = kind.load("system")(self._context, self._library)
+        try:
+            system.apply(node, world)
+        except SettingsError as error:
+            self._problems.append(Problem(node.id, str(error)))
+        self._stepped.append((node, kind, system))
+        self._stale.add(node.id)
+
+    # --- time -----------------------------------------------------------------------------------------
+
+    def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances everything by one step, which ends at `time` [s] with the figures as they stand now."""
         self._time, self._moment = time, self._moment + 1
-        with self._context.timers.scope("colliders"):
-            solids = self._colliders.advance(scene, figures)
-        self._cloths.step(scene, figures, solids, grab)
-        self._emitters.step(scene, figures, solids, self._moment)
+        world = replace(world, services=self.services)
+        scope = self._context.timers.scope
+        solids = self._advance_solids(world)
+        inputs = StepInputs(world, solids, self._moment, time, grab)
+        for node, kind, system in self._stepped:
+            if not system.is_ready:
+                continue
+            if node.id not in self._heard:
+                system.rest()
+                continue
+            with scope(kind.name, node.name or node.id):
+                if system.has_state:
+                    system.step(inputs)
+                else:
+                    system.show(self._moment, world)
+                    self._stale.discard(node.id)
+        for service in self.services.all():
+            service.finish_step()
         self.step_count += 1
 
     def reset(self) -> None:
         """Back to the start."""
-        self.step_count = self._moment = self._colliders.count = 0
-        self._colliders.jump()
-        self._cloths.reset()
-        self._emitters.reset()
+        self.step_count = self._moment = 0
+        self.solids.reset()
+        for system in self.systems.values():
+            system.reset()
+        self._jump_services()
 
-    def jump(self, figures: Figures, time: float) -> None:
-        """Time jumped: colliders and sources take their new places without a speed, what is worn starts anew there."""
-        self._colliders.jump()
-        self._cloths.jump(figures)
-        self._emitters.jump()
+    def jump(self, world: World, time: float) -> None:
+        """Time jumped: solids and sources take their new places without a speed, what is worn starts anew there."""
+        self.solids.jump()
+        world = replace(world, services=self.services)
+        for _, _, system in self._stepped:
+            system.jump(world)
+        self._jump_services()
         self.show(time)
+
+    def state(self) -> bytes:
+        """Everything that the next step depends on; waits for the GPU."""
+        states = {node.id: system.state() for node, _, system in self._stepped if system.is_ready and system.has_state}
+        return msgspec.msgpack.encode((self.step_count, self._moment, states))
+
+    def restore(self, state: bytes, world: World, time: float) -> None:
+        """Goes back to what `state` gave: the steps after it give the same bits.
+
+        Args:
+            state: What `state` gave of the same scene.
+            world: The figures as they stood at the end of that step.
+            time: Scene time at its end [s].
+
+        Raises:
+            SettingsError: If it is of another scene.
+        """
+        steps, moment, states = msgspec.msgpack.decode(state)
+        world = replace(world, services=self.services)
+        self._advance_solids(world)
+        for service in self.services.all():
+            service.finish_step()
+        for node, _, system in self._stepped:
+            if node.id in states:
+                system.restore(states[node.id], world)
+        self.step_count, self._moment, self._time = steps, moment, time
+        self._stale |= self.systems.keys()
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
-        self._cloths.release()
-        self._emitters.release()
-        self._colliders.release()
+        for system in self.systems.values():
+            system.release()
+        self.systems.clear()
+        self._stepped = []
+        for service in self.services.all():
+            service.release()
+        self.solids.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
 
@@ -129,19 +229,59 @@ class Simulation:
         if time != self._time:
             self._time = time
             self._moment = max(round((time - self.start_time) / STEP_TIME), 0)
-            self._emitters.show_anew()
+            self._stale |= self.systems.keys()
 
-    def refresh(self, figures: Figures, now: float) -> None:
+    def refresh(self, world: World, now: float) -> None:
         """Makes what is drawn, and looks for what blew up; waits for nothing.
 
         Args:
-            figures: As they stand now.
+            world: The scene as it stands now.
             now: Monotonic time [s].
         """
-        self._cloths.refresh(now)
-        self._emitters.refresh(figures, now, self._moment)
+        world = replace(world, services=self.services)
+        scope = self._context.timers.scope
+        for node, kind, system in self._stepped:
+            if not system.is_ready:
+                continue
+            if node.id in self._stale and node.id in self._heard and not system.has_state:
+                with scope(kind.name, node.name or node.id):
+                    system.show(self._moment, world)
+            running = not system.halted
+            system.poll(now)
+            self._tell_halt(node.id, system, running)
+        self._stale.clear()
 
     def check(self) -> None:
         """Halts what blew up; waits for the GPU, so for commands without a window."""
-        self._cloths.check()
-        self._emitters.check()
+        for node, _, system in self._stepped:
+            if system.is_ready:
+                running = not system.halted
+                system.check()
+                self._tell_halt(node.id, system, running)
+
+    def _tell_halt(self, node_id: NodeId, system: System, was_running: bool) -> None:
+        if was_running and system.halted:
+            self._problems.append(Problem(node_id, system.halted))
+
+    def _advance_solids(self, world: World) -> Solids:
+        placed: dict[NodeId, Placement] = {}
+        warnings: list[str] = []
+        for kind in KINDS.values():
+            if kind.solids and (nodes := world.scene.of_kind(kind.name)):
+                with self._context.timers.scope(f"{kind.name}s"):
+                    placed |= kind.load("solids")(nodes, world.places)
+                warnings += [line for node in nodes if node.attachment.node and (line := world.places.missing(node))]
+        self._problems += [Problem("", line) for line in warnings if line not in self._told]
+        self._told = set(warnings)  # one that was mended and comes again is told again
+        return self.solids.advance(placed)
+
+    def _jump_services(self) -> None:
+        for service in self.services.all():
+            service.jump()
+        self._stale |= self.systems.keys()
+
+
+def _same(one: World, other: World) -> bool:
+    """Whether two worlds hold the same scene, figures and files."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images"))
+    return all(mine is theirs for mine, theirs in pairs)

@@ -211,7 +211,7 @@ class Outliner(QWidget):
             lambda: self.visibility_requested.emit(node_id, not shown)
         )
         self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
-        if self._target.scene.node(node_id).model is not None:
+        if self._target.scene.node(node_id).kind == "model":
             menu.addSeparator()
             self._add_action(menu, "reload", OutlinerAction.RELOAD, entry)
             self._add_action(menu, "locate", OutlinerAction.LOCATE, entry)

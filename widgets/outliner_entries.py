@@ -93,9 +93,9 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard
     entry.name, entry.visible = node.name or "unnamed", node.visible
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), "", ""
     entry.tip = node.name
-    if node.emitter is not None:
-        _describe_emitter(entry, node.emitter, heard)
-    if node.model is None:
+    if node.kind == "emitter":
+        _describe_emitter(entry, node.settings, heard)
+    if node.kind != "model":
         return
     if status is None or status.state is ModelState.LOADING:
         progress = status.progress if status is not None else None
@@ -106,7 +106,7 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard
         assert status.model is not None
         entry.icon = "model" if status.model.skeleton is not None else "model-static"
         entry.note = f"{status.model.mesh.vertex_count:,}"
-        entry.tip = f"{node.name}\n{node.model.path}\n{entry.note} vertices"
+        entry.tip = f"{node.name}\n{node.settings.path}\n{entry.note} vertices"
         if status.state is ModelState.UPLOADING:
             entry.icon, entry.note = "loading", "preparing"
     else:

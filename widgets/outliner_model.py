@@ -15,7 +15,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
-from sim.scene.audible import audible
 from sim.scene.scene import NodeId, Scene
 from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, node_entry, view_entry
 from widgets.protocols import ModelProvider
@@ -66,7 +65,7 @@ class OutlinerModel(QAbstractItemModel):
         if not same:
             self._rebuild()
             return
-        heard = audible(scene)
+        heard = scene.heard
         for node in scene.nodes:
             self._describe(node.id, heard)
 
@@ -75,7 +74,7 @@ class OutlinerModel(QAbstractItemModel):
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
-        self._describe(node_id, audible(self._scene))
+        self._describe(node_id, self._scene.heard)
         status = self._model_of(node_id)
         model = status.model if status is not None else None
         if model is entry.listed:
@@ -121,8 +120,8 @@ class OutlinerModel(QAbstractItemModel):
         self.beginResetModel()
         self._forget(self._roots)
         nodes = self._scene.nodes
-        models = {node.id: self._model_of(node.id) if node.model is not None else None for node in nodes}
-        heard = audible(self._scene)
+        models = {node.id: self._model_of(node.id) if node.kind == "model" else None for node in nodes}
+        heard = self._scene.heard
         rows = (node_entry(node, models[node.id], heard=node.id in heard) for node in nodes)
         self._roots = [*rows, view_entry()]
         for row, entry in enumerate(self._roots):
@@ -134,7 +133,7 @@ class OutlinerModel(QAbstractItemModel):
         entry = self._by_key[(node_id,)]
         node = self._scene.node(node_id)
         before = _shown_of(entry)
-        status = self._model_of(node_id) if node.model is not None else None
+        status = self._model_of(node_id) if node.kind == "model" else None
         describe_node(entry, node, status, heard=node_id in heard)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))

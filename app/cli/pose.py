@@ -16,9 +16,9 @@ from sim.export.npz import write_npz
 from sim.export.obj import write_obj
 from sim.export.ply import write_ply
 from sim.export.surface import surface_of
+from sim.figures.settings import Interpolation, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
-from sim.kinds.model.settings import Interpolation, SkinningMethod
 
 Float32 = npt.NDArray[np.float32]
 
@@ -81,10 +81,10 @@ def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod
     Raises:
         CommandError: If this machine offers no OpenGL.
     """
+    from sim.figures.skinning import SkinnedMesh
     from sim.gl.context import Context
     from sim.gl.errors import GLError
     from sim.gl.library import ShaderLibrary
-    from sim.kinds.model.skinning import SkinnedMesh
 
     try:
         context = Context.headless()

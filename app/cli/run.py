@@ -46,7 +46,7 @@ class SceneRun:
         self.engine.set_files(scene.meshes, scene.images)
         self.engine.simulation.start_time = self._start.time
         self.engine.apply(scene.scene)
-        print_warnings(scene.path, self._starving())
+        print_warnings(scene.path, self._warnings())
         self._go_to_start()
 
     @property
@@ -91,10 +91,10 @@ class SceneRun:
         """Deletes everything on the GPU."""
         self.engine.release()
 
-    def _starving(self) -> list[str]:
-        """A line for each emitter whose capacity is too small."""
-        emitters = self.engine.simulation.emitters.items()
-        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in emitters if one.warning]
+    def _warnings(self) -> list[str]:
+        """A line for each node whose settings do not suffice."""
+        systems = self.engine.simulation.systems.items()
+        return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
 
     def _go_to_start(self) -> None:
         self._playhead, self.step_count = self._start, 0

@@ -12,11 +12,12 @@ from app.cli.failure import CommandError, print_warnings
 from app.cli.model import loaded
 from app.files.project_file import SUFFIX, load_project
 from sim.assets.images import ImageError, load_image
+from sim.assets.mesh import upright_mesh
 from sim.assets.model import CharacterModel, Clip, Mesh
-from sim.kinds.cloth.file_mesh import cloth_mesh
-from sim.kinds.cloth.settings import ClothSource
-from sim.kinds.model.placement import active_clip
-from sim.kinds.model.settings import ModelSettings
+from sim.figures.placement import active_clip
+from sim.figures.settings import ModelSettings
+from sim.kinds import KINDS
+from sim.kinds.contract import FileUse
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import ViewState
 
@@ -47,8 +48,8 @@ class OpenedScene:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
         clips = {
             node.id: clip
-            for node in self.scene.of_kind("model")
-            if node.model and node.id in self.models and (clip := active_clip(node.model, self.models[node.id]))
+            for node in self.scene.nodes
+            if node.id in self.models and (clip := active_clip(node.settings, self.models[node.id]))
         }
         selected = self.view_state.selection.node if self.view_state else None
         return clips.get(selected or "") or next(iter(clips.values()), None)
@@ -67,42 +68,47 @@ def opened(path: Path) -> OpenedScene:
         print_warnings(path, project.warnings)
         scene, view_state = project.scene, project.view_state
     else:
-        scene, view_state = Scene(nodes=(Node(id="model", name=path.stem, model=ModelSettings(path=str(path))),)), None
-    models = {node.id: _model_of(path, node) for node in scene.of_kind("model")}
+        node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path)))
+        scene, view_state = Scene(nodes=(node,)), None
+    models = _models_of(path, scene)
     return OpenedScene(
         path, scene, view_state, models, _images_of(path, scene, models.values()), _meshes_of(path, scene)
     )
 
 
-def _model_of(path: Path, node: Node) -> CharacterModel:
-    assert node.model is not None
-    file = Path(node.model.path)
-    if file != path and not file.is_file():
-        raise CommandError(path, f"model {node.name!r}", f"{file} is missing")
-    return loaded(file)
+def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
+    """Files that nodes name, to be read as this."""
+    return [(n, use) for n in scene.nodes for use in KINDS[n.kind].files(n.settings) if use.content == content]
+
+
+def _require(path: Path, node: Node, use: FileUse) -> None:
+    """Refuses a scene without a file that a node cannot do without."""
+    if use.path != str(path) and not os.path.isfile(use.path):
+        reason = f"{use.path} is missing" if use.path else f"names no {use.content} file"
+        raise CommandError(path, f"{node.kind} {node.name!r}", reason)
+
+
+def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
+    models = {}
+    for node, use in _uses(scene, "model"):
+        _require(path, node, use)
+        models[node.id] = loaded(Path(use.path))
+    return models
 
 
 def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
-    """Meshes that cloths are made of."""
     meshes: dict[str, Mesh] = {}
-    for node in scene.of_kind("cloth"):
-        assert node.cloth is not None
-        file = node.cloth.mesh_path
-        if node.cloth.source is not ClothSource.MESH or file in meshes:
-            continue
-        if not os.path.isfile(file):
-            raise CommandError(path, f"cloth {node.name!r}", f"{file} is missing" if file else "names no mesh file")
-        meshes[file] = cloth_mesh(loaded(Path(file)))
+    for node, use in _uses(scene, "mesh"):
+        if use.path not in meshes:
+            _require(path, node, use)
+            meshes[use.path] = upright_mesh(loaded(Path(use.path)))
     return meshes
 
 
 def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Images:
     """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
     wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
-    wanted += [(path, Path(n.cloth.texture)) for n in scene.of_kind("cloth") if n.cloth and n.cloth.texture]
-    emitters = [node.emitter for node in scene.of_kind("emitter") if node.emitter]
-    named = [file for emitter in emitters for file in (emitter.texture, emitter.density_texture) if file]
-    wanted += [(path, Path(file)) for file in named]
+    wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
     images: dict[Path, npt.NDArray[np.uint8]] = {}
     for owner, texture in wanted:
         if texture in images:

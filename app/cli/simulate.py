@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,13 +19,11 @@ from app.cli.scene import OpenedScene, opened
 from app.files.project_file import SUFFIX
 from sim.export.atomic_file import atomic_file
 from sim.export.npz import Frames, write_npz
-from sim.scene.audible import audible
+from sim.kinds.contract import Array
 from sim.scene.clock import STEP_TIME
 
 STEPS = 300
 STEPS_MAX = 10**9
-BYTES_OF_PARTICLE = 2 * 3 * 4
-"""Of a particle in a frame: place and velocity."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         with recorder(run, scene, steps // options.every + 1, options.output) as recorded:
             for step in range(0, steps + 1, options.every):
                 refuse(scene, run.advance_to(step))
-                recorded.add(run)
+                recorded.add()
                 progress(step / max(steps, 1))
             with atomic_file(options.output) as file:
                 write_npz(recorded.arrays(options.every, text), file)
@@ -64,37 +63,30 @@ def run(options: argparse.Namespace) -> None:
 
 
 class Recorder:
-    """Places and velocities of every simulated node, frame by frame.
+    """Arrays of every simulated node, frame by frame.
 
     Args:
-        names: What the arrays of each node are called, by node.
-        counts: Particles of each node.
+        arrays: What is written, by its name in the file.
         folder: Where long recordings lie until they are written.
     """
 
-    def __init__(self, names: Mapping[str, str], counts: Mapping[str, int], folder: Path) -> None:
-        self._frames = {
-            (node_id, what): Frames(folder, (counts[node_id], 3), np.float32)
-            for node_id in names
-            for what in ("positions", "velocities")
-        }
-        self._names = names
+    def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
+        self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}
+        self._moving = {name: array for name, array in arrays.items() if not array.is_constant}
+        self._frames = {name: Frames(folder, array.shape, array.dtype) for name, array in self._moving.items()}
         self._count = 0
 
-    def add(self, run: SceneRun) -> None:
+    def add(self) -> None:
         """Adds the state after the last step; waits for the GPU."""
-        for node_id in self._names:
-            places, velocities = recorded(run, node_id)
-            self._frames[node_id, "positions"].append(places)
-            self._frames[node_id, "velocities"].append(velocities)
+        for name, array in self._moving.items():
+            self._frames[name].append(array.read())
         self._count += 1
 
     def arrays(self, every: int, settings: str) -> dict[str, npt.NDArray[Any] | Frames]:
         """The arrays of the file."""
-        found: dict[str, npt.NDArray[Any] | Frames] = {
-            f"{self._names[node_id]}.{what}": frames for (node_id, what), frames in self._frames.items()
-        }
-        return found | {
+        return {
+            **self._frames,
+            **self._constant,
             "step": every * np.arange(self._count, dtype=np.int64),
             "dt": np.array(STEP_TIME, np.float64),
             "settings": np.array(settings, np.str_),
@@ -114,40 +106,26 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
         CommandError: If a node cannot be simulated, there is none, or the disk cannot hold the outcome.
     """
     refuse(scene, run.problems())
-    found = particle_counts(run, scene)
-    if not found:
+    arrays = simulated_arrays(run, scene)
+    if not arrays:
         raise CommandError(scene.path, "", "nothing in it is simulated")
-    names = {node.id: array_name(scene, node.name) for node in scene.scene.nodes if node.id in found}
-    counts = {node_id: found[node_id] for node_id in names}
-    require_room(output, frame_count * sum(counts.values()) * BYTES_OF_PARTICLE)
-    made = Recorder(names, counts, output.parent)
+    moving = [array for array in arrays.values() if not array.is_constant]
+    require_room(output, frame_count * sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in moving))
+    made = Recorder(arrays, output.parent)
     try:
         yield made
     finally:
         made.close()
 
 
-def particle_counts(run: SceneRun, scene: OpenedScene) -> dict[str, int]:
-    """Particles of every node that is simulated; of an emitter its slots.  Silent emitters are not."""
-    simulation, heard = run.engine.simulation, audible(scene.scene)
-    counts = {node_id: cloth.model.particle_count for node_id, cloth in simulation.cloths.items()}
-    return counts | {
-        node_id: emitter.settings.capacity for node_id, emitter in simulation.emitters.items() if node_id in heard
-    }
-
-
-def recorded(run: SceneRun, node_id: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Places [m] and velocities [m/s] of a node's particles, shape (N, 3) each, NaN for the dead; waits for the GPU."""
-    simulation = run.engine.simulation
-    if node_id in simulation.cloths:
-        cloth = simulation.cloths[node_id]
-        return cloth.positions(), cloth.velocities()
-    emitter = simulation.emitters[node_id]
-    out = np.full((2, emitter.settings.capacity, 3), np.nan, np.float32)
-    records = emitter.read()
-    slots = np.flatnonzero(records["position"][:, 3] >= 0.0)
-    out[0, slots], out[1, slots] = records["position"][slots, :3], records["velocity"][slots, :3]
-    return out[0], out[1]
+def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
+    """Arrays of every node that is simulated, as NODE.array; silent ones are not."""
+    found = {}
+    for node in scene.scene.nodes:
+        system = run.engine.simulation.systems.get(node.id)
+        if system is not None and node.id in scene.scene.heard:
+            found |= {f"{array_name(scene, node.name)}.{name}": array for name, array in system.arrays().items()}
+    return found
 
 
 def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:

@@ -252,9 +252,9 @@ class Document(QObject):
         if not node_id or self.scene.has(node_id):
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
-        if node.model is not None and node.model.path:
-            model = msgspec.structs.replace(node.model, path=os.path.abspath(node.model.path))
-            node = msgspec.structs.replace(node, model=model)
+        if node.kind == "model" and node.settings.path:
+            model = msgspec.structs.replace(node.settings, path=os.path.abspath(node.settings.path))
+            node = msgspec.structs.replace(node, settings=model)
         return msgspec.structs.replace(
             node, id=node_id, name=unique_name(wanted, (other.name for other in self.scene.nodes))
         )

@@ -49,6 +49,6 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 def default_name(node: Node) -> str:
     """Name of a node that was given none: the stem of its file, else its kind."""
-    if node.model is not None and node.model.path:
-        return PurePath(node.model.path).stem or node.kind
+    if node.kind == "model" and node.settings.path:
+        return PurePath(node.settings.path).stem or node.kind
     return node.kind

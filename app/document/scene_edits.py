@@ -6,15 +6,16 @@ import msgspec
 import numpy as np
 
 from app.document.document import Document
+from sim.figures.settings import SkinningMethod, section_list
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.collider.fit import FittedCollider
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import SkinningMethod, section_list
 from sim.scene.scene import VIEW, Node, NodeId, ParamRef
 from sim.scene.transform import Transform
 from sim.scene.view import Comparison, DisplayMode
 from sim.scene.view_state import Selection
+from sim.solids.state import SolidShape
 from widgets.camera_controller import orbited, preset
 
 
@@ -87,26 +88,28 @@ class SceneEdits:
         place = np.asarray(camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
         position = (float(place[0]), float(place[1]), float(place[2]))
         light = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
-        self._document.add_node(Node(id="", name="light", transform=Transform(position=position), light=light))
+        self._document.add_node(Node(id="", name="light", transform=Transform(position=position), settings=light))
 
     def add_cloth(self) -> None:
         """Adds a sheet that hangs from its two upper corners over the camera's target."""
         x, y, z = self._document.view_state.camera.target
         place = (x, max(y + 0.75, 1.6), z)
-        self._document.add_node(Node(id="", name="cloth", transform=Transform(position=place), cloth=ClothSettings()))
+        self._document.add_node(
+            Node(id="", name="cloth", transform=Transform(position=place), settings=ClothSettings())
+        )
 
-    def add_collider(self, shape: ColliderShape) -> None:
+    def add_collider(self, shape: SolidShape) -> None:
         """Adds a collider; on the selected bone if there is one, a plane on the ground, others at the target."""
         selection = self._document.selection
         settings = ColliderSettings(
             shape=shape, radius=0.3, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
         )
         place = (0.0, 0.0, 0.0)
-        if selection.bone is not None and selection.node is not None and shape is not ColliderShape.PLANE:
+        if selection.bone is not None and selection.node is not None and shape is not SolidShape.PLANE:
             settings = msgspec.structs.replace(settings, bone_node=selection.node, bone=selection.bone, radius=0.1)
-        elif shape is not ColliderShape.PLANE:
+        elif shape is not SolidShape.PLANE:
             place = self._document.view_state.camera.target
-        self._document.add_node(Node(id="", name=shape.value, transform=Transform(position=place), collider=settings))
+        self._document.add_node(Node(id="", name=shape.value, transform=Transform(position=place), settings=settings))
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
         """Adds colliders that were fitted to the bones of a model, as one edit."""
@@ -115,16 +118,16 @@ class SceneEdits:
             for collider in fitted:
                 settings = msgspec.structs.replace(collider.settings, bone_node=node_id, bone=collider.bone)
                 self._document.add_node(
-                    Node(id="", name=collider.bone, transform=collider.transform, collider=settings)
+                    Node(id="", name=collider.bone, transform=collider.transform, settings=settings)
                 )
             self._document.select(Selection(node=node_id))
 
     def add_section_cloth(self, node_id: NodeId, cloth: Node) -> None:
         """Adds a cloth that takes the place of a section of a model, as one edit."""
         node = self._document.scene.node(node_id)
-        if node.model is None or cloth.cloth is None:
+        if node.kind != "model" or cloth.cloth is None:
             return
-        hidden = dict.fromkeys((*section_list(node.model.hidden_sections), cloth.cloth.mesh_section))
+        hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), cloth.cloth.mesh_section))
         with self._document.macro(f"Make cloth of {cloth.cloth.mesh_section}"):
             self._document.set_value(ParamRef(node_id, "model", "hidden_sections"), "; ".join(hidden))
             self._document.add_node(cloth)

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.editor.actions import preset_action, shortcut_entries
 from app.files.export import export_model
-from sim.kinds.collider.settings import ColliderShape
+from sim.figures.settings import SkinningMethod
 from sim.kinds.emitter.presets import PRESETS
-from sim.kinds.model.settings import SkinningMethod
 from sim.scene.handles import HandleMode
 from sim.scene.view import Comparison, DisplayMode
+from sim.solids.state import SolidShape
 from widgets.cheat_sheet import CheatSheet
 from widgets.theme import ThemeMode
 
@@ -55,7 +55,7 @@ def _file_slots(editor: Editor) -> Slots:
         "add.fit": editor.fit_colliders,
         "add.emitter": lambda: editor.emitters.add(),
         **{preset_action(name): _call(editor.emitters.add, name) for name in PRESETS},
-        **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in ColliderShape},
+        **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in SolidShape},
     }
 
 

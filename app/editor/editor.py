@@ -263,9 +263,9 @@ class Editor:
     def fit_colliders(self) -> None:
         """Makes colliders for the bones of the active model."""
         node, model = self.active.node, self.active.model
-        if node is None or node.model is None or model is None:
+        if node is None or node.kind != "model" or model is None:
             return
-        scale, node_id, path = node.model.unit_scale, node.id, node.model.path
+        scale, node_id, path = node.settings.unit_scale, node.id, node.settings.path
 
         def add(fitted: list[FittedCollider]) -> None:
             if not fitted:
@@ -278,7 +278,7 @@ class Editor:
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers emitters on models and bones where the outliner has a menu for them."""
         selection, scene = entry.selection, self.document.scene
-        if selection.node is None or not scene.has(selection.node) or scene.node(selection.node).model is None:
+        if selection.node is None or not scene.has(selection.node) or scene.node(selection.node).kind != "model":
             return
         self.document.select(selection)
         emitters = EmitterMenu(self.window.actions_table, menu)
@@ -299,9 +299,9 @@ class Editor:
     def add_section_cloth(self, section: str) -> None:
         """Makes a cloth of a section of the active model, or of all of it for ""."""
         node, model = self.active.node, self.active.model
-        if node is None or node.model is None or model is None:
+        if node is None or node.kind != "model" or model is None:
             return
-        path, node_id = node.model.path, node.id
+        path, node_id = node.settings.path, node.id
 
         def add(made: Node | str) -> None:
             if isinstance(made, str):

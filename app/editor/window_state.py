@@ -51,7 +51,7 @@ class WindowState(QObject):
         actions.check_one("display", view.display.value)
         actions.check_one("compare", view.comparison.value)
         node = self._active.node
-        settings = node.model if node else None
+        settings = node.settings if node else None
         shows_one = settings is not None and view.comparison is Comparison.OFF
         actions.check_one("skin", settings.skinning.value if settings and shows_one else "")
         actions.check("play.bind_pose", bool(settings and settings.bind_pose))

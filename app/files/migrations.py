@@ -7,17 +7,32 @@ merely adds a key needs none: a missing key takes its default.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sim.kinds import KINDS
+
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 1
+VERSION = 2
 """Version that this program writes."""
-
-MIGRATIONS: Mapping[int, Migration] = {}
-"""One step for every older version."""
 
 
 class MigrationError(ValueError):
     """A project of an older version that could not be brought to the present one."""
+
+
+def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
+    """Lets every kind change its nodes; what is no node is left to whoever reads the file."""
+    nodes = content.get("nodes")
+    found = [raw for raw in nodes if isinstance(raw, dict)] if isinstance(nodes, list) else []
+    by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
+    for raw in found:
+        for kind in KINDS.values():
+            if kind.migrate is not None and isinstance(raw.get(kind.name), dict):
+                kind.migrate(version, raw, by_id)
+    return content
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: lambda content: migrate_nodes(content, 1)}
+"""One step for every older version."""
 
 
 def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:

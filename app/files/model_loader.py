@@ -15,7 +15,7 @@ from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel
 from sim.assets.raw import LoadCancelled, ModelError
-from sim.kinds.model.prepared import PreparedModel, prepare_model
+from sim.figures.prepared import PreparedModel, prepare_model
 from sim.scene.scene import NodeId
 
 _log = logging.getLogger(__name__)

@@ -99,13 +99,13 @@ class ModelStore(QObject):
         for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
             self._forget(node_id)
         for node in nodes.values():
-            if node.model is not None and self._paths.get(node.id) != node.model.path:
+            if node.kind == "model" and self._paths.get(node.id) != node.settings.path:
                 self._follow(node)
         self._drop_spares()
 
     def _follow(self, node: Node) -> None:
-        assert node.model is not None
-        path = self._paths[node.id] = node.model.path
+        assert node.kind == "model"
+        path = self._paths[node.id] = node.settings.path
         if path in self._cache:
             self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
         elif not os.path.isfile(path):

@@ -15,16 +15,17 @@ from app.files.model_paths import resolved_path
 from app.files.project_error import ProjectError
 from app.files.project_json import key_path
 from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from sim.kinds import KINDS
 from sim.scene.params import ParamError, Role, check, params_of
 from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import NODE_KINDS, PLAYBACK, VIEW, Node, Scene
+from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 _FILE_KEYS = ("format", "version", "nodes", PLAYBACK, VIEW, "state")
-_NODE_KEYS = frozenset(field.name for field in msgspec.structs.fields(Node))
+_NODE_KEYS = frozenset(field.name for field in msgspec.structs.fields(Node)) - {"settings"}
 _VALUE_TEXT_MAX = 80
 
 
@@ -75,11 +76,17 @@ class ProjectDecoder:
             if node.id in nodes:
                 raise self._refused(f"{where}.id", node.id, "an id that no other node has")
             nodes[node.id] = node
-        return self._with_unique_names(tuple(nodes.values()))
+        named = self._with_unique_names(tuple(nodes.values()))
+        circling = Scene(nodes=named).circling
+        if circling is not None:
+            index = next(i for i, raw in enumerate(content) if raw.get("id") == circling.id)
+            where = f"$.nodes[{index}].attachment.node"
+            raise self._refused(where, circling.attachment.node, "a node that does not ride on this one")
+        return named
 
     def _is_unknown_kind(self, raw: Any) -> bool:
         """A node without a known part, but with a part nevertheless."""
-        if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in NODE_KINDS):
+        if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
 
@@ -94,14 +101,18 @@ class ProjectDecoder:
         node_id = raw.get("id")
         if not isinstance(node_id, str) or not node_id or node_id in (PLAYBACK, VIEW):
             raise self._refused(f"{where}.id", node_id, f'a text other than "", "{PLAYBACK}" and "{VIEW}"')
-        parts = [kind for kind in NODE_KINDS if raw.get(kind) is not None]
+        parts = [kind for kind in KINDS if raw.get(kind) is not None]
         if len(parts) != 1:
             raise ProjectError(
                 self._path,
                 where,
-                f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(NODE_KINDS)}",
+                f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}",
             )
-        return self._struct(Node, raw, where, ("nodes", node_id))
+        kind, place = parts[0], ("nodes", node_id)
+        settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
+        # Files of before hold the kinds that a node is not of as null.
+        raw = {key: value for key, value in raw.items() if key not in KINDS}
+        return self._struct(Node, raw, where, place, settings=settings)
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
@@ -116,11 +127,11 @@ class ProjectDecoder:
 
     # --- objects and values ---------------------------------------------------------------------------
 
-    def _struct(self, cls: type[S], raw: Any, where: str, place: Place) -> S:
+    def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
+        """A settings value of an object of the file; `values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
-        values: dict[str, Any] = {}
-        hints = _hints(cls)
+        hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
         for name, hint in hints.items():
             if name not in raw:
                 continue

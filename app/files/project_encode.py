@@ -9,7 +9,7 @@ from app.files.migrations import VERSION
 from app.files.model_paths import portable_path
 from app.files.unknown_content import Place, UnknownContent, UnknownNode
 from sim.scene.params import Role, params_of
-from sim.scene.scene import PLAYBACK, VIEW, Scene
+from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view_state import ViewState
 
 FORMAT = "sinew-project"
@@ -17,7 +17,7 @@ FORMAT = "sinew-project"
 
 def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
     """JSON object of a project that lies in `folder`, a real absolute path."""
-    nodes = {node.id: _object(node, ("nodes", node.id), unknown, folder) for node in scene.nodes}
+    nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -27,6 +27,15 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
         "state": _object(view_state, ("state",), unknown, folder),
         **unknown.keys.get((), {}),
     }
+
+
+def _node(node: Node, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+    """Settings stand under the name of the kind."""
+    place = ("nodes", node.id)
+    content = _object(node, place, unknown, folder)
+    settings = _object(node.settings, (*place, node.kind), unknown, folder)
+    content.pop("settings")
+    return {**content, node.kind: settings}
 
 
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from app.files.recent_files import RecentFiles
 from sim.assets.model import CharacterModel
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, ViewState
@@ -184,7 +184,7 @@ class ProjectFiles(QObject):
             return
         self._store.adopt(path, loaded)
         self._recent.add(path)
-        node = Node(id="model-1" if replace else "", name=path.stem, model=ModelSettings(path=str(path)))
+        node = Node(id="model-1" if replace else "", name=path.stem, settings=ModelSettings(path=str(path)))
         light = msgspec.structs.replace(key_light(loaded.model), id="light-1" if replace else "")
         if replace:
             self._document.replace_scene(Scene(nodes=(node, light)), ViewState(selection=Selection(node=node.id)))
@@ -243,4 +243,4 @@ def key_light(model: CharacterModel) -> Node:
     centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
     position = (float(centre[0] + 0.9 * size), 1.45 * size, float(centre[2] + 1.15 * size))
     light = LightSettings(reach=1.9 * size)
-    return Node(id="", name="light", transform=Transform(position=position), light=light)
+    return Node(id="", name="light", transform=Transform(position=position), settings=light)

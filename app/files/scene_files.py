@@ -12,9 +12,9 @@ from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.images import ImageError, UInt8, load_image
 from sim.assets.load import load_model
+from sim.assets.mesh import upright_mesh
 from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
-from sim.kinds.cloth.file_mesh import cloth_mesh
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.emitter.emission import SURFACE_SOURCES
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
@@ -72,7 +72,7 @@ class SceneFiles(QObject):
         for path in meshes - self.meshes.keys():
             model = self._store.model_at(path)
             if model is not None:
-                self.meshes[path] = cloth_mesh(model)
+                self.meshes[path] = upright_mesh(model)
         self._follow(self.meshes, meshes, _read_mesh)
         self._follow(self.images, images, _read_image)
         self._failures = {path: text for path, text in self._failures.items() if path in meshes or path in images}
@@ -103,10 +103,10 @@ class SceneFiles(QObject):
 
 def named_files(scene: Scene) -> tuple[set[str], set[Path]]:
     """Mesh files and images that a scene needs now."""
-    cloths = [node.cloth for node in scene.of_kind("cloth") if node.cloth is not None]
+    cloths = [node.settings for node in scene.of_kind("cloth") if node.kind == "cloth"]
     meshes = {cloth.mesh_path for cloth in cloths if cloth.source is ClothSource.MESH and cloth.mesh_path}
     images = {cloth.texture for cloth in cloths if cloth.texture}
-    emitters = [node.emitter for node in scene.of_kind("emitter") if node.emitter is not None]
+    emitters = [node.settings for node in scene.of_kind("emitter") if node.kind == "emitter"]
     images |= {emitter.texture for emitter in emitters if emitter.look is ParticleLook.TEXTURED and emitter.texture}
     images |= {emitter.density_texture for emitter in emitters if _has_density(emitter)}
     return meshes, {Path(image) for image in images}
@@ -122,7 +122,7 @@ def _has_density(emitter: EmitterSettings) -> bool:
 
 def _consequence(scene: Scene, path: str | Path) -> str:
     """What a file that cannot be read means for the emitters that name it, as the end of a line."""
-    nodes = [(node.name, node.emitter) for node in scene.of_kind("emitter") if node.emitter is not None]
+    nodes = [(node.name, node.settings) for node in scene.of_kind("emitter") if node.kind == "emitter"]
     drawn = [name for name, emitter in nodes if emitter.texture and Path(emitter.texture) == path]
     spread = [name for name, emitter in nodes if _has_density(emitter) and Path(emitter.density_texture) == path]
     parts = [f"the particles of {', '.join(drawn)} are round spots instead"] if drawn else []
@@ -133,7 +133,7 @@ def _consequence(scene: Scene, path: str | Path) -> str:
 def _read_mesh(path: str) -> Mesh | str:
     """The mesh, or one line why there is none; runs on a worker thread, where exceptions would end unseen."""
     try:
-        return cloth_mesh(load_model(path))
+        return upright_mesh(load_model(path))
     except ModelError as error:
         return str(error)
     except Exception as error:

@@ -5,8 +5,8 @@ import math
 from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
+from sim.figures.placement import active_clip
 from sim.jobs.looping import clip_time
-from sim.kinds.model.placement import active_clip
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
 
@@ -35,7 +35,7 @@ class ActiveModel:
     def clip(self) -> Clip | None:
         """The clip that runs; None in the bind pose and for static models."""
         node, model = self.node, self.model
-        return active_clip(node.model, model) if node and node.model and model else None
+        return active_clip(node.settings, model) if node and node.settings and model else None
 
     @property
     def duration(self) -> float:

@@ -62,7 +62,7 @@ class TimelineBinding(QObject):
 
     def _refresh_clips(self, *_: object) -> None:
         node, model, clip = self._active.node, self._active.model, self._active.clip
-        settings = node.model if node else None
+        settings = node.settings if node else None
         simulating = bool(self._document.scene.of_kind("cloth"))
         shown = (id(model), simulating, settings and settings.clip, settings and settings.bind_pose)
         if shown == self._shown:

@@ -15,10 +15,10 @@ from app.viewport.drawn import Drawn, nice_ceiling, with_point
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.engine import Engine
+from sim.figures.comparison import ComparisonStatistics
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.model.comparison import ComparisonStatistics
 from sim.profile.status import TimerStatus
 from sim.render.pending_picture import PendingPicture
 from sim.render.shot import JointRef, Overlay, ParticleRef

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.assets.model import Bounds
-from sim.kinds.model.comparison import ComparisonStatistics
+from sim.figures.comparison import ComparisonStatistics
 from sim.scene.clock import FrameRate
 from sim.scene.vectors import Vec3
 

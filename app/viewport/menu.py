@@ -49,12 +49,12 @@ class ViewportMenu(QObject):
             known = (SEPARATOR, EMITTERS)
             self._fill(menu.addMenu("&Add"), tuple(id for id in ADD if id in known or id.startswith("add.")))
             return menu
-        if self._document.scene.node(node_id).cloth is not None:
+        if self._document.scene.node(node_id).kind == "cloth":
             self._fill_pins(menu, node_id, position)
-        if self._document.scene.node(node_id).emitter is not None:
+        if self._document.scene.node(node_id).kind == "emitter":
             self._fill(menu, OF_EMITTER)
         self._fill(menu, OBJECT)
-        if self._document.scene.node(node_id).model is not None:
+        if self._document.scene.node(node_id).kind == "model":
             menu.addSeparator()
             self._fill(menu, (EMITTERS,))
         return menu
@@ -93,7 +93,7 @@ class ViewportMenu(QObject):
         menu.addSeparator()
 
     def _fill_presets(self, menu: QMenu, node_id: NodeId) -> None:
-        settings = self._document.scene.node(node_id).cloth
+        settings = self._document.scene.node(node_id).settings
         assert settings is not None
         group = QActionGroup(menu)
         for preset in PinPreset if settings.source is ClothSource.GRID else OF_MESH:

@@ -143,4 +143,4 @@ class ModelUploads(QObject):
 
     def _path(self, node_id: NodeId) -> str:
         node = self._document.scene.node(node_id)
-        return node.model.path if node.model is not None else ""
+        return node.settings.path if node.kind == "model" else ""

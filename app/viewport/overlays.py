@@ -8,10 +8,10 @@ from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
+from sim.figures.comparison import ComparisonStatistics
+from sim.figures.settings import SkinningMethod
 from sim.kinds.cloth.settings import ClothLook
 from sim.kinds.cloth.view import STRAIN_SPAN
-from sim.kinds.model.comparison import ComparisonStatistics
-from sim.kinds.model.settings import SkinningMethod
 from sim.maths.ramps import Ramp
 from sim.scene.scene import VIEW, ParamRef
 from sim.scene.view import Comparison, DisplayMode
@@ -85,13 +85,13 @@ class ViewportOverlays(QObject):
 
     def _shows_strain(self) -> bool:
         """Whether a cloth is drawn in the colours of its strain."""
-        cloths = [node.cloth for node in self._document.scene.of_kind("cloth") if node.visible and node.cloth]
+        cloths = [node.settings for node in self._document.scene.of_kind("cloth") if node.visible and node.settings]
         return any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths)
 
     def _rival(self) -> SkinningMethod:
         """What linear blend is compared with: the active model's method where that is another one."""
         node = self._active.node
-        with_scale = node is not None and node.model is not None and node.model.skinning is SkinningMethod.DQS_SCALE
+        with_scale = node is not None and node.kind == "model" and node.settings.skinning is SkinningMethod.DQS_SCALE
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:

@@ -5,19 +5,20 @@ from pathlib import Path
 import msgspec
 
 from sim.assets.load import load_model
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.collider.fit import fit_colliders
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.presets import with_preset
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.scene.camera import Camera
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
+from sim.solids.state import SolidShape
 
 DARK = {"background_top": (0.10, 0.11, 0.14), "background_bottom": (0.03, 0.03, 0.04)}
 """What glows is seen before something dark."""
@@ -25,17 +26,17 @@ DARK = {"background_top": (0.10, 0.11, 0.14), "background_bottom": (0.03, 0.03, 
 
 def fountain_scene() -> tuple[Scene, ViewState]:
     """The fountain of the OpenGL cookbooks, always full, above a floor that gives back a part of every impact."""
-    fountain = Node(id="fountain", name="Fountain", emitter=with_preset(EmitterSettings(), "Demo fountain"))
+    fountain = Node(id="fountain", name="Fountain", settings=with_preset(EmitterSettings(), "Demo fountain"))
     floor = Node(
         id="floor",
         name="Floor",
-        collider=ColliderSettings(shape=ColliderShape.PLANE, friction=0.05, restitution=0.5),
+        settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.05, restitution=0.5),
     )
     light = Node(
         id="light",
         name="Light",
         transform=Transform(position=(2.5, 4.0, 3.0)),
-        light=LightSettings(colour=(0.9, 0.95, 1.0), intensity=1.2, reach=5.0),
+        settings=LightSettings(colour=(0.9, 0.95, 1.0), intensity=1.2, reach=5.0),
     )
     camera = Camera(target=(0.0, 0.55, 0.0), yaw=32.0, pitch=10.0, distance=6.2, field_of_view=32.0)
     scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(colliders=False, **DARK))
@@ -48,18 +49,18 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     figure = Node(
         id="humanoid",
         name="Humanoid",
-        model=ModelSettings(path=str(path), clip="wave", skinning=SkinningMethod.DQS),
+        settings=ModelSettings(path=str(path), clip="wave", skinning=SkinningMethod.DQS),
     )
     floor = Node(
         id="floor",
         name="Floor",
-        collider=ColliderSettings(shape=ColliderShape.PLANE, friction=0.25, restitution=0.45),
+        settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.25, restitution=0.45),
     )
     light = Node(
         id="light",
         name="Light",
         transform=Transform(position=(2.0, 3.4, 2.6)),
-        light=LightSettings(colour=(0.85, 0.9, 1.0), intensity=0.85, reach=4.2),
+        settings=LightSettings(colour=(0.85, 0.9, 1.0), intensity=0.85, reach=4.2),
     )
     camera = Camera(target=(-0.05, 0.98, 0.05), yaw=24.0, pitch=6.0, distance=4.4, field_of_view=32.0)
     scene = Scene(
@@ -74,7 +75,7 @@ def _hand_sparks() -> Node:
     """Out of the palm that waves, with the velocity of the hand."""
     settings = EmitterSettings(model_node="humanoid", bone="hand_r", seed=7)
     settings = msgspec.structs.replace(with_preset(settings, "Sparks"), rate=900.0, capacity=2_400)
-    return Node(id="sparks", name="Sparks", transform=Transform(position=(0.0, 0.08, 0.0)), emitter=settings)
+    return Node(id="sparks", name="Sparks", transform=Transform(position=(0.0, 0.08, 0.0)), settings=settings)
 
 
 def _skin_glow() -> Node:
@@ -105,7 +106,7 @@ def _skin_glow() -> Node:
         softness=0.0,
         seed=11,
     )
-    return Node(id="glow", name="Skin glow", emitter=settings)
+    return Node(id="glow", name="Skin glow", settings=settings)
 
 
 def _body(path: Path) -> list[Node]:
@@ -115,7 +116,7 @@ def _body(path: Path) -> list[Node]:
             id=f"collider {fitted.bone}",
             name=fitted.bone,
             transform=fitted.transform,
-            collider=msgspec.structs.replace(
+            settings=msgspec.structs.replace(
                 fitted.settings, bone_node="humanoid", bone=fitted.bone, friction=0.2, restitution=0.35
             ),
         )

@@ -7,17 +7,18 @@ import msgspec
 from resources.samples.cape_model import COLLAR
 from resources.samples.particle_scenes import fountain_scene, sparks_scene
 from sim.assets.load import load_model
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.fit import fit_colliders
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.scene.camera import Camera
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import Comparison, ViewSettings
 from sim.scene.view_state import Selection, ViewState
+from sim.solids.state import SolidShape
 
 ONES = (1.0, 1.0, 1.0)
 HANDS = (1.1, 1.0, 2.2)
@@ -41,13 +42,15 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
     figure = Node(
         id="humanoid",
         name="Humanoid",
-        model=ModelSettings(path=str(models / "humanoid" / "humanoid.ezm"), clip="walk", skinning=SkinningMethod.DQS),
+        settings=ModelSettings(
+            path=str(models / "humanoid" / "humanoid.ezm"), clip="walk", skinning=SkinningMethod.DQS
+        ),
     )
     light = Node(
         id="light",
         name="Light",
         transform=Transform(position=(2.2, 3.6, 2.8)),
-        light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
+        settings=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
     )
     camera = Camera(target=(0.0, 0.90, 0.02), yaw=34.0, pitch=8.0, distance=3.7, field_of_view=32.0)
     scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings())
@@ -56,12 +59,12 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
 
 def _arm(models: Path) -> tuple[Scene, ViewState]:
     """The arm twists, linear blending on the left of the divider and dual quaternions on the right."""
-    arm = Node(id="arm", name="Arm", model=ModelSettings(path=str(models / "arm" / "arm.ezm"), clip="twist"))
+    arm = Node(id="arm", name="Arm", settings=ModelSettings(path=str(models / "arm" / "arm.ezm"), clip="twist"))
     light = Node(
         id="light",
         name="Light",
         transform=Transform(position=(1.2, 3.4, 2.6)),
-        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.4, reach=4.0),
+        settings=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.4, reach=4.0),
     )
     camera = Camera(target=(0.06, 0.72, 0.0), yaw=12.0, pitch=18.0, distance=3.2, field_of_view=36.0)
     view = ViewSettings(comparison=Comparison.SPLIT)
@@ -75,7 +78,7 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         id="sheet",
         name="Sheet",
         transform=Transform(position=(0.0, 4.2, -0.7), rotation=(-90.0, 0.0, 0.0)),
-        cloth=ClothSettings(
+        settings=ClothSettings(
             columns=40,
             rows=40,
             width=4.0,
@@ -97,14 +100,14 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
         id="ellipsoid",
         name="Ellipsoid",
         transform=Transform(position=(0.0, 2.0, 0.0), rotation=(45.0, 0.0, 0.0)),
-        collider=ColliderSettings(shape=ColliderShape.ELLIPSOID, semi_axes=(1.0, 1.0, 0.5), friction=0.3),
+        settings=ColliderSettings(shape=SolidShape.ELLIPSOID, semi_axes=(1.0, 1.0, 0.5), friction=0.3),
     )
-    floor = Node(id="floor", name="Floor", collider=ColliderSettings(shape=ColliderShape.PLANE, friction=0.4))
+    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.4))
     light = Node(
         id="light",
         name="Light",
         transform=Transform(position=(3.5, 7.5, 5.0)),
-        light=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.35, reach=8.5),
+        settings=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.35, reach=8.5),
     )
     camera = Camera(target=(0.0, 2.0, 0.6), yaw=40.0, pitch=25.0, distance=10.8, field_of_view=34.0)
     scene = Scene(nodes=(sheet, ellipsoid, floor, light), view=ViewSettings())
@@ -117,12 +120,12 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
     figure = Node(
         id="humanoid",
         name="Humanoid",
-        model=ModelSettings(path=str(path), clip="walk", skinning=SkinningMethod.DQS),
+        settings=ModelSettings(path=str(path), clip="walk", skinning=SkinningMethod.DQS),
     )
     cape = Node(
         id="cape",
         name="Cape",
-        cloth=ClothSettings(
+        settings=ClothSettings(
             source=ClothSource.MESH,
             mesh_path=str(models / "cape" / "cape.ezm"),
             pins=PinPreset.NONE,
@@ -146,7 +149,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
         id="light",
         name="Light",
         transform=Transform(position=(-2.0, 3.6, -2.6)),
-        light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
+        settings=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
     )
     camera = Camera(target=(0.0, 0.90, -0.1), yaw=146.0, pitch=8.0, distance=3.9, field_of_view=32.0)
     colliders = [
@@ -154,7 +157,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
             id=f"collider {fitted.bone}",
             name=fitted.bone,
             transform=msgspec.structs.replace(fitted.transform, scale=HANDS if "hand" in fitted.bone else ONES),
-            collider=msgspec.structs.replace(fitted.settings, bone_node="humanoid", bone=fitted.bone, friction=0.2),
+            settings=msgspec.structs.replace(fitted.settings, bone_node="humanoid", bone=fitted.bone, friction=0.2),
         )
         for fitted in fit_colliders(load_model(path))
     ]

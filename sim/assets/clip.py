@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import LocalPose
-from sim.kinds.model.settings import Interpolation
+from sim.figures.settings import Interpolation
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]

@@ -4,6 +4,7 @@ Built once from a `RawModel`; file space, file order.  Matrices act on column ve
 destination_from_source; quaternions are (x, y, z, w).
 """
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,8 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.settings import Interpolation
 from sim.jobs.hierarchy import Hierarchy
-from sim.kinds.model.settings import Interpolation
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -120,12 +121,18 @@ class Skeleton:
         """Number of joints."""
         return len(self.names)
 
+    def find(self, name: str) -> int | None:
+        """Index of the joint called `name`; None when there is none."""
+        return _numbers(self.names).get(name)
+
     def index(self, name: str) -> int:
         """Index of the joint called `name`; KeyError when there is none."""
-        try:
-            return self.names.index(name)
-        except ValueError:
-            raise KeyError(name) from None
+        return _numbers(self.names)[name]
+
+
+@functools.lru_cache(maxsize=64)
+def _numbers(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
 
 @dataclass(frozen=True, slots=True)

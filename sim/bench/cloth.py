@@ -24,10 +24,9 @@ from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.stability import stability
-from sim.kinds.collider.settings import ColliderShape
 from sim.solids.layout import arranged
-from sim.solids.pack import pack_colliders
-from sim.solids.state import ColliderState
+from sim.solids.pack import pack_solids
+from sim.solids.state import Solid, SolidShape
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
 
@@ -130,11 +129,11 @@ class SolverCloth:
         self._settings = settings
         states, layout = arranged(
             [
-                ColliderState(ColliderShape.PLANE, np.zeros(3)),
-                ColliderState(ColliderShape.ELLIPSOID, SEMI_AXES, ELLIPSOID, ELLIPSOID),
+                Solid(SolidShape.PLANE, np.zeros(3)),
+                Solid(SolidShape.ELLIPSOID, SEMI_AXES, ELLIPSOID, ELLIPSOID),
             ]
         )
-        packed = pack_colliders(states, settings.step_time).ravel()
+        packed = pack_solids(states, settings.step_time).ravel()
         self._buffer = Buffer(context, packed, label="bench colliders")
         self._colliders = BufferTexture(context, self._buffer, "rgba32f")
         self._inputs = ClothInputs(self._colliders, len(states), layout) if collide else ClothInputs()

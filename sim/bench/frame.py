@@ -8,12 +8,12 @@ from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
 from sim.bench.silent_gl import silent_gl
 from sim.engine import Engine
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -48,10 +48,10 @@ def _rows(context: Context, vertex_count: int, repeat: int) -> list[Row]:
     engine.set_model("character", build_model(synthetic_character(vertex_count)), {})
     scene = Scene(
         nodes=(
-            Node(id="character", model=ModelSettings()),
-            Node(id="cloth", cloth=CLOTH),
-            Node(id="emitter", emitter=EMITTER),
-            Node(id="light", light=LightSettings()),
+            Node(id="character", settings=ModelSettings()),
+            Node(id="cloth", settings=CLOTH),
+            Node(id="emitter", settings=EMITTER),
+            Node(id="light", settings=LightSettings()),
         )
     )
     output = Framebuffer(context, PICTURE, label="benchmark picture")

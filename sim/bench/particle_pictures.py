@@ -28,7 +28,7 @@ class BenchPicture:
     def __init__(self, context: Context, settings: EmitterSettings, look: ParticleLook) -> None:
         shown = msgspec.structs.replace(settings, stateless=True, look=look)
         self._engine = Engine(context)
-        self._engine.apply(Scene(nodes=(Node(id="emitter", emitter=shown),)))
+        self._engine.apply(Scene(nodes=(Node(id="emitter", settings=shown),)))
         self._engine.advance(MOMENT)
         self._engine.refresh(0.0)
         self._output = Framebuffer(context, PICTURE, label="benchmark picture")
@@ -44,7 +44,7 @@ class BenchPicture:
     @property
     def count(self) -> int:
         """Particles that live; waits for the GPU."""
-        return self._engine.simulation.emitters["emitter"].count()
+        return self._engine.simulation.systems["emitter"].emitter.count()
 
     def release(self) -> None:
         """Delete everything."""

@@ -16,19 +16,19 @@ from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.collider.settings import ColliderShape
 from sim.kinds.emitter.block import EmitterBlock
 from sim.kinds.emitter.buffers import PARTICLE
 from sim.kinds.emitter.emission import EmissionMode, EmitterSource
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.kernels import features_of, shapes_of
+from sim.kinds.emitter.kernels import features_of
 from sim.kinds.emitter.presets import with_preset
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sim.kinds.emitter.system import EmitterSystem
 from sim.scene.clock import STEP_TIME
 from sim.solids.layout import arranged
-from sim.solids.pack import pack_colliders
-from sim.solids.state import ColliderState
+from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import Solids, shapes_of
+from sim.solids.state import Solid, SolidShape
 
 SIZES = (10_000, 100_000, 1_000_000)
 
@@ -118,34 +118,29 @@ def full_settings(size: int) -> EmitterSettings:
     )
 
 
-def floor() -> ColliderState:
+def floor() -> Solid:
     """A plane that gives back what the cookbooks do."""
-    return ColliderState(ColliderShape.PLANE, np.zeros(3), restitution=0.9995)
+    return Solid(SolidShape.PLANE, np.zeros(3), restitution=0.9995)
 
 
-def solids() -> list[ColliderState]:
+def solids() -> list[Solid]:
     """The floor, and a ball that moves."""
     start, end = np.eye(4), np.eye(4)
     start[:3, 3], end[:3, 3] = (0.8, 0.5, 0.0), (0.81, 0.5, 0.0)
-    return [floor(), ColliderState(ColliderShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]
+    return [floor(), Solid(SolidShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]
 
 
 class BenchEmitter:
     """An emitter with colliders, as a step of the viewport runs it."""
 
     def __init__(
-        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[ColliderState]
+        self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[Solid]
     ) -> None:
         states, layout = arranged(colliders)
-        self._buffer = Buffer(context, pack_colliders(states, STEP_TIME).ravel(), label="bench colliders")
+        self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench colliders")
         texture = BufferTexture(context, self._buffer, "rgba32f")
-        self.inputs = EmitterInputs(
-            colliders=texture,
-            collider_count=len(states),
-            collider_layout=layout,
-            collider_shapes=shapes_of(states, layout),
-        )
-        self.system = EmitterSystem(context, library, settings)
+        self.inputs = EmitterInputs(solids=Solids(texture, len(states), layout, shapes_of(states, layout)))
+        self.system = Emitter(context, library, settings)
 
     def step(self) -> None:
         """One step."""

@@ -10,8 +10,8 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.skeleton import build_skeleton
 from sim.bench.row import Case, Row, measure
+from sim.figures.settings import Interpolation
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion
 
 SIZES = (60, 200)

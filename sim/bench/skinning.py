@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sim.bench.row import Case, Row, measure
+from sim.figures.settings import SkinningMethod
+from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
-from sim.kinds.model.settings import SkinningMethod
-from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
 

@@ -7,12 +7,12 @@ from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
 from sim.engine import Engine
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.profile.sample import Moment
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
@@ -66,10 +66,10 @@ class TimedFrames:
         self._engine.set_model("character", build_model(synthetic_character(vertex_count)), {})
         self._scene = Scene(
             nodes=(
-                Node(id="character", model=ModelSettings()),
-                Node(id="cloth", cloth=ClothSettings(columns=22, rows=22)),
-                Node(id="emitter", emitter=EmitterSettings(capacity=1000)),
-                Node(id="light", light=LightSettings(shadow=False)),
+                Node(id="character", settings=ModelSettings()),
+                Node(id="cloth", settings=ClothSettings(columns=22, rows=22)),
+                Node(id="emitter", settings=EmitterSettings(capacity=1000)),
+                Node(id="light", settings=LightSettings(shadow=False)),
             )
         )
         self._output = Framebuffer(context, PICTURE, label="benchmark picture")

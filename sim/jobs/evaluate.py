@@ -1,10 +1,10 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
 from sim.assets.model import CharacterModel, Clip, LocalPose, Skeleton
+from sim.figures.settings import Interpolation
 from sim.jobs.local_to_model import model_from_local
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
-from sim.kinds.model.settings import Interpolation
 from sim.maths.transform import compose
 
 

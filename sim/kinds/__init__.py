@@ -1,0 +1,32 @@
+"""The kinds of things in a scene; a new kind is one more line."""
+
+from sim.kinds.cloth.kind import CLOTH
+from sim.kinds.collider.kind import COLLIDER
+from sim.kinds.contract import Kind
+from sim.kinds.emitter.kind import EMITTER
+from sim.kinds.light.kind import LIGHT
+from sim.kinds.model.kind import MODEL
+
+KINDS: dict[str, Kind] = {}
+"""By the name that stands in project files, in the order of the Add menu."""
+
+
+def register(kind: Kind) -> None:
+    """Makes a kind known to the whole program."""
+    if kind.name in KINDS or kind.settings.kind != kind.name:
+        raise ValueError(f"{kind.name} is a kind already, or its settings say that they are of {kind.settings.kind!r}")
+    KINDS[kind.name] = kind
+
+
+def unregister(kind: Kind) -> None:
+    """Forgets a kind; scenes must not hold nodes of it any more."""
+    del KINDS[kind.name]
+
+
+def figure_kind() -> Kind:
+    """The kind that is read from model files."""
+    return next(kind for kind in KINDS.values() if kind.figure)
+
+
+for _kind in (MODEL, LIGHT, CLOTH, EMITTER, COLLIDER):
+    register(_kind)

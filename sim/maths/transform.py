@@ -89,6 +89,18 @@ def node_matrix(transform: Transform) -> Float64:
     return matrix
 
 
+@functools.lru_cache(maxsize=1024)
+def rigid_matrix(transform: Transform, scale: float = 1.0) -> Float64:
+    """The same without its own scale, its position times that of what it is relative to; read-only."""
+    matrix = compose(
+        scale * np.asarray(transform.position, dtype=np.float64),
+        quaternion.from_euler_degrees(transform.rotation),
+        np.ones(3),
+    )
+    matrix.flags.writeable = False
+    return matrix
+
+
 def transform_points(matrix: Float64, points: Float64) -> Float64:
     """Points (..., 3) moved by one affine matrix (4, 4)."""
     moved: Float64 = points @ matrix[:3, :3].T + matrix[:3, 3]

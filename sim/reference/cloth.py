@@ -15,7 +15,7 @@ from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import Gusts, air_velocity, gusts_at
 from sim.solids.contact import bounce, collider_contact
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
@@ -41,7 +41,7 @@ class Actions:
 
     held: Bool
     targets: Float64
-    colliders: Sequence[ColliderState] = ()
+    colliders: Sequence[Solid] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
 from sim.solids.contact import bounce, collider_contact
 from sim.solids.motion import local_points, world_points
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid
 from sim.solids.sweep import swept_contact
 
 Float64 = npt.NDArray[np.float64]
@@ -75,7 +75,7 @@ class Actions:
 
     world_from_start: Float64 = field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = field(default_factory=lambda: np.eye(4))
-    colliders: Sequence[ColliderState] = ()
+    colliders: Sequence[Solid] = ()
     surface: Surface | None = None
     world_from_aim: Float64 | None = None
 
@@ -229,7 +229,7 @@ def _met(
 
 
 def carried(
-    colliders: Sequence[ColliderState], start: Float64, span: tuple[float, float], clearance: float
+    colliders: Sequence[Solid], start: Float64, span: tuple[float, float], clearance: float
 ) -> tuple[Float64, npt.NDArray[np.bool_]]:
     """Places (n, 3) after the first collider that a point sits on took it along, and which points sit on one."""
     place, held = start.copy(), np.zeros(len(start), bool)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
+from sim.figures.settings import SkinningMethod
 from sim.jobs.palette import rigid_and_scale
-from sim.kinds.model.settings import SkinningMethod
 from sim.maths import dual_quaternion, quaternion
 
 Float64 = npt.NDArray[np.float64]

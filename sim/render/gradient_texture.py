@@ -21,7 +21,7 @@ class GradientTexture:
         """The texture for these settings; rows as `sim.kinds.emitter.gradient.life_table` has them.
 
         Raises:
-            EmitterError: For stops that are out of order.
+            SettingsError: For stops that are out of order.
         """
         wanted = (
             settings.colour_over_life, settings.opacity_over_life, settings.size_over_life, settings.brightness

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.skeleton_lines import BoneSegments
 from sim.kinds.emitter.mark import EmitterMark
-from sim.kinds.model.skeleton_lines import BoneSegments
 from sim.render.frame import Light
 from sim.render.overlay_pass import BONE, MARKER
 from sim.scene.scene import NodeId

@@ -44,7 +44,7 @@ def pickable_surface(surface: Surface) -> Pickable:
 
 def pickable_body(body: Body) -> Pickable:
     """A collider."""
-    return Pickable(body.faces, body.world_from_collider, (DrawRange(-1, 0, body.faces.count // 3, False),))
+    return Pickable(body.faces, body.world_from_solid, (DrawRange(-1, 0, body.faces.count // 3, False),))
 
 
 class PickPass:

@@ -21,7 +21,7 @@ def scene_bounds(views: SceneViews, node_id: NodeId | None = None) -> Bounds | N
         return joined(solid_boxes(views) + emitter_boxes(views))
     boxes = solid_boxes(views, node_id) or emitter_boxes(views, node_id)
     if not boxes:
-        placed, _ = placements(views.scene, views.figures)
+        placed = placements(views.scene.of_kind("collider"), views.places)
         boxes = [_around(placed[node_id])] if node_id in placed else []
     return joined(boxes)
 
@@ -37,9 +37,9 @@ def emitter_boxes(views: SceneViews, node_id: NodeId | None = None) -> list[Boun
     """Boxes of the visible emitters, silent ones too; or of one, which need not be visible."""
     scene, figures = views.scene, views.figures
     return [
-        emitter_bounds(figures, node.emitter, emitter_placement(scene, figures, node))
+        emitter_bounds(figures, node, emitter_placement(views.places, figures, node))
         for node in scene.of_kind("emitter")
-        if node.emitter is not None and (node.visible if node_id is None else node.id == node_id)
+        if (node.visible if node_id is None else node.id == node_id)
     ]
 
 
@@ -55,5 +55,5 @@ def _around(place: Placement) -> Bounds:
     """Box around a collider [m]; a metre around the origin of a plane, which has no end."""
     reach = bounding_radius(place.shape, place.size)
     reach = reach if np.isfinite(reach) else 1.0
-    centre = place.world_from_collider[:3, 3]
+    centre = place.world_from_solid[:3, 3]
     return Bounds(centre - reach, centre + reach)

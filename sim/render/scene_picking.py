@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.view import ClothView
 from sim.render.pick_pass import Pick, PickPass, pickable_body, pickable_surface
 from sim.render.shot import Overlay, Shot
@@ -26,7 +26,7 @@ def pick_node(picking: PickPass, shot: Shot, size: tuple[int, int], x: float, y:
     return None if hit is None else Pick(targets[hit[0]][0], hit[1])
 
 
-def pick_particle(cloth: ClothSystem, triangle: int, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
+def pick_particle(cloth: Cloth, triangle: int, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
     """Particle at the corner of a drawn triangle that is nearest to a ray; waits for the GPU.
 
     Args:

@@ -14,7 +14,9 @@ from sim.render.scene_bounds import joined, solid_boxes
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Shot
 from sim.scene.camera import Camera
-from sim.scene.scene import NodeId, Scene
+from sim.scene.places import Places, vector
+from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.vectors import Vec3
 
 
 def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None) -> Shot:
@@ -25,14 +27,15 @@ def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None
         camera: Where it is seen from.
         selected: The node that is marked.
     """
-    scene, emitters, marks = views.scene, views.shown_emitters(), emitter_marks(views)
-    boxes = {mark.node_id: emitter_bounds(views.figures, mark.settings, mark.world_from_source) for mark in marks}
+    scene, places, emitters, marks = views.scene, views.places, views.shown_emitters(), emitter_marks(views)
+    placed = [(scene.node(mark.node_id), mark.world_from_source) for mark in marks]
+    boxes = {node.id: emitter_bounds(views.figures, node, where) for node, where in placed}
     for emitter in emitters:
         emitter.bounds = boxes[emitter.node_id]
     return Shot(
         camera=camera,
         view=scene.view,
-        lights=scene_lights(scene, camera),
+        lights=scene_lights(scene, places, camera),
         subject=_subject(camera, solid_boxes(views), list(boxes.values())),
         drawables=views.drawables(),
         bodies=views.bodies(selected),
@@ -42,23 +45,23 @@ def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None
     )
 
 
-def model_shot(scene: Scene, view: CharacterView) -> Shot:
+def model_shot(scene: Scene, places: Places, view: CharacterView) -> Shot:
     """One model by itself, in the light of a scene."""
     box, camera = view.character.bounds(), Camera()
     subject = Subject((box.lo + box.hi) / 2.0, max(box.extent, 1e-4), box)
-    return Shot(camera, scene.view, scene_lights(scene, camera), subject, (view,))
+    return Shot(camera, scene.view, scene_lights(scene, places, camera), subject, (view,))
 
 
 def emitter_marks(views: SceneViews) -> list[EmitterMark]:
     """The visible emitters, silent ones too, where they stand now."""
     return [
-        EmitterMark(node.id, node.emitter, emitter_placement(views.scene, views.figures, node))
+        EmitterMark(node.id, node.settings, emitter_placement(views.places, views.figures, node))
         for node in views.scene.of_kind("emitter")
-        if node.visible and node.emitter is not None
+        if node.visible
     ]
 
 
-def scene_lights(scene: Scene, camera: Camera) -> tuple[Light, ...]:
+def scene_lights(scene: Scene, places: Places, camera: Camera) -> tuple[Light, ...]:
     """The visible lights, those that cast shadows first: the first light owns the shadow map.
 
     Where the scene has no light node at all, a lamp beside the camera.
@@ -66,8 +69,13 @@ def scene_lights(scene: Scene, camera: Camera) -> tuple[Light, ...]:
     nodes = scene.of_kind("light")
     if not nodes:
         return (_camera_lamp(camera),)
-    lit = [Light(node.light, node.transform.position) for node in nodes if node.visible and node.light]
+    lit = [Light(node.settings, light_position(node, places)) for node in nodes if node.visible]
     return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.settings.shadow))
+
+
+def light_position(node: Node, places: Places) -> Vec3:
+    """Where a light is in the world [m]."""
+    return vector(places.world_from_node(node)[:3, 3]) if node.attachment.node else node.transform.position
 
 
 def _camera_lamp(camera: Camera) -> Light:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Material, Mesh, Section
+from sim.figures.settings import DoubleSided
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
@@ -15,7 +16,6 @@ from sim.gl.state import Cull
 from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.model.settings import DoubleSided
 from sim.render.edges import unique_edges
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])

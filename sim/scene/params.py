@@ -10,17 +10,34 @@ import functools
 import types
 import typing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
 S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user may set of a node; the type of it is the kind of the node.
+
+    Attributes:
+        kind: Name of the kind, the key of its settings in the project file.
+        is_figure: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
+    """
+
+    kind: ClassVar[str] = ""
+    is_figure: ClassVar[bool] = False
+
 
 _EXTRA_KEY = "param"
 
 
 class ParamError(ValueError):
     """A value that a parameter refuses; the text names value and allowed range."""
+
+
+class SettingsError(ValueError):
+    """Settings that are allowed each by itself, and that nothing can be made of; one line."""
 
 
 class Effect(enum.Enum):
@@ -47,7 +64,7 @@ class Role(enum.Enum):
     COLOUR = "colour"
     PATH = "path"
     CLIP = "clip"
-    MODEL_NODE = "model node"
+    CARRIER = "carrier"
     BONE = "bone"
     SECTION = "section"
     GRADIENT = "gradient"
@@ -60,7 +77,7 @@ class Declaration:
     """The part of a parameter that its type and default do not tell.
 
     Attributes:
-        source: Parameter beside this one that says whose bones or sections are meant.
+        source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Endings of the files that a path may name, such as ".png".
     """
 
@@ -148,7 +165,7 @@ def param(
         group: Heading of the inspector section.
         label: Row label when the field name reads badly.
         role: What the value stands for, where the type does not say it.
-        source: Parameter beside this one that says whose bones or sections are meant.
+        source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Endings of the files that a path may name.
         bounded: False for vectors, whose components carry their own bounds.
     """

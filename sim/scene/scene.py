@@ -4,16 +4,12 @@ Everything here is what a user may set and what the project file holds.  The doc
 values, the engine and the widgets read them.  Identity is the `NodeId`, never an index.
 """
 
+from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
 
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
-from sim.scene.params import Effect, check, param
+from sim.scene.params import Effect, ParamError, Role, Settings, check, param
 from sim.scene.playback import PlaybackSettings
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
@@ -24,73 +20,121 @@ PLAYBACK = "playback"
 VIEW = "view"
 
 
-NodeSettings = ModelSettings | LightSettings | ClothSettings | ColliderSettings | EmitterSettings
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node rides on: nothing, another node, or a bone of it; its transform is then relative to that."""
+
+    node: Annotated[
+        NodeId,
+        param("Node that carries this one; empty for none.", group="Attachment", label="Rides on", role=Role.CARRIER),
+    ] = ""
+    bone: Annotated[
+        str, param("Bone that carries this node, instead of the node as a whole.", group="Attachment", role=Role.BONE)
+    ] = ""
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One object of the scene; exactly one of the optional parts is present and gives its kind.
+    """One object of the scene; the type of its settings is its kind.
 
-    A new kind of node is a new optional part: older files still decode, and errors carry the path
+    In the project file the settings stand under the name of the kind, so that errors carry the path
     `$.nodes[2].cloth.substeps`.
     """
 
     id: NodeId
     name: Annotated[str, param("Name in the outliner.", group="Node", effect=Effect.VIEW)] = ""
     visible: Annotated[bool, param("Draw this node.", group="Node", effect=Effect.VIEW)] = True
+    muted: Annotated[bool, param("Silence this node: it is not simulated.", group="Node", role=Role.HIDDEN)] = False
+    solo: Annotated[
+        bool, param("Silence every node of the kind that is not solo too.", group="Node", role=Role.HIDDEN)
+    ] = False
     transform: Transform = Transform()
-    model: ModelSettings | None = None
-    light: LightSettings | None = None
-    cloth: ClothSettings | None = None
-    collider: ColliderSettings | None = None
-    emitter: EmitterSettings | None = None
-
-    def __post_init__(self) -> None:
-        if sum(getattr(self, kind) is not None for kind in NODE_KINDS) != 1:
-            raise ValueError(f"a node holds exactly one of: {', '.join(NODE_KINDS)}")
+    attachment: Attachment = Attachment()
+    settings: Settings
 
     @property
     def kind(self) -> str:
-        """Name of the part that is present, a key of `NODE_KINDS`."""
-        return next(kind for kind in NODE_KINDS if getattr(self, kind) is not None)
-
-    @property
-    def settings(self) -> NodeSettings:
-        """The part that is present."""
-        settings = getattr(self, self.kind)
-        assert isinstance(settings, NodeSettings)
-        return settings
+        """Name of the kind."""
+        return self.settings.kind
 
 
-NODE_KINDS: dict[str, type[NodeSettings]] = {
-    "model": ModelSettings,
-    "light": LightSettings,
-    "cloth": ClothSettings,
-    "collider": ColliderSettings,
-    "emitter": EmitterSettings,
-}
-
-
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that is undone and redone."""
 
     nodes: tuple[Node, ...] = ()
     playback: PlaybackSettings = PlaybackSettings()
     view: ViewSettings = ViewSettings()
 
+    @cached_property
+    def by_id(self) -> dict[NodeId, Node]:
+        """The nodes by their ids."""
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[Node, ...]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(node.kind, []).append(node)
+        return {kind: tuple(nodes) for kind, nodes in found.items()}
+
+    @cached_property
+    def heard(self) -> frozenset[NodeId]:
+        """Nodes that are not silent: not muted, and solo where another one of their kind is.
+
+        Whether a node is visible does not matter: what is hidden is simulated all the same.
+        """
+        picked = {node.kind for node in self.nodes if node.solo}
+        return frozenset(node.id for node in self.nodes if not node.muted and (node.solo or node.kind not in picked))
+
     def node(self, node_id: NodeId) -> Node:
         """The node with this id; KeyError when there is none."""
-        for node in self.nodes:
-            if node.id == node_id:
-                return node
-        raise KeyError(node_id)
+        return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
         """Whether a node with this id exists."""
-        return any(node.id == node_id for node in self.nodes)
+        return node_id in self.by_id
 
     def of_kind(self, kind: str) -> tuple[Node, ...]:
         """All nodes of one kind, in outliner order."""
-        return tuple(node for node in self.nodes if getattr(node, kind) is not None)
+        return self._by_kind.get(kind, ())
+
+    def carriers(self, node_id: NodeId) -> list[Node]:
+        """The nodes that a node rides on, the next one first; none that is missing, and none twice."""
+        found: list[Node] = []
+        seen = {node_id}
+        carrier = self.node(node_id).attachment.node
+        while carrier in self.by_id and carrier not in seen:
+            seen.add(carrier)
+            found.append(self.by_id[carrier])
+            carrier = found[-1].attachment.node
+        return found
+
+    @property
+    def circling(self) -> Node | None:
+        """A node that rides on itself by way of others; None where there is none, as it should be."""
+        clear: set[NodeId] = set()
+        for node in self.nodes:
+            chain: dict[NodeId, Node] = {}
+            above: Node | None = node
+            while above is not None and above.id not in clear:
+                if above.id in chain:
+                    return above
+                chain[above.id] = above
+                above = self.by_id.get(above.attachment.node)
+            clear |= chain.keys()
+        return None
+
+    @cached_property
+    def carried_last(self) -> tuple[Node, ...]:
+        """All nodes, each after what it rides on."""
+        order: list[Node] = []
+        met: set[NodeId] = set()
+        for node in self.nodes:
+            chain, above = [], node if node.id not in met else None
+            while above is not None and above.id not in met:
+                met.add(above.id)
+                chain.append(above)
+                above = self.by_id.get(above.attachment.node)
+            order += reversed(chain)
+        return tuple(order)
 
 
 class ParamRef(msgspec.Struct, frozen=True):
@@ -98,7 +142,7 @@ class ParamRef(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform" or a key of `NODE_KINDS` for nodes; equal to the owner otherwise.
+        part: "node", "transform", "attachment" or the name of its kind for nodes; equal to the owner otherwise.
         name: Field name.
     """
 
@@ -110,14 +154,13 @@ class ParamRef(msgspec.Struct, frozen=True):
 def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
     """The settings value that holds a parameter; KeyError when the owner or the part is missing."""
     if owner in (PLAYBACK, VIEW):
-        value = getattr(scene, owner)
-    else:
-        node = scene.node(owner)
-        value = node if part == "node" else getattr(node, part, None)
-    if value is None:
+        value: msgspec.Struct = getattr(scene, owner)
+        return value
+    node = scene.node(owner)
+    parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
+    if part not in parts:
         raise KeyError(f"{owner} has no {part}")
-    assert isinstance(value, msgspec.Struct)
-    return value
+    return parts[part]
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -129,7 +172,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     """Scene with one value replaced.
 
     Raises:
-        ParamError: If the value is refused by its declaration.
+        ParamError: If the value is refused by its declaration, or the node would ride on itself.
         KeyError: If there is no such parameter.
     """
     part = part_of(scene, ref.owner, ref.part)
@@ -137,6 +180,19 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     if ref.owner in (PLAYBACK, VIEW):
         return msgspec.structs.replace(scene, **{ref.owner: changed})
     node = scene.node(ref.owner)
-    replaced = changed if ref.part == "node" else msgspec.structs.replace(node, **{ref.part: changed})
-    assert isinstance(replaced, Node)
-    return msgspec.structs.replace(scene, nodes=tuple(replaced if n.id == node.id else n for n in scene.nodes))
+    if isinstance(changed, Attachment):
+        refuse_circle(scene, node, changed)
+    field = "settings" if ref.part == node.kind else ref.part
+    replaced = changed if isinstance(changed, Node) else msgspec.structs.replace(node, **{field: changed})
+    return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
+
+
+def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:
+    """Checks that a node can ride on what an attachment names.
+
+    Raises:
+        ParamError: If that rides on the node itself.
+    """
+    carrier = attachment.node
+    if carrier in scene.by_id and node.id in (carrier, *(above.id for above in scene.carriers(carrier))):
+        raise ParamError(f"{node.name or node.id} cannot ride on itself")

@@ -4,8 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Skin
-from sim.kinds.emitter.emission import EmitterSource
-from sim.kinds.emitter.error import EmitterError
+from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_table, texture_density, vertex_table
 
 Float64 = npt.NDArray[np.float64]
@@ -19,8 +18,8 @@ SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)
 
 def surface_table(
     model: CharacterModel,
-    source: EmitterSource,
     *,
+    vertices: bool = False,
     bone: str = "",
     pixels: UInt8 | None = None,
     is_bottom_up: bool = False,
@@ -29,13 +28,13 @@ def surface_table(
 
     Args:
         model: The model.
-        source: Faces by their areas, or vertices.
+        vertices: Whether vertices emit, not faces by their areas.
         bone: Joint whose weights are the density; everywhere for one that is not there.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
         is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
 
     Raises:
-        EmitterError: If nothing is left that emits.
+        SettingsError: If nothing is left that emits.
     """
     mesh = model.mesh
     weights = bone_density(model, bone)
@@ -43,15 +42,15 @@ def surface_table(
     if is_bottom_up:
         texcoords[:, 1] = 1.0 - texcoords[:, 1]
     try:
-        if source is EmitterSource.VERTICES:
+        if vertices:
             shades = None if pixels is None else texture_density(pixels, texcoords)
             return vertex_table(mesh.vertex_count, _product(weights, shades))
         shades = None if pixels is None else face_brightness(pixels, texcoords[mesh.triangles])
         return face_table(mesh.positions, mesh.triangles, weights, shades)
-    except EmitterError as error:
+    except SettingsError as error:
         chosen = [f"bone {bone!r}"] * (weights is not None) + ["the image"] * (pixels is not None)
         by = f" where {' and '.join(chosen)} would have it" if chosen else ""
-        raise EmitterError(f"{error}{by}") from None
+        raise SettingsError(f"{error}{by}") from None
 
 
 def bone_density(model: CharacterModel, bone: str) -> Float64 | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.error import EmitterError
+from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -26,7 +26,7 @@ def face_table(
         face_density: Of every face, shape (F,), not negative; both are multiplied.
 
     Raises:
-        EmitterError: If no face has an area and a density.
+        SettingsError: If no face has an area and a density.
     """
     points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
     first, second, third = (points[corners[:, index]] for index in range(3))
@@ -42,7 +42,7 @@ def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UIn
     """The same for vertices, each a face of one corner three times, chosen by its density.
 
     Raises:
-        EmitterError: If no vertex has a density.
+        SettingsError: If no vertex has a density.
     """
     weights = np.ones(vertex_count) if density is None else _checked(density)
     corners = np.repeat(np.arange(vertex_count)[:, None], 3, axis=1)
@@ -69,7 +69,7 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
 def _checked(density: npt.ArrayLike) -> Float64:
     values = np.asarray(density, np.float64)
     if not np.all(np.isfinite(values)) or np.any(values < 0.0):
-        raise EmitterError("densities must be finite and not negative")
+        raise SettingsError("densities must be finite and not negative")
     return values
 
 
@@ -77,7 +77,7 @@ def _table(corners: npt.NDArray[np.int64], weights: Float64, empty: str) -> UInt
     emitting = np.isfinite(weights) & (weights > 0.0)
     kept, total = weights[emitting], np.sum(weights[emitting])
     if not total > 0.0:
-        raise EmitterError(empty)
+        raise SettingsError(empty)
     out = np.empty((len(kept), 4), np.uint32)
     out[:, 0] = np.rint(np.cumsum(kept / total).clip(0.0, 1.0) * _WHOLE)
     out[-1, 0] = _WHOLE

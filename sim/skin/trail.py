@@ -1,9 +1,27 @@
 """SurfaceTrail: the skin of a figure now and a step ago, for what comes out of it with the velocity that it has."""
 
+from dataclasses import dataclass
+
+from sim.figures.character import Character
 from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.inputs import SurfaceInput
-from sim.kinds.model.character import Character
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceInput:
+    """The skinned vertices of the model that emits, as texels.
+
+    Attributes:
+        vertices: At the end of the step.
+        vertices_before: At its start; the same ones for a surface at rest.
+        texels_per_vertex: 2 with position and normal, 3 with a tangent too.
+    """
+
+    vertices: BufferTexture
+    vertices_before: BufferTexture
+    texels_per_vertex: int = 2
 
 
 class SurfaceTrail:
@@ -52,3 +70,44 @@ class SurfaceTrail:
         if self._kept is not None:
             self._kept[1].release()
             self._kept[0].release()
+
+
+class SkinTrails:
+    """One trail for each figure whose skin somebody wants to know of, whoever they are."""
+
+    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+        self._trails: dict[Character, SurfaceTrail] = {}
+        self._wanted: dict[object, Character] = {}
+
+    def follow(self, user: object, figure: Character | None) -> None:
+        """Somebody wants to know of the skin of a figure from now on, or of none."""
+        self._wanted.pop(user, None)
+        if figure is not None:
+            self._wanted[user] = figure
+            if figure not in self._trails:
+                self._trails[figure] = SurfaceTrail(figure)
+        for idle in [figure for figure in self._trails if figure not in self._wanted.values()]:
+            self._trails.pop(idle).release()
+
+    def of(self, user: object) -> SurfaceTrail | None:
+        """The trail that somebody wants."""
+        figure = self._wanted.get(user)
+        return None if figure is None else self._trails[figure]
+
+    def finish_step(self) -> None:
+        """Where the skins are now, the next step begins."""
+        for figure, trail in self._trails.items():
+            with figure.primary.context.timers.scope("skin copy", figure.primary.name):
+                trail.keep()
+
+    def jump(self) -> None:
+        """Time jumped: the next step begins where it ends."""
+        for trail in self._trails.values():
+            trail.jump()
+
+    def release(self) -> None:
+        """Deletes everything; may be called twice."""
+        for trail in self._trails.values():
+            trail.release()
+        self._trails.clear()
+        self._wanted.clear()

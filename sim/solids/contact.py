@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sim.maths import quaternion
 from sim.solids.motion import local_points, motion_of, velocity_at
 from sim.solids.shapes import proximity
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid
 
 Float64 = npt.NDArray[np.float64]
 
@@ -41,9 +41,7 @@ class Contact:
     restitution: float
 
 
-def collider_contact(
-    state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float
-) -> Contact:
+def collider_contact(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Contact:
     """Contact of world points (n, 3) with a collider at a moment of its step.
 
     Args:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.kinds.collider.settings import ColliderShape
 from sim.solids.motion import motion_of
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 
 PLANES_MAX = 4
 OVALS_MAX = 2
@@ -15,7 +14,7 @@ OVALS_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
-class ColliderLayout:
+class SolidLayout:
     """What the kernel may take for granted of a list of colliders.
 
     Attributes:
@@ -39,20 +38,20 @@ class ColliderLayout:
         }
 
 
-ANY_ORDER = ColliderLayout()
+ANY_ORDER = SolidLayout()
 
 
-def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
+def arranged(states: Sequence[Solid]) -> tuple[list[Solid], SolidLayout]:
     """The colliders in the best order, and what that order is; otherwise they keep theirs."""
     planes = [state for state in states if _is_level(state)][:PLANES_MAX]
-    ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
+    ovals = [state for state in states if state.shape is SolidShape.ELLIPSOID]
     ovals = ovals if len(ovals) <= OVALS_MAX else []
     front = {id(state) for state in (*planes, *ovals)}
     others = [state for state in states if id(state) not in front]
     still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
-    return [*planes, *ovals, *others], ColliderLayout(len(planes), len(ovals), still)
+    return [*planes, *ovals, *others], SolidLayout(len(planes), len(ovals), still)
 
 
-def _is_level(state: ColliderState) -> bool:
+def _is_level(state: Solid) -> bool:
     """Whether it is a plane that does not turn."""
-    return state.shape is ColliderShape.PLANE and not motion_of(state).angle.any()
+    return state.shape is SolidShape.PLANE and not motion_of(state).angle.any()

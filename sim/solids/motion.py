@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid
 
 Float64 = npt.NDArray[np.float64]
 
@@ -50,24 +50,24 @@ def motions(start: Float64, end: Float64) -> Motion:
     return Motion(start[:, :3, 3].copy(), end[:, :3, 3] - start[:, :3, 3], first, axis, angle)
 
 
-def motion_of(state: ColliderState) -> Motion:
+def motion_of(state: Solid) -> Motion:
     """Motion of one collider, arrays of length 1."""
     return motions(state.world_from_start[None], state.world_from_end[None])
 
 
-def local_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
+def local_points(state: Solid, points: Float64, fraction: float) -> Float64:
     """World points (n, 3) in the frame of the collider at a fraction of the step."""
     centre, orientation = motion_of(state).at(fraction)
     return quaternion.rotate(quaternion.conjugate(orientation), points - centre)
 
 
-def world_points(state: ColliderState, points: Float64, fraction: float) -> Float64:
+def world_points(state: Solid, points: Float64, fraction: float) -> Float64:
     """Points (n, 3) of the frame of the collider in the world at a fraction of the step."""
     centre, orientation = motion_of(state).at(fraction)
     return centre + quaternion.rotate(orientation, points)
 
 
-def velocity_at(state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
+def velocity_at(state: Solid, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
     """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
 
     The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second

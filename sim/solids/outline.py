@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import ColliderShape
+from sim.solids.state import SolidShape
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
@@ -33,15 +33,15 @@ class Outline:
     triangles: UInt32
 
 
-def outline(shape: ColliderShape, size: Float64) -> Outline:
-    """Surface of a shape; sizes as in `ColliderState.size`."""
-    if shape is ColliderShape.PLANE:
+def outline(shape: SolidShape, size: Float64) -> Outline:
+    """Surface of a shape; sizes as in `Solid.size`."""
+    if shape is SolidShape.PLANE:
         return _plane()
-    if shape is ColliderShape.BOX:
+    if shape is SolidShape.BOX:
         return _box(size)
-    if shape is ColliderShape.CAPSULE:
+    if shape is SolidShape.CAPSULE:
         return _capsule(float(size[0]), float(size[1]))
-    axes = size if shape is ColliderShape.ELLIPSOID else np.full(3, size[0])
+    axes = size if shape is SolidShape.ELLIPSOID else np.full(3, size[0])
     directions, triangles = _globe(0.0)
     normals = directions / axes
     return _made(directions * axes, normals / np.linalg.norm(normals, axis=1, keepdims=True), triangles)

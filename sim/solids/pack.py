@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.solids.motion import motions
 from sim.solids.shapes import core
-from sim.solids.state import ColliderState, bounding_radius
+from sim.solids.state import Solid, SolidShape, bounding_radius
 
 Float32 = npt.NDArray[np.float32]
 
@@ -18,12 +17,12 @@ COLLIDER_TEXELS = 6
 ROUND, PLANE, ELLIPSOID = 0.0, 1.0, 2.0
 """Kinds of the shader; sphere, capsule and box are all a box with a rounding radius."""
 
-_KINDS = {ColliderShape.PLANE: PLANE, ColliderShape.ELLIPSOID: ELLIPSOID}
+_KINDS = {SolidShape.PLANE: PLANE, SolidShape.ELLIPSOID: ELLIPSOID}
 _ENDLESS = 1e18
 """Bounding radius of a plane; its square is still a float32."""
 
 
-def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float32:
+def pack_solids(states: Sequence[Solid], frame_time: float) -> Float32:
     """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
 
     Texels:
@@ -58,20 +57,20 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float) -> Float3
     return out.astype(np.float32)
 
 
-def collider_defines(states: Sequence[ColliderState]) -> dict[str, object]:
+def collider_defines(states: Sequence[Solid]) -> dict[str, object]:
     """Macros for collide.glsl that leave out what these colliders do not need; a kernel without them handles all.
 
     They change only when a collider starts or stops to move, or the first ellipsoid comes or the last goes.
     """
     still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
-    ellipsoids = any(state.shape is ColliderShape.ELLIPSOID for state in states)
+    ellipsoids = any(state.shape is SolidShape.ELLIPSOID for state in states)
     return {"COLLIDE_STILL": still, "COLLIDE_NO_ELLIPSOID": not ellipsoids}
 
 
-def _sizes(state: ColliderState) -> tuple[float, ...]:
-    if state.shape is ColliderShape.PLANE:
+def _sizes(state: Solid) -> tuple[float, ...]:
+    if state.shape is SolidShape.PLANE:
         return 0.0, 0.0, 0.0, 0.0
-    if state.shape is ColliderShape.ELLIPSOID:
+    if state.shape is SolidShape.ELLIPSOID:
         return *state.size.tolist(), 0.0
     half_sizes, radius = core(state.shape, state.size)
     return *half_sizes.tolist(), radius

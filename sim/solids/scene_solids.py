@@ -1,4 +1,4 @@
-"""The colliders of a scene as the steps of cloths and emitters take them: followed, arranged, packed, on the GPU."""
+"""SceneSolids: all that particles of any kind collide with, followed from step to step and packed for their kernels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,65 +8,94 @@ import numpy as np
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
-from sim.kinds.collider.place import ColliderTrack, Figure
-from sim.kinds.emitter.kernels import Shapes, shapes_of
 from sim.scene.clock import STEP_TIME
-from sim.scene.scene import NodeId, Scene
-from sim.solids.layout import ANY_ORDER, ColliderLayout, arranged
-from sim.solids.pack import pack_colliders
+from sim.scene.scene import NodeId
+from sim.solids.layout import ANY_ORDER, SolidLayout, arranged
+from sim.solids.pack import pack_solids
+from sim.solids.state import Placement, Solid, SolidShape
+
+Shapes = frozenset[SolidShape]
+ANY_SHAPE: Shapes = frozenset(SolidShape)
 
 
 @dataclass(frozen=True, slots=True)
 class Solids:
-    """Colliders over one step.
+    """Solids over one step.
 
     Attributes:
-        texture: As `pack_colliders` packs them; None where there are none.
+        texture: As `pack_solids` packs them; None where there are none.
         count: How many.
-        layout: How they are arranged.
-        shapes: Which occur beside the planes in front.
+        layout: How they are arranged; the default is right for any order.
+        shapes: Which occur beside the planes in front; fewer cost less.
     """
 
     texture: BufferTexture | None = None
     count: int = 0
-    layout: ColliderLayout = ANY_ORDER
-    shapes: Shapes = frozenset()
+    layout: SolidLayout = ANY_ORDER
+    shapes: Shapes = ANY_SHAPE
+
+    def __bool__(self) -> bool:
+        return self.texture is not None and self.count > 0
 
 
-class SceneColliders:
-    """Follows the colliders of a scene from step to step.
+NO_SOLIDS = Solids()
+
+
+class SceneSolids:
+    """Follows the solids of a scene.
 
     Attributes:
-        texture: Those of the step done last, as `pack_colliders` packs them.
-        count: How many.
+        now: Those of the step done last.
     """
 
     def __init__(self, context: Context) -> None:
-        self._track = ColliderTrack()
-        self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders")
-        self.texture = BufferTexture(context, self._buffer, "rgba32f", label="colliders")
-        self.count = 0
+        self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
+        self._texture = BufferTexture(context, self._buffer, "rgba32f", label="solids")
+        self._last: Mapping[NodeId, Placement] = {}
+        self.now = NO_SOLIDS
 
-    def advance(self, scene: Scene, figures: Mapping[NodeId, Figure]) -> Solids:
-        """Colliders over the step that ends with the figures as they stand now."""
-        states, layout = arranged(self._track.advance(scene, figures))
-        self.count = len(states)
-        if not states:
-            return Solids(layout=layout)
-        self._buffer.orphan(pack_colliders(states, STEP_TIME).reshape(-1, 4))
-        return Solids(self.texture, self.count, layout, shapes_of(states, layout))
+    def advance(self, placed: Mapping[NodeId, Placement]) -> Solids:
+        """Solids over the step that ends with these placements; it begins where the call before left them."""
+        states, layout = arranged(solids_over(self._last, placed))
+        self._last = placed
+        if states:
+            self._buffer.orphan(pack_solids(states, STEP_TIME).reshape(-1, 4))
+        self.now = Solids(self._texture if states else None, len(states), layout, shapes_of(states, layout))
+        return self.now
 
     def jump(self) -> None:
         """Time or the scene jumped: the next step begins where it ends."""
-        self._track.jump()
+        self._last = {}
 
-    def take_warnings(self) -> list[str]:
-        """Lines about bones and models that are not there, since the last call."""
-        warnings = list(self._track.warnings)
-        self._track.warnings.clear()
-        return warnings
+    def reset(self) -> None:
+        """Back to the start."""
+        self.jump()
+        self.now = NO_SOLIDS
 
     def release(self) -> None:
-        """Delete the buffer; may be called twice."""
-        self.texture.release()
+        """Deletes the buffer; may be called twice."""
+        self._texture.release()
         self._buffer.release()
+
+
+def solids_over(previous: Mapping[NodeId, Placement], current: Mapping[NodeId, Placement]) -> list[Solid]:
+    """Motion of every solid from one moment to the next, in the order of `current`.
+
+    One that was not there before stands still.
+    """
+    return [
+        Solid(
+            now.shape,
+            now.size,
+            previous.get(node_id, now).world_from_solid,
+            now.world_from_solid,
+            now.friction,
+            now.restitution,
+        )
+        for node_id, now in current.items()
+    ]
+
+
+def shapes_of(solids: list[Solid], layout: SolidLayout) -> Shapes:
+    """Shapes of the solids beside the planes in front."""
+    return frozenset(solid.shape for solid in solids[layout.planes :])

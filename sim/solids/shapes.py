@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import ColliderShape
 from sim.solids.ellipsoid import ellipsoid_distance
+from sim.solids.state import SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
@@ -29,45 +29,45 @@ class Proximity:
     closest: Float64
 
 
-def proximity(shape: ColliderShape, size: Float64, points: Float64) -> Proximity:
+def proximity(shape: SolidShape, size: Float64, points: Float64) -> Proximity:
     """Distance, normal and closest point for points (n, 3) in the frame of the shape.
 
     Where several surface points are closest (on the axis of a capsule, say) one of them is taken.
 
     Args:
         shape: Which form.
-        size: As in `ColliderState.size`, shape (3,).
+        size: As in `Solid.size`, shape (3,).
         points: shape (n, 3).
     """
-    if shape is ColliderShape.PLANE:
+    if shape is SolidShape.PLANE:
         distance, normal = points[:, 1].copy(), np.broadcast_to([0.0, 1.0, 0.0], points.shape).copy()
-    elif shape is ColliderShape.ELLIPSOID:
+    elif shape is SolidShape.ELLIPSOID:
         distance, normal = ellipsoid_distance(points, size)
     else:
         distance, normal = rounded_box_distance(points, *core(shape, size))
     return Proximity(distance, normal, points - distance[:, None] * normal)
 
 
-def signed_distance(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+def signed_distance(shape: SolidShape, size: Float64, points: Float64) -> Float64:
     """Signed distance [m] of points (n, 3) in the frame of the shape, negative inside, shape (n,)."""
     return proximity(shape, size, points).distance
 
 
-def outward_normal(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+def outward_normal(shape: SolidShape, size: Float64, points: Float64) -> Float64:
     """Outward unit normals at the surface points closest to points (n, 3), shape (n, 3)."""
     return proximity(shape, size, points).normal
 
 
-def closest_point(shape: ColliderShape, size: Float64, points: Float64) -> Float64:
+def closest_point(shape: SolidShape, size: Float64, points: Float64) -> Float64:
     """Surface points closest to points (n, 3), shape (n, 3)."""
     return proximity(shape, size, points).closest
 
 
-def core(shape: ColliderShape, size: Float64) -> tuple[Float64, float]:
+def core(shape: SolidShape, size: Float64) -> tuple[Float64, float]:
     """Half sizes (3,) of the core box and rounding radius of a sphere, capsule or box."""
-    if shape is ColliderShape.BOX:
+    if shape is SolidShape.BOX:
         return size, 0.0
-    straight = size[1] if shape is ColliderShape.CAPSULE else 0.0
+    straight = size[1] if shape is SolidShape.CAPSULE else 0.0
     return np.array([0.0, straight, 0.0]), float(size[0])
 
 

@@ -1,18 +1,48 @@
-"""A collider as the solvers see it: shape, size and motion over one step, in the world, free of the scene."""
+"""A solid as the solvers see it: shape, size and motion over one step, in the world, free of the scene."""
 
+import enum
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import SMALLEST_SIZE, ColliderSettings, ColliderShape
-
 Float64 = npt.NDArray[np.float64]
+
+SMALLEST_SIZE = 1e-4
+"""Least size of a solid [m]."""
+
+
+class SolidShape(enum.Enum):
+    """Form of a solid in its own frame, centred on the origin."""
+
+    PLANE = "plane"
+    SPHERE = "sphere"
+    ELLIPSOID = "ellipsoid"
+    CAPSULE = "capsule"
+    BOX = "box"
 
 
 @dataclass(frozen=True, slots=True)
-class ColliderState:
-    """One collider over one step of the simulation.
+class Placement:
+    """A solid at one moment.
+
+    Attributes:
+        shape: Which of the forms; a sphere that is scaled unevenly has become an ellipsoid.
+        size: Sizes with the scale in them [m], shape (3,), as in `Solid`.
+        world_from_solid: Rigid placement, shape (4, 4).
+        friction, restitution: As in the settings.
+    """
+
+    shape: SolidShape
+    size: Float64
+    world_from_solid: Float64
+    friction: float
+    restitution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Solid:
+    """One solid over one step of the simulation.
 
     Attributes:
         shape: Which of the five forms.
@@ -24,7 +54,7 @@ class ColliderState:
         restitution: Part of the approach speed that a bounce gives back, 0 to 1.
     """
 
-    shape: ColliderShape
+    shape: SolidShape
     size: Float64
     world_from_start: Float64 = field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = field(default_factory=lambda: np.eye(4))
@@ -32,50 +62,26 @@ class ColliderState:
     restitution: float = 0.0
 
 
-def sized(settings: ColliderSettings, scale: Float64) -> tuple[ColliderShape, Float64]:
-    """Shape and size (3,) of a collider whose node is scaled by `scale` (3,), as `ColliderSettings` defines it.
-
-    Mirroring does not matter, these shapes being symmetric.  No size gets smaller than the smallest allowed one.
-    """
-    factor = np.abs(np.asarray(scale, dtype=np.float64))
-    shape = settings.shape
-    if shape is ColliderShape.PLANE:
-        return shape, np.zeros(3)
-    if shape is ColliderShape.CAPSULE:
-        radius = settings.radius * np.sqrt(factor[0] * factor[2])
-        return shape, np.array([_positive(radius), _positive(0.5 * settings.length * factor[1]), 0.0])
-    if shape is ColliderShape.SPHERE:
-        if factor[0] == factor[1] == factor[2]:
-            return shape, np.array([_positive(settings.radius * factor[0]), 0.0, 0.0])
-        return ColliderShape.ELLIPSOID, _positive(settings.radius * factor)
-    sizes = settings.semi_axes if shape is ColliderShape.ELLIPSOID else settings.half_sizes
-    return shape, _positive(np.asarray(sizes) * factor)
-
-
-def bounding_radius(shape: ColliderShape, size: Float64) -> float:
+def bounding_radius(shape: SolidShape, size: Float64) -> float:
     """Radius of the sphere about the origin that holds the shape [m]; infinite for a plane."""
-    if shape is ColliderShape.PLANE:
+    if shape is SolidShape.PLANE:
         return float("inf")
-    if shape is ColliderShape.BOX:
+    if shape is SolidShape.BOX:
         return float(np.linalg.norm(size))
-    if shape is ColliderShape.CAPSULE:
+    if shape is SolidShape.CAPSULE:
         return float(size[0] + size[1])
-    return float(size[0] if shape is ColliderShape.SPHERE else np.max(size))
+    return float(size[0] if shape is SolidShape.SPHERE else np.max(size))
 
 
-def safe_depth(shape: ColliderShape, size: Float64) -> float:
+def safe_depth(shape: SolidShape, size: Float64) -> float:
     """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
 
     A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
     less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
     curvature of the others.  Infinite for a plane.
     """
-    if shape is ColliderShape.PLANE:
+    if shape is SolidShape.PLANE:
         return float("inf")
-    if shape is ColliderShape.ELLIPSOID:
+    if shape is SolidShape.ELLIPSOID:
         return float(np.min(size) ** 2 / np.max(size))
-    return float(np.min(size) if shape is ColliderShape.BOX else size[0])
-
-
-def _positive(value: npt.ArrayLike) -> Float64:
-    return np.maximum(value, SMALLEST_SIZE)
+    return float(np.min(size) if shape is SolidShape.BOX else size[0])

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.solids.contact import Contact, collider_contact
 from sim.solids.motion import local_points, motion_of, velocity_at, world_points
 from sim.solids.shapes import core, proximity
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -46,7 +45,7 @@ class Hit:
     normal: Float64
 
 
-def sweep(state: ColliderState, start: Float64, end: Float64, fraction_start: float, fraction_end: float) -> Hit:
+def sweep(state: Solid, start: Float64, end: Float64, fraction_start: float, fraction_end: float) -> Hit:
     """Where points that go from `start` to `end` (n, 3), world [m], enter the collider.
 
     A path that begins inside, or only leaves, does not enter.
@@ -70,7 +69,7 @@ def sweep(state: ColliderState, start: Float64, end: Float64, fraction_start: fl
 
 
 def swept_contact(
-    state: ColliderState,
+    state: Solid,
     start: Float64,
     end: Float64,
     fraction_start: float,
@@ -95,17 +94,17 @@ def swept_contact(
     )
 
 
-def entry_time(shape: ColliderShape, size: Float64, begin: Float64, path: Float64) -> Float64:
+def entry_time(shape: SolidShape, size: Float64, begin: Float64, path: Float64) -> Float64:
     """When lines `begin + t path` (n, 3), in the frame of the shape, enter it, shape (n,); `NEVER` where they miss."""
-    if shape is ColliderShape.PLANE:
+    if shape is SolidShape.PLANE:
         downward = np.where(path[:, 1] < -_NO_MOTION, path[:, 1], -_NO_MOTION)
         return np.where(path[:, 1] < -_NO_MOTION, -begin[:, 1] / downward, NEVER)
-    if shape is ColliderShape.BOX:
+    if shape is SolidShape.BOX:
         return _entry_box(begin, path, size)
-    if shape is ColliderShape.CAPSULE:
+    if shape is SolidShape.CAPSULE:
         half_sizes, radius = core(shape, size)
         return _entry_capsule(begin, path, float(half_sizes[1]), radius)
-    axes = size if shape is ColliderShape.ELLIPSOID else np.full(3, size[0])
+    axes = size if shape is SolidShape.ELLIPSOID else np.full(3, size[0])
     return _entry_sphere(begin / axes, path / axes, 1.0)
 
 

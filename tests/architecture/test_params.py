@@ -80,10 +80,14 @@ def _values_to_store(record: Param) -> list[Any]:
 
 
 def test_the_settings_of_the_scene_are_among_them() -> None:
-    assert {Node, Transform, PlaybackSettings, ViewSettings, *NODE_KINDS.values()} <= set(CLASSES)
+    assert {Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()]} <= set(
+        CLASSES
+    )
 
 
-@pytest.mark.parametrize("cls", [Transform, PlaybackSettings, ViewSettings, *NODE_KINDS.values()])
+@pytest.mark.parametrize(
+    "cls", [Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()]]
+)
 def test_every_field_of_a_settings_class_is_declared(cls: type[msgspec.Struct]) -> None:
     assert [record.name for record in params_of(cls)] == [field.name for field in msgspec.structs.fields(cls)]
 

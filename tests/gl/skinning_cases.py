@@ -3,9 +3,9 @@
 import numpy as np
 
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
+from sim.figures.settings import SkinningMethod
+from sim.figures.skinning import SkinnedMesh
 from sim.jobs.pose import Pose
-from sim.kinds.model.settings import SkinningMethod
-from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.reference import skinning as reference

@@ -12,9 +12,9 @@ from sim.bench.skinning import (
     synthetic_mesh,
     synthetic_skin,
 )
+from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kinds.model.skinning import SkinnedMesh
 
 
 def test_numpy_and_gpu_do_the_same_work(context: Context, library: ShaderLibrary) -> None:

@@ -9,8 +9,8 @@ from PIL import Image
 import resources
 from app.cli.main import main
 from app.files.project_file import save_project
+from sim.figures.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -47,7 +47,7 @@ def dude(assets: Path) -> Path:
 def project(dude: Path, tmp_path: Path) -> Path:
     """A project that looks at the dude from its right, at half a second."""
     path = tmp_path / "dude.sinew"
-    scene = Scene(nodes=(Node(id="dude", name="dude", model=ModelSettings(path=str(dude), unit_scale=0.0254)),))
+    scene = Scene(nodes=(Node(id="dude", name="dude", settings=ModelSettings(path=str(dude), unit_scale=0.0254)),))
     camera = Camera(yaw=90.0, pitch=5.0, distance=4.0)
     save_project(path, scene, ViewState(camera=camera, time=0.5))
     return path
@@ -143,7 +143,9 @@ def test_what_cannot_be_drawn_is_told(
 def test_a_missing_model_of_a_project_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.sinew"
     missing = tmp_path / "gone.ezm"
-    save_project(path, Scene(nodes=(Node(id="m", name="hero", model=ModelSettings(path=str(missing))),)), ViewState())
+    save_project(
+        path, Scene(nodes=(Node(id="m", name="hero", settings=ModelSettings(path=str(missing))),)), ViewState()
+    )
     assert main(["render", str(path), "--output", str(tmp_path / "a.png")]) == 1
     assert capsys.readouterr().err == f"sinew: {path}: model 'hero': {missing} is missing\n"
 
@@ -173,7 +175,7 @@ def falling(folder: Path, *, time: float = 0.0) -> Path:
     cloth = ClothSettings(columns=6, rows=6, substeps=8, pins=PinPreset.NONE, air_drag=0.0, normal_drag=0.0)
     path = folder / "falling.sinew"
     place = Transform(position=(0.0, 1.5, 0.0))
-    node = Node(id="sheet", name="Sheet", transform=place, cloth=cloth)
+    node = Node(id="sheet", name="Sheet", transform=place, settings=cloth)
     camera = Camera(target=(0.0, 0.75, 0.0), yaw=0.0, pitch=0.0, distance=4.0)
     save_project(path, Scene(nodes=(node,)), ViewState(camera=camera, time=time))
     return path
@@ -201,7 +203,7 @@ def test_a_single_picture_is_simulated_up_to_the_saved_moment(tmp_path: Path) ->
 def test_a_cloth_that_blows_up_is_drawn_as_it_was_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cloth = ClothSettings(columns=6, rows=6, substeps=1, stretch_stiffness=1e6)
     path = tmp_path / "bad.sinew"
-    save_project(path, Scene(nodes=(Node(id="sheet", name="Sheet", cloth=cloth),)), ViewState())
+    save_project(path, Scene(nodes=(Node(id="sheet", name="Sheet", settings=cloth),)), ViewState())
     rendered(path, tmp_path / "%d.png", "--frames", "100")
     err = capsys.readouterr().err
     assert err.startswith(f"sinew: {path}: warning: Sheet: stopped at ")

@@ -14,14 +14,14 @@ from app.cli.main import main
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
 from sim.export.npz import Frames
+from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.kinds.collider.place import collider_states, placements
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.place import placements, solids_over
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.model.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.maths.transform import node_matrix
 from sim.reference import cloth as reference
 from sim.reference.skinning import skin
@@ -29,6 +29,7 @@ from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
+from sim.solids.state import SolidShape
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
 CAPE = resources.path("projects") / "cape.sinew"
@@ -56,7 +57,7 @@ def saved(folder: Path, *nodes: Node, **parts: Any) -> Path:
 
 def sheet(name: str = "Sheet", **settings: Any) -> Node:
     place = Transform(position=(0.0, 2.0, 0.0))
-    return Node(id=name.lower(), name=name, transform=place, cloth=ClothSettings(**(SMALL | settings)))
+    return Node(id=name.lower(), name=name, transform=place, settings=ClothSettings(**(SMALL | settings)))
 
 
 def refused(capsys: pytest.CaptureFixture[str], project: Path, output: Path, *options: str) -> str:
@@ -75,7 +76,7 @@ def refused(capsys: pytest.CaptureFixture[str], project: Path, output: Path, *op
 
 
 def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> None:
-    project = saved(tmp_path, sheet(), sheet("Flag, 2", columns=5), Node(id="b", collider=ColliderSettings()))
+    project = saved(tmp_path, sheet(), sheet("Flag, 2", columns=5), Node(id="b", settings=ColliderSettings()))
     arrays = simulated(project, output, "--steps", "10", "--every", "4")
     assert list(arrays) == [
         "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities", "step", "dt", "settings",
@@ -95,8 +96,8 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
 def test_the_first_frame_is_the_rest_shape(tmp_path: Path, output: Path) -> None:
     arrays = simulated(saved(tmp_path, sheet()), output, "--steps", "0")
     node = sheet()
-    assert node.cloth is not None
-    model = build_cloth(node.cloth, None, node_matrix(node.transform))
+    assert node.kind == "cloth"
+    model = build_cloth(node.settings, None, node_matrix(node.transform))
     np.testing.assert_array_equal(arrays["Sheet.positions"], model.positions.astype(np.float32)[None])
     np.testing.assert_array_equal(arrays["Sheet.velocities"], 0.0)
 
@@ -153,14 +154,14 @@ def test_the_shipped_sheet_falls_as_the_reference(output: Path) -> None:
     arrays = simulated(FALLING, output, "--steps", str(steps))
     scene = load_project(FALLING).scene
     (node,) = scene.of_kind("cloth")
-    assert node.cloth is not None
+    assert node.kind == "cloth"
     placed, _ = placements(scene, {})
-    model = build_cloth(node.cloth, None, node_matrix(node.transform))
-    actions = reference.Actions(model.pinned(node.cloth), model.positions, collider_states(placed, placed))
+    model = build_cloth(node.settings, None, node_matrix(node.transform))
+    actions = reference.Actions(model.pinned(node.settings), model.positions, solids_over(placed, placed))
     particles = reference.at_rest(model)
     errors = [np.zeros(model.particle_count)]
     for step in range(steps):
-        particles = reference.step(model, node.cloth, particles, actions, time=step / 60)
+        particles = reference.step(model, node.settings, particles, actions, time=step / 60)
         found = arrays["Sheet.positions"][step + 1] - particles.positions
         errors.append(np.linalg.norm(found, axis=1) / 4.0)
     assert np.abs(particles.positions - model.positions).max() > 1.0
@@ -208,7 +209,7 @@ def test_the_cape_does_not_enter_the_body_in_the_second_loop(output: Path) -> No
 
 
 def worn(**settings: Any) -> tuple[Node, Node]:
-    figure = Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk"))
+    figure = Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
     follows: dict[str, Any] = {"pin_target": PinTarget.BONE, "pin_node": "figure", "pin_bone": "chest"}
     return figure, sheet(**(follows | settings))
 
@@ -302,7 +303,7 @@ def test_wrong_options_are_told(options: list[str], expected: str, capsys: pytes
 def test_bad_values_name_their_place(
     part: str, key: str, value: object, allowed: str, tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    project = saved(tmp_path, sheet(), Node(id="b", collider=ColliderSettings(shape=ColliderShape.ELLIPSOID)))
+    project = saved(tmp_path, sheet(), Node(id="b", settings=ColliderSettings(shape=SolidShape.ELLIPSOID)))
     content = json.loads(project.read_text(encoding="utf-8"))
     index = 0 if part == "cloth" else 1
     content["nodes"][index][part][key] = value
@@ -361,7 +362,7 @@ def test_pins_on_what_is_gone_stay_and_it_is_told_once(
 def test_a_collider_on_a_bone_that_is_gone_is_told_once(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ball = Node(id="ball", name="Ball", collider=ColliderSettings(bone_node="figure", bone="tail"))
+    ball = Node(id="ball", name="Ball", settings=ColliderSettings(bone_node="figure", bone="tail"))
     simulated(saved(tmp_path, *worn(), ball), output, "--steps", "5")
     err = capsys.readouterr().err
     assert "Ball: Figure has no bone 'tail'" in err
@@ -369,12 +370,12 @@ def test_a_collider_on_a_bone_that_is_gone_is_told_once(
 
 
 @pytest.mark.parametrize("scale", [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (-1.0, 1.0, 1.0)])
-@pytest.mark.parametrize("shape", ColliderShape)
+@pytest.mark.parametrize("shape", SolidShape)
 def test_colliders_scaled_to_nothing_do_no_harm(
-    shape: ColliderShape, scale: tuple[float, float, float], tmp_path: Path, output: Path
+    shape: SolidShape, scale: tuple[float, float, float], tmp_path: Path, output: Path
 ) -> None:
     place = Transform(position=(0.0, 1.5, 0.0), scale=scale)
-    ball = Node(id="ball", name="Ball", transform=place, collider=ColliderSettings(shape=shape))
+    ball = Node(id="ball", name="Ball", transform=place, settings=ColliderSettings(shape=shape))
     node = sheet(placement=ClothPlacement.FLAT, substeps=16)
     positions = simulated(saved(tmp_path, node, ball), output, "--steps", "30", "--every", "30")["Sheet.positions"]
     assert np.isfinite(positions).all()
@@ -404,18 +405,18 @@ def test_a_name_that_no_archive_holds_is_refused(
 
 def emitter(name: str, **settings: Any) -> Node:
     values: dict[str, Any] = {"capacity": 100, "rate": 60.0, "lifetime": 0.5, "lifetime_variance": 0.0}
-    return Node(id=name.lower(), name=name, emitter=EmitterSettings(**(values | settings)))
+    return Node(id=name.lower(), name=name, settings=EmitterSettings(**(values | settings)))
 
 
 def party(folder: Path) -> Path:
     """A project with every way of emitting, and a ball that moves among the particles."""
-    ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
+    ball = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
     on_figure: dict[str, Any] = {"model_node": "figure", "inherited_velocity": 0.5}
     return saved(
         folder,
-        Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk")),
-        Node(id="ball", collider=ball),
-        Node(id="floor", collider=ColliderSettings(shape=ColliderShape.PLANE)),
+        Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk")),
+        Node(id="ball", settings=ball),
+        Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE)),
         emitter("Stream"),
         emitter("Bang", mode=EmissionMode.BURST, bursts="0.1:40", burst_period=0.4),
         emitter("Full", mode=EmissionMode.FULL, capacity=30),
@@ -472,7 +473,7 @@ def test_an_image_of_where_to_emit_that_is_none_is_told_and_it_emits_everywhere(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "no.png").write_text("no image")
-    figure = Node(id="figure", name="Figure", model=ModelSettings(path=str(HUMANOID), clip="walk"))
+    figure = Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
     settings: dict[str, Any] = {"source": EmitterSource.FACES, "model_node": "figure"}
     project = saved(tmp_path, figure, emitter("Skin", density_texture=str(tmp_path / "no.png"), **settings))
     found = simulated(project, output, "--steps", "20", "--every", "20")["Skin.positions"]

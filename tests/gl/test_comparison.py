@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Mesh, Skin
+from sim.figures.comparison import INTERVAL, MethodComparison
+from sim.figures.settings import SkinningMethod
+from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
-from sim.kinds.model.comparison import INTERVAL, MethodComparison
-from sim.kinds.model.settings import SkinningMethod
-from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths.transform import compose
 from sim.reference.skinning import enclosed_volume, method_difference
 from sim.reference.skinning import skin as reference_skin

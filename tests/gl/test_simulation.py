@@ -11,14 +11,14 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.engine import Engine
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 
-FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
+FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STEP = 1.0 / 60.0
 
 
@@ -41,12 +41,12 @@ def sheet(target: PinTarget = PinTarget.BONE, **settings: Any) -> Node:
         "pin_target": target, "pin_node": "figure", "pin_bone": "hand_l",
     }  # fmt: skip
     place = Transform(position=(0.3, 1.2, -0.1))
-    return Node(id="sheet", name="Sheet", transform=place, cloth=ClothSettings(**(values | settings)))
+    return Node(id="sheet", name="Sheet", transform=place, settings=ClothSettings(**(values | settings)))
 
 
 def changed(node: Node, **settings: Any) -> Node:
-    assert node.cloth is not None
-    return msgspec.structs.replace(node, cloth=msgspec.structs.replace(node.cloth, **settings))
+    assert node.kind == "cloth"
+    return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **settings))
 
 
 def take(engine: Engine, *nodes: Node) -> None:
@@ -59,7 +59,7 @@ def run(engine: Engine, first: int, last: int) -> None:
 
 
 def positions(engine: Engine) -> np.ndarray:
-    return engine.simulation.cloths["sheet"].positions().astype(np.float64)
+    return engine.simulation.systems["sheet"].cloth.positions().astype(np.float64)
 
 
 def in_hand(engine: Engine, points: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ def test_a_particle_pinned_in_flight_is_tied_where_it_is(engine: Engine, target:
     node = sheet(target)
     take(engine, FIGURE, node)
     run(engine, 0, 20)
-    before, cloth = positions(engine), engine.simulation.cloths["sheet"]
+    before, cloth = positions(engine), engine.simulation.systems["sheet"].cloth
     assert np.linalg.norm(before[60] - cloth.model.positions[60]) > 0.05
     take(engine, FIGURE, changed(node, pin_list=toggled_pin_list("", cloth.pinned, [60, 3])))
     engine.step(20 * STEP)  # the pose does not change

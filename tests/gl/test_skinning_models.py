@@ -8,11 +8,11 @@ import pytest
 
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.figures.settings import SkinningMethod
+from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.model.settings import SkinningMethod
-from sim.kinds.model.skinning import SkinnedMesh
 from tests.gl.skinning_cases import assert_equals_reference
 
 ANIMATED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm")

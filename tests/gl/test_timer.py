@@ -16,8 +16,8 @@ from sim.gl.context import Context
 from sim.gl.debug import pending_errors
 from sim.gl.library import ShaderLibrary
 from sim.gl.timer import Timers
+from sim.kinds.cloth.cloth import NO_INPUTS
 from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.system import NO_INPUTS
 from sim.profile.calibration import Trial
 from sim.profile.recorder import WARM_UP
 from sim.profile.run import NO_RUN
@@ -166,8 +166,8 @@ def test_a_reload_of_shaders_is_warm_up(context: Context, timers: Timers) -> Non
 
 def test_the_cost_of_a_large_cloth_is_the_time_it_takes(context: Context) -> None:
     engine = Engine(context)
-    engine.apply(Scene(nodes=(Node(id="c", name="Sheet", cloth=ClothSettings(columns=256, rows=256, substeps=4)),)))
-    cloth = engine.simulation.cloths["c"]
+    engine.apply(Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(columns=256, rows=256, substeps=4)),)))
+    cloth = engine.simulation.systems["c"].cloth
     agrees(
         context,
         "simulate/cloth/Sheet",

@@ -8,7 +8,7 @@ import numpy as np
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.presets import with_preset
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sim.kinds.light.settings import LightSettings
@@ -17,12 +17,13 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
+from sim.solids.state import SolidShape
 
 SIZE = (240, 160)
 LAMP = Node(
-    id="lamp", transform=Transform(position=(2.0, 4.0, 3.0)), light=LightSettings(intensity=1.4, reach=4.5)
+    id="lamp", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings(intensity=1.4, reach=4.5)
 )  # fmt: skip
-FLOOR = Node(id="floor", collider=ColliderSettings(shape=ColliderShape.PLANE))
+FLOOR = Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE))
 
 Golden = Callable[[str, np.ndarray], None]
 
@@ -32,7 +33,7 @@ def picture(
 ) -> np.ndarray:
     """RGB of an emitter after some steps over a floor that is not drawn."""
     engine, output = Engine(context), Framebuffer(context, SIZE)
-    node = Node(id="emitter", transform=Transform(position=place), emitter=settings)
+    node = Node(id="emitter", transform=Transform(position=place), settings=settings)
     engine.apply(Scene(nodes=(node, LAMP, FLOOR), view=ViewSettings(colliders=False)))
     for index in range(steps):
         engine.step((index + 1) * STEP_TIME)

@@ -8,10 +8,10 @@ from resources import path
 from sim.assets.images import load_image
 from sim.assets.load import load_model
 from sim.engine import Engine
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.render.shot import JointRef, Overlay
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
@@ -22,7 +22,7 @@ SIZE = (320, 200)
 LAMP = Node(
     id="lamp",
     transform=Transform(position=(2.2, 3.6, 2.8)),
-    light=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
+    settings=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
 )
 FIGURE = Camera(target=(0.0, 0.9, 0.0), yaw=34.0, pitch=5.0, distance=3.4, field_of_view=32.0)
 ARM = Camera(target=(0.06, 0.72, 0.0), yaw=12.0, pitch=18.0, distance=2.6, field_of_view=36.0)
@@ -32,7 +32,7 @@ Golden = Callable[[str, np.ndarray], None]
 
 def model_node(name: str, **settings: object) -> Node:
     """A node that shows one of the shipped models."""
-    return Node(id=name, name=name, model=ModelSettings(path=str(path(f"models/{name}/{name}.ezm")), **settings))
+    return Node(id=name, name=name, settings=ModelSettings(path=str(path(f"models/{name}/{name}.ezm")), **settings))
 
 
 def picture(
@@ -92,6 +92,6 @@ def test_the_strip_between_two_lights(context: Context, golden: Golden) -> None:
     blue = Node(
         id="blue",
         transform=Transform(position=(-1.5, 1.0, 1.5)),
-        light=LightSettings(colour=(0.3, 0.5, 1.0), reach=2.0, shadow=False),
+        settings=LightSettings(colour=(0.3, 0.5, 1.0), reach=2.0, shadow=False),
     )
     golden("strip_lights", picture(context, model_node("tiny"), 0.4, camera, ViewSettings(grid=False), blue))

@@ -6,12 +6,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sim.kinds.cloth.settings import PinPreset
-from sim.kinds.collider.settings import ColliderShape
 from sim.render.shot import ParticleRef
 from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LoopMode
 from sim.scene.playhead import Playhead
 from sim.scene.scene import PLAYBACK, ParamRef
+from sim.solids.state import SolidShape
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
 COLUMNS = ROWS = 12
@@ -40,7 +40,7 @@ class Stage:
 
     @property
     def cloth(self):
-        return self.editor.client.engine.simulation.cloths[self.node]
+        return self.editor.client.engine.simulation.systems[self.node].cloth
 
     @property
     def marks(self):
@@ -48,7 +48,7 @@ class Stage:
 
     @property
     def settings(self):
-        return self.document.scene.node(self.node).cloth
+        return self.document.scene.node(self.node).settings
 
     @property
     def steps(self):
@@ -112,7 +112,7 @@ def test_hovering_reads_three_particles_and_not_the_cloth(stage, monkeypatch):
 def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     stage.hover(MIDDLE)
     assert stage.marks.hovered is not None
-    stage.editor.edits.add_collider(ColliderShape.SPHERE)
+    stage.editor.edits.add_collider(SolidShape.SPHERE)
     sphere = stage.document.selection.node
     place = stage.positions()[MIDDLE] + 0.6 * stage.document.view_state.camera.rotation()[2]
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
@@ -428,7 +428,7 @@ def test_selecting_something_else_does_not_reset(session, arm):
 
 
 def add_sphere(stage, place):
-    stage.editor.edits.add_collider(ColliderShape.SPHERE)
+    stage.editor.edits.add_collider(SolidShape.SPHERE)
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
     stage.document.undo_stack.clear()
@@ -505,7 +505,7 @@ def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_m
     stage.document.set_value(ParamRef(model.id, "transform", "scale"), (2.0, 2.0, 2.0))
     bone = stage.editor.store.loaded(model.id).model.skeleton.names[1]
     stage.editor.edits.select(model.id, bone)
-    stage.editor.edits.add_collider(ColliderShape.SPHERE)
+    stage.editor.edits.add_collider(SolidShape.SPHERE)
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), (0.1, 0.05, 0.0))
     stage.trigger("handle.move")

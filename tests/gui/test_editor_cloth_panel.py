@@ -48,7 +48,7 @@ def set_cloth(editor, **values):
 
 
 def system(editor):
-    return editor.client.engine.simulation.cloths[node(editor).id]
+    return editor.client.engine.simulation.systems[node(editor).id].cloth
 
 
 def positions(editor):
@@ -97,11 +97,11 @@ def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor
     before = editor.document.undo_stack.count()
     editor.overlays.stability.meter.button.click()
     assert editor.document.undo_stack.count() == before + 1
-    substeps = node(editor).cloth.substeps
+    substeps = node(editor).settings.substeps
     wait_for_stability(qtbot, editor, substeps)
     assert status(editor).stability.ratio <= 0.8
     editor.document.undo_stack.undo()
-    assert node(editor).cloth.substeps == 4
+    assert node(editor).settings.substeps == 4
 
 
 def test_the_meter_goes_with_the_selection(qtbot, editor):
@@ -181,14 +181,14 @@ def test_reset_brings_it_back_to_the_start(stopped):
 
 
 def test_a_preset_is_one_edit(editor):
-    before, count = node(editor).cloth, editor.document.undo_stack.count()
+    before, count = node(editor).settings, editor.document.undo_stack.count()
     editor.panels.inspector.cloth.presets.chosen.emit("Denim")
-    assert {name: getattr(node(editor).cloth, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
+    assert {name: getattr(node(editor).settings, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
     assert editor.panels.inspector.cloth.presets.combo.currentText() == "Denim"
     assert editor.document.undo_stack.count() == count + 1
     assert editor.document.undo_stack.undoText() == "Use Denim for cloth"
     editor.document.undo_stack.undo()
-    assert node(editor).cloth == before
+    assert node(editor).settings == before
     assert editor.panels.inspector.cloth.presets.combo.currentIndex() == -1
 
 
@@ -204,7 +204,7 @@ def test_own_presets_are_there_at_the_next_start(session, editor):
     bar = second.panels.inspector.cloth.presets
     assert bar.combo.findText("Heavy") >= 0
     bar.chosen.emit("Heavy")
-    assert node(second).cloth.density == 0.77
+    assert node(second).settings.density == 0.77
     bar.deleted.emit("Heavy")
     assert bar.combo.findText("Heavy") == -1
 
@@ -275,9 +275,9 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     np.testing.assert_allclose(cloth.positions.min(axis=0), box.lo + np.array([0.0, 2.0, 0.0]), atol=1e-5)
     np.testing.assert_allclose(cloth.positions.max(axis=0), box.hi + np.array([0.0, 2.0, 0.0]), atol=1e-5)
     assert node(editor).transform == msgspec.structs.replace(Transform(), position=(0.0, 2.0, 0.0))
-    section = node(editor).cloth.mesh_section
-    assert editor.document.scene.node(model.id).model.hidden_sections == section
+    section = node(editor).settings.mesh_section
+    assert editor.document.scene.node(model.id).settings.hidden_sections == section
     assert editor.client.engine.view(model.id).surface(Look(editor.document.scene.view, Overlay())).ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()
-    assert editor.document.scene.node(model.id).model.hidden_sections == ""
+    assert editor.document.scene.node(model.id).settings.hidden_sections == ""

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sim.kinds.model.settings import SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.scene.view import Comparison, DisplayMode
 from tests.gui.editor_harness import Mouse, picture, place_of
 
@@ -166,7 +166,7 @@ def test_choosing_a_method_leaves_the_comparison(editor):
     editor.edits.compare(Comparison.SPLIT)
     trigger(editor, "skin.dqs")
     assert editor.document.scene.view.comparison is Comparison.OFF
-    assert editor.document.scene.node("model-1").model.skinning is SkinningMethod.DQS
+    assert editor.document.scene.node("model-1").settings.skinning is SkinningMethod.DQS
     assert editor.window.actions_table["skin.dqs"].isChecked()
     assert not editor.window.actions_table["compare.split"].isChecked()
 

@@ -35,7 +35,7 @@ class Stage:
 
     @property
     def settings(self):
-        return self.document.scene.node(self.node).emitter
+        return self.document.scene.node(self.node).settings
 
     @property
     def system(self):

@@ -49,7 +49,7 @@ def test_without_a_selection_an_emitter_stands_on_the_ground(empty):
     trigger(empty, "add.emitter")
     (node,) = emitters(empty)
     assert node.transform.position == (camera.target[0], 0.0, camera.target[2])
-    assert (node.emitter.model_node, node.emitter.bone) == ("", "")
+    assert (node.settings.model_node, node.settings.bone) == ("", "")
     assert empty.document.selection == Selection(node=node.id)
 
 
@@ -58,7 +58,7 @@ def test_every_preset_can_be_added_as_one_edit_with_a_name_of_its_own(empty):
         empty.document.select(Selection())
         trigger(empty, f"add.emitter.{name.lower().replace(' ', '-')}")
         node = emitters(empty)[-1]
-        assert node.emitter == with_preset(node.emitter, name)
+        assert node.settings == with_preset(node.settings, name)
         assert empty.document.undo_stack.undoText() == f"Add {node.name}"
     assert len({node.name for node in emitters(empty)}) == 2 * len(PRESETS)
     assert empty.document.undo_stack.count() == 2 * len(PRESETS)
@@ -70,16 +70,16 @@ def test_on_a_bone_it_rides_there_and_on_a_model_its_surface_emits(editor):
     editor.document.select(Selection(node=model, bone=bone))
     trigger(editor, "add.emitter.sparks")
     (node,) = emitters(editor)
-    assert (node.emitter.model_node, node.emitter.bone) == (model, bone)
-    assert node.emitter.source is EmitterSource.POINT
+    assert (node.settings.model_node, node.settings.bone) == (model, bone)
+    assert node.settings.source is EmitterSource.POINT
     assert node.transform.position == (0.0, 0.0, 0.0)
     editor.document.undo_stack.undo()
     assert emitters(editor) == ()
     editor.document.select(Selection(node=model))
     trigger(editor, "add.emitter.fire")
     (node,) = emitters(editor)
-    assert (node.emitter.model_node, node.emitter.bone) == (model, "")
-    assert (node.emitter.source, node.emitter.aim) == (EmitterSource.FACES, EmissionAim.OUTWARD)
+    assert (node.settings.model_node, node.settings.bone) == (model, "")
+    assert (node.settings.source, node.settings.aim) == (EmitterSource.FACES, EmissionAim.OUTWARD)
 
 
 def test_every_menu_says_where_an_emitter_would_go(editor):
@@ -127,7 +127,7 @@ class Handled:
 
     @property
     def settings(self):
-        return self.document.scene.node(self.node).emitter
+        return self.document.scene.node(self.node).settings
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.emitter_tool._handles()

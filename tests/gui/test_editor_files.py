@@ -153,7 +153,7 @@ def test_messages_that_nobody_can_see_are_announced(qtbot, editor, tmp_path):
 
 
 def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, arm, tmp_path):
-    editor.edits.skin_by(editor.document.scene.node("model-1").model.skinning.DQS)
+    editor.edits.skin_by(editor.document.scene.node("model-1").settings.skinning.DQS)
     project = saved(editor, tmp_path / "trial.sinew")
     scene, shown = editor.document.scene, picture(editor)
     session.close(editor)
@@ -167,7 +167,7 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, a
     again.dialogs.path = moved / "arm.ezm"
     again.locate("model-1")
     qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY)
-    assert again.document.scene.node("model-1").model.path == str(moved / "arm.ezm")
+    assert again.document.scene.node("model-1").settings.path == str(moved / "arm.ezm")
     np.testing.assert_array_equal(picture(again), shown)
     assert again.document.undo_stack.count() == 1
 
@@ -238,7 +238,7 @@ def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tm
 def crashed_session(origin=None):
     """What a killed session leaves: its files, and a lock that the system has freed."""
     store = RecoveryStore(data_folder() / "recovery")
-    scene = Scene(nodes=(Node(id="light-1", name="lamp", light=LightSettings(intensity=3.0)),))
+    scene = Scene(nodes=(Node(id="light-1", name="lamp", settings=LightSettings(intensity=3.0)),))
     store.write(scene, ViewState(time=0.5), UnknownContent(), origin)
     for lock in store._locks.values():
         os.close(lock._handle)

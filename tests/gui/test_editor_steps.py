@@ -53,7 +53,7 @@ def test_the_cape_moves_as_the_command_line_simulates_it(
 ) -> None:
     run = SceneRun(context, scene)
     run.advance_to(STEPS)
-    expected = run.engine.simulation.cloths["cape"].positions()
+    expected = run.engine.simulation.systems["cape"].cloth.positions()
     clip = scene.clip()
     assert clip is not None
 
@@ -61,11 +61,11 @@ def test_the_cape_moves_as_the_command_line_simulates_it(
     playback = Playback(lambda: scene.scene.playback, lambda: clip.duration, Steps(engine))
     for _ in range(STEPS):
         playback.step_simulation()
-    np.testing.assert_array_equal(engine.simulation.cloths["cape"].positions(), expected)
+    np.testing.assert_array_equal(engine.simulation.systems["cape"].cloth.positions(), expected)
 
     playback.reset_simulation()
     for _ in range(STEPS):
         playback.step_simulation()
-    np.testing.assert_array_equal(engine.simulation.cloths["cape"].positions(), expected)
+    np.testing.assert_array_equal(engine.simulation.systems["cape"].cloth.positions(), expected)
     run.release()
     engine.release()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds.model.settings import SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.profile.csv_columns import COLUMNS
 from sim.profile.history import Quantity
 from sim.scene.scene import ParamRef

@@ -142,7 +142,7 @@ def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monk
 @pytest.fixture
 def sparkling(editor):
     """An editor that shows an emitter."""
-    editor.document.add_node(Node(id="sparks", emitter=EmitterSettings()))
+    editor.document.add_node(Node(id="sparks", settings=EmitterSettings()))
     picture(editor)
     QApplication.processEvents()
     return editor
@@ -174,7 +174,7 @@ def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatc
     monkeypatch.setattr("sim.render.picture.AT_ONCE", 50)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("a graphics card draws all at once")
-    editor.document.add_node(Node(id="sparks", emitter=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))
+    editor.document.add_node(Node(id="sparks", settings=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))
     qtbot.waitUntil(lambda: not editor.particle_rehearsal.busy and "sparks" in editor.client.engine.simulation.emitters)
     calls.clear()
     editor.playback.step_simulation()

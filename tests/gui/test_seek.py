@@ -59,8 +59,8 @@ class Stage:
         """Cloth, particles with a state, and particles without one."""
         simulation = self.editor.client.engine.simulation
         with self.editor.viewport.gl_current():
-            particles = [simulation.emitters[node].buffer.read().tobytes() for node in (self.sparks, self.burst)]
-            return (simulation.cloths[self.cloth].positions().tobytes(), *particles)
+            particles = [simulation.systems[node].emitter.buffer.read().tobytes() for node in (self.sparks, self.burst)]
+            return (simulation.systems[self.cloth].cloth.positions().tobytes(), *particles)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_particles_without_a_state_follow_the_playhead_at_once(stage):
     """Both ways, and there is nothing to simulate for them."""
     stage.document.remove_node(stage.cloth)
     stage.document.remove_node(stage.sparks)
-    burst = stage.editor.client.engine.simulation.emitters[stage.burst]
+    burst = stage.editor.client.engine.simulation.systems[stage.burst].emitter
 
     def shown(time):
         stage.playback.scrub(time)

@@ -6,8 +6,8 @@ import pytest
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.assets.skeleton import build_skeleton
-from sim.kinds.model.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.kinds.model.settings import FlipV, ModelSettings, UpAxis
+from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.figures.settings import FlipV, ModelSettings, UpAxis
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
 
@@ -25,7 +25,7 @@ def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = T
 
 def placed(model: CharacterModel, transform: Transform | None = None, **settings: object) -> np.ndarray:
     """Images of the file's unit vectors, one each row."""
-    node = Node(id="n", transform=transform or Transform(), model=ModelSettings(**settings))
+    node = Node(id="n", transform=transform or Transform(), settings=ModelSettings(**settings))
     matrix = world_from_model(node, model)
     return (matrix[:3, :3] @ np.eye(3) + matrix[:3, 3:]).T
 

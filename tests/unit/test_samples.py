@@ -15,8 +15,8 @@ from resources.samples import arm_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.figures.settings import Interpolation, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.model.settings import Interpolation, SkinningMethod
 from sim.maths import quaternion
 from sim.reference.skinning import skin
 
@@ -319,6 +319,6 @@ def test_a_sample_project_opens_as_its_scene_is_written(name: str) -> None:
     assert project.scene == scene
     assert project.view_state == view_state
     for node in project.scene.of_kind("model"):
-        assert node.model is not None
-        model = load_model(Path(node.model.path))
-        assert node.model.clip in [clip.name for clip in model.clips]
+        assert node.kind == "model"
+        model = load_model(Path(node.settings.path))
+        assert node.settings.clip in [clip.name for clip in model.clips]

@@ -10,6 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from sim.kinds import KINDS
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Param, Role, value_text
 from sim.scene.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
@@ -24,7 +25,6 @@ from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.past_banner import PastBanner
-from widgets.inspector.relevance import hidden_rows
 from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.kinds.cloth.head import ClothHead
@@ -179,7 +179,7 @@ class Inspector(QWidget):
             self.header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
             return []
         node = scene.node(chosen.node)
-        status = self._model_of(node.id) if node.model is not None else None
+        status = self._model_of(node.id) if node.kind == "model" else None
         self._shown_gist = gist(status)
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
@@ -206,13 +206,13 @@ class Inspector(QWidget):
         sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
         if self._past is not None:
             return sections
-        if node.emitter is not None:
-            self.emitter.show_switches(node.emitter.muted, node.emitter.solo)
+        if node.kind == "emitter":
+            self.emitter.show_switches(node.settings.muted, node.settings.solo)
             self.emitter.show()
-        if node.cloth is not None:
+        if node.kind == "cloth":
             self.cloth.show()
             return [*sections, self.cloth.make_facts()]
-        return sections + (model_sections(status) if node.model is not None else [])
+        return sections + (model_sections(status) if node.kind == "model" else [])
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self.scene, owner, part)
@@ -254,7 +254,7 @@ class Inspector(QWidget):
         if node_id is None or not scene.has(node_id):
             return lambda _: False
         node = scene.node(node_id)
-        hidden = hidden_rows(node.settings)
+        hidden = KINDS[node.kind].idle(node)
         return lambda row: row.ref.part == node.kind and row.ref.name in hidden
 
     def _mark_past(self) -> None:
@@ -297,11 +297,11 @@ class Inspector(QWidget):
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
         if ref.part == "emitter":
-            emitter = self._target.scene.node(ref.owner).emitter
+            emitter = self._target.scene.node(ref.owner).settings
             assert emitter is not None
             self.emitter.show_switches(emitter.muted, emitter.solo)
         self.tree.hide_settings(self._hidden_now())
-        if row.record.declared.role in (Role.MODEL_NODE, Role.PATH):
+        if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self.tree.refresh_names()
         if (ref.part, ref.name) == ("node", "name"):
             self.header.set_title(value)

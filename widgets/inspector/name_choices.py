@@ -9,7 +9,7 @@ from sim.scene.params import Param, Role
 from sim.scene.scene import NodeId, part_of
 from widgets.protocols import EditTarget, ModelProvider
 
-NAMED_ROLES = frozenset((Role.CLIP, Role.MODEL_NODE, Role.BONE, Role.SECTION))
+NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.SECTION))
 
 SectionNames = Callable[[str], tuple[str, ...]]
 
@@ -47,21 +47,24 @@ class NameChoices:
         if not self._target.scene.has(node_id):
             return Choices("None")
         held = part_of(self._target.scene, node_id, part)
-        if record.declared.role is Role.MODEL_NODE:
-            return self._models()
+        if record.declared.role is Role.CARRIER:
+            return self._carriers(node_id)
         if record.declared.role is Role.BONE:
-            return self._bones(_source(record, held))
+            return self._bones(self._target.scene.node(node_id).attachment.node)
         if record.declared.role is Role.SECTION:
             names = self.section_names(_source(record, held))
             return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
         return self._clips(node_id)
 
-    def _models(self) -> Choices:
-        return Choices("None", tuple((node.id, node.name) for node in self._target.scene.of_kind("model")))
+    def _carriers(self, node_id: NodeId) -> Choices:
+        """Every node that does not ride on this one itself."""
+        scene = self._target.scene
+        free = (n for n in scene.nodes if n.id != node_id and all(c.id != node_id for c in scene.carriers(n.id)))
+        return Choices("Nothing", tuple((node.id, node.name) for node in free))
 
     def _bones(self, node_id: NodeId) -> Choices:
         if not node_id:
-            return Choices("Choose a model first")
+            return Choices("It rides on nothing")
         status = self._model_of(node_id)
         skeleton = status.model.skeleton if status is not None and status.model is not None else None
         if skeleton is None:

@@ -22,7 +22,7 @@ def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
 
 def icon_of(node: Node, status: ModelStatus | None) -> str:
     """Name of the icon of a node."""
-    if node.model is None:
+    if node.kind != "model":
         return kind_icon(node.kind)
     if status is not None and status.state in (ModelState.MISSING, ModelState.FAILED):
         return "missing"
@@ -32,6 +32,6 @@ def icon_of(node: Node, status: ModelStatus | None) -> str:
 
 def kind_text(node: Node, status: ModelStatus | None) -> str:
     """The kind of a node in words."""
-    if node.model is None:
+    if node.kind != "model":
         return node.kind.capitalize()
     return _STATES[status.state if status is not None else ModelState.READY]

@@ -2,8 +2,8 @@
 
 import enum
 
+from sim.figures.settings import FlipV, Interpolation, SkinningMethod, UpAxis
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode
-from sim.kinds.model.settings import FlipV, Interpolation, SkinningMethod, UpAxis
 from sim.scene.playback import LoopMode
 from sim.scene.view import Comparison, DisplayMode
 

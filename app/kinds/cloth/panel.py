@@ -11,11 +11,11 @@ from app.document.document import Document
 from app.files.presets import PresetError, PresetStore
 from app.files.scene_files import SceneFiles
 from app.viewport.client import ViewportClient
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, preset_values
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.stability import Stability, StabilityMeter
-from sim.kinds.cloth.system import ClothSystem
 from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.inspector import Inspector
 from widgets.kinds.cloth.stability_meter import StabilityOverlay
@@ -75,11 +75,11 @@ class ClothPanel(QObject):
     def refresh(self, *_: object) -> None:
         """Shows how the selected cloth stands now."""
         node = self._node()
-        if node is None or node.cloth is None:
+        if node is None or node.kind != "cloth":
             self._overlay.show_stability(None)
             return
         cloth = self._cloth_of(node.id)
-        status = ClothStatus(note=self._files.note_of(node.cloth))
+        status = ClothStatus(note=self._files.note_of(node.settings))
         if cloth is not None:
             status = replace(status_of(cloth), note=status.note, stability=self._gauge.read(cloth))
             if cloth.statistics is not None:
@@ -101,9 +101,9 @@ class ClothPanel(QObject):
         """The selected cloth."""
         scene, selected = self._document.scene, self._document.selection.node
         node = scene.node(selected) if selected is not None and scene.has(selected) else None
-        return node if node is not None and node.cloth is not None else None
+        return node if node is not None and node.kind == "cloth" else None
 
-    def _cloth_of(self, node_id: NodeId) -> ClothSystem | None:
+    def _cloth_of(self, node_id: NodeId) -> Cloth | None:
         engine = self._client.engine
         return engine.simulation.cloths.get(node_id) if engine else None
 
@@ -130,12 +130,12 @@ class ClothPanel(QObject):
     def save_preset(self, name: str) -> None:
         """Keeps the fabric of the selected cloth."""
         node = self._node()
-        if node is None or node.cloth is None:
+        if node is None or node.kind != "cloth":
             return
         if name in PRESETS:
             self.failed.emit("", f"{name} is a preset that comes with Sinew; choose another name")
             return
-        self._try(lambda: self._presets.save(name, preset_values(node.cloth, FABRIC_FIELDS)))
+        self._try(lambda: self._presets.save(name, preset_values(node.settings, FABRIC_FIELDS)))
         self._load_presets()
 
     def delete_preset(self, name: str) -> None:
@@ -158,8 +158,8 @@ class ClothPanel(QObject):
 
     def _show_preset(self, *_: object) -> None:
         node = self._node()
-        if node is not None and node.cloth is not None:
-            self._head.presets.show_name(preset_of(node.cloth, {**PRESETS, **self._own}))
+        if node is not None and node.kind == "cloth":
+            self._head.presets.show_name(preset_of(node.settings, {**PRESETS, **self._own}))
 
     def _resume(self) -> None:
         if self._subject is not None:
@@ -196,7 +196,7 @@ class StabilityGauge:
         self._latest: Stability | None = None
         self._busy = False
 
-    def read(self, cloth: ClothSystem) -> Stability | None:
+    def read(self, cloth: Cloth) -> Stability | None:
         """Newest stability of a cloth; None before the first of its model arrives."""
         model, settings = cloth.model, cloth.settings
         if model is not self._model:
@@ -222,7 +222,7 @@ class StabilityGauge:
         self._arrived()
 
 
-def status_of(cloth: ClothSystem) -> ClothStatus:
+def status_of(cloth: Cloth) -> ClothStatus:
     """Counts of a cloth, and whether it stands still."""
     model = cloth.model
     return ClothStatus(
@@ -241,7 +241,7 @@ def preset_of(settings: ClothSettings, presets: dict[str, dict[str, Any]]) -> st
     return ""
 
 
-def _sample(cloth: ClothSystem) -> PlotSample:
+def _sample(cloth: Cloth) -> PlotSample:
     statistics = cloth.statistics
     assert statistics is not None
     return PlotSample(

@@ -24,7 +24,7 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], hel
     let_go = all(held[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
     values: dict[ParamRef, object] = {}
     for node_id, chosen in numbers.items():
-        settings = document.scene.node(node_id).cloth
+        settings = document.scene.node(node_id).settings
         assert settings is not None
         text = changed_pin_list(settings, held[node_id], chosen, hold=not let_go)
         values[ParamRef(node_id, "cloth", "pin_list")] = text

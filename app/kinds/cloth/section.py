@@ -6,14 +6,14 @@ import msgspec
 import numpy as np
 
 from sim.assets.model import CharacterModel, Mesh
-from sim.kinds.cloth.error import ClothError
-from sim.kinds.cloth.file_mesh import cloth_mesh, placed_as_model
+from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import pin_list_text
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.maths.transform import node_matrix
+from sim.scene.params import SettingsError
 from sim.scene.scene import Node
 
 TOP_SHARE = 0.03
@@ -33,12 +33,12 @@ def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str
         model: What was read from its file.
         section: Name of the section; "" for the whole mesh.
     """
-    assert node.model is not None
-    mesh = cloth_mesh(model)
+    assert node.kind == "model"
+    mesh = upright_mesh(model)
     texture = _texture_of(model, mesh, section)
     settings = ClothSettings(
         source=ClothSource.MESH,
-        mesh_path=node.model.path,
+        mesh_path=node.settings.path,
         mesh_section=section,
         pins=PinPreset.NONE,
         pin_target=PinTarget.SURFACE if model.skeleton is not None else PinTarget.WORLD,
@@ -49,11 +49,11 @@ def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str
         transform = placed_as_model(node, model)
         surface = surface_of_mesh(mesh, section, name=node.name)
         cloth = build_cloth(settings, surface, node_matrix(transform))
-    except (ClothError, ValueError) as error:
+    except (SettingsError, ValueError) as error:
         return str(error)
     stable = max(settings.substeps, stable_substeps(cloth, settings))
     settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
-    return Node(id="", name=f"{section or node.name} cloth", transform=transform, cloth=settings)
+    return Node(id="", name=f"{section or node.name} cloth", transform=transform, settings=settings)
 
 
 def top_pins(cloth: ClothModel) -> str:

@@ -14,7 +14,7 @@ from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from app.viewport.picker import Picker
-from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.cloth.cloth import Cloth
 from sim.render.shot import ParticleRef
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId
@@ -215,7 +215,7 @@ class ClothTool(QObject):
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
         return all(cloth is not None and cloth.pinned[list(numbers[n])].all() for n, cloth in cloths.items())
 
-    def _cloth(self, node_id: NodeId) -> ClothSystem | None:
+    def _cloth(self, node_id: NodeId) -> Cloth | None:
         engine = self._client.engine
         return engine.simulation.cloths.get(node_id) if engine else None
 

@@ -55,7 +55,7 @@ def place_of(scene: Scene, selection: Selection, target: Vec3) -> EmitterPlace:
         target: What the camera looks at [m].
     """
     node = scene.node(selection.node) if selection.node is not None and scene.has(selection.node) else None
-    if node is None or node.model is None:
+    if node is None or node.kind != "model":
         return EmitterPlace("on the ground", position=(target[0], 0.0, target[2]))
     if selection.bone is not None:
         return EmitterPlace(f"on the bone {selection.bone}", node.id, selection.bone)
@@ -71,7 +71,7 @@ def emitter_node(place: EmitterPlace, preset: str) -> Node:
         settings = msgspec.structs.replace(settings, source=EmitterSource.FACES, aim=EmissionAim.OUTWARD)
     elif not place.bone:
         y += LIFTS.get(preset, 0.0)
-    return Node(id="", name=preset.lower() or "emitter", transform=Transform(position=(x, y, z)), emitter=settings)
+    return Node(id="", name=preset.lower() or "emitter", transform=Transform(position=(x, y, z)), settings=settings)
 
 
 class EmitterEdits:
@@ -95,7 +95,7 @@ class EmitterEdits:
         """The selected emitter."""
         scene, node_id = self._document.scene, self._document.selection.node
         node = scene.node(node_id) if node_id is not None and scene.has(node_id) else None
-        return node if node is not None and node.emitter is not None else None
+        return node if node is not None and node.kind == "emitter" else None
 
     def add(self, preset: str = PLAIN) -> NodeId:
         """Adds an emitter on what is selected, as one edit, and selects it; returns its id.
@@ -109,14 +109,14 @@ class EmitterEdits:
         """Switches a setting of the selected emitter, such as "muted"."""
         node = self.selected
         if node is not None:
-            self._document.set_value(ParamRef(node.id, "emitter", name), not getattr(node.emitter, name))
+            self._document.set_value(ParamRef(node.id, "emitter", name), not getattr(node.settings, name))
 
     def reseed(self) -> None:
         """Gives the selected emitter other random numbers."""
         node = self.selected
-        if node is not None and node.emitter is not None:
+        if node is not None and node.kind == "emitter":
             gesture = self._document.new_gesture(f"Reseed {node.name}")
-            self._document.set_value(ParamRef(node.id, "emitter", "seed"), other_seed(node.emitter.seed), gesture)
+            self._document.set_value(ParamRef(node.id, "emitter", "seed"), other_seed(node.settings.seed), gesture)
             self._document.end_gesture(gesture)
 
     def set_capacity(self, capacity: int) -> None:

@@ -10,10 +10,9 @@ from app.files.presets import PresetError, PresetStore
 from app.kinds.emitter.edits import EmitterEdits
 from app.viewport.client import ViewportClient
 from sim.kinds.emitter.emission import SURFACE_SOURCES
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.presets import PRESETS, preset_values, with_preset
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.system import EmitterSystem
-from sim.scene.audible import audible
 from sim.scene.scene import Node, NodeId, Scene
 from widgets.inspector.inspector import Inspector
 from widgets.protocols import EmitterStatus
@@ -67,7 +66,7 @@ class EmitterPanel(QObject):
     def offer(self, node_id: NodeId, text: str) -> str:
         """A problem of a node, with what can be done about an emitter that stopped or cannot be built."""
         scene = self._document.scene
-        settings = scene.node(node_id).emitter if scene.has(node_id) else None
+        settings = scene.node(node_id).settings if scene.has(node_id) else None
         if settings is None:
             return text
         system = self._system_of(node_id)
@@ -81,9 +80,9 @@ class EmitterPanel(QObject):
     def refresh(self, *_: object) -> None:
         """Shows how the selected emitter stands now."""
         node = self._edits.selected
-        if node is None or node.emitter is None:
+        if node is None or node.kind != "emitter":
             return
-        status = self._status(node, node.emitter)
+        status = self._status(node, node.settings)
         if status != self._head.status:
             self._head.show_status(status)
 
@@ -100,7 +99,7 @@ class EmitterPanel(QObject):
         if system is None:
             return EmitterStatus(note=note or "Its model is being read.")
         return EmitterStatus(
-            alive=system.alive if node.id in audible(self._document.scene) else 0,
+            alive=system.alive if node.id in self._document.scene.heard else 0,
             born_per_second=system.born_per_second,
             capacity=system.settings.capacity,
             needed_capacity=system.needed_capacity,
@@ -109,7 +108,7 @@ class EmitterPanel(QObject):
             note=note,
         )
 
-    def _system_of(self, node_id: NodeId) -> EmitterSystem | None:
+    def _system_of(self, node_id: NodeId) -> Emitter | None:
         engine = self._client.engine
         return engine.simulation.emitters.get(node_id) if engine else None
 
@@ -119,22 +118,22 @@ class EmitterPanel(QObject):
         """Takes the values of a preset, as one edit; whether a surface emits stays as it is."""
         node = self._edits.selected
         values = BUILT_IN.get(name) or self._own.get(name)
-        if node is None or node.emitter is None or values is None:
+        if node is None or node.kind != "emitter" or values is None:
             return
-        source = values.get("source", node.emitter.source)
-        if (source in SURFACE_SOURCES) != (node.emitter.source in SURFACE_SOURCES):
+        source = values.get("source", node.settings.source)
+        if (source in SURFACE_SOURCES) != (node.settings.source in SURFACE_SOURCES):
             values = {field: value for field, value in values.items() if field not in _PLACES}
         self._edits.use_values(name, values)
 
     def save_preset(self, name: str) -> None:
         """Keeps the effect of the selected emitter."""
         node = self._edits.selected
-        if node is None or node.emitter is None:
+        if node is None or node.kind != "emitter":
             return
         if name in PRESETS:
             self.failed.emit("", f"{name} is a preset that comes with Sinew; choose another name")
             return
-        values = preset_values(node.emitter)
+        values = preset_values(node.settings)
         self._try(lambda: self._presets.save(name, values))
         self._load_presets()
 
@@ -158,8 +157,8 @@ class EmitterPanel(QObject):
 
     def _show_preset(self) -> None:
         node = self._edits.selected
-        if node is not None and node.emitter is not None:
-            self._head.presets.show_name(preset_of(node.emitter, {**BUILT_IN, **self._own}))
+        if node is not None and node.kind == "emitter":
+            self._head.presets.show_name(preset_of(node.settings, {**BUILT_IN, **self._own}))
 
     def _resume(self) -> None:
         node = self._edits.selected
@@ -185,7 +184,7 @@ def note_of(scene: Scene, node: Node, settings: EmitterSettings) -> str:
     """Why nothing comes out of an emitter, or comes from elsewhere than it seems; "" where all is well."""
     if settings.muted:
         return "Muted: it is neither simulated nor drawn."
-    if node.id not in audible(scene):
+    if node.id not in scene.heard:
         return "Silent: another emitter is solo."
     on_skin = settings.source in SURFACE_SOURCES
     if on_skin and not settings.model_node:

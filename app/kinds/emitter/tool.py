@@ -111,14 +111,14 @@ class EmitterTool(QObject):
 
     def _handles(self) -> EmitterHandles | None:
         node, engine = self._edits.selected, self._client.engine
-        if node is None or node.emitter is None or not node.visible or engine is None:
+        if node is None or node.kind != "emitter" or not node.visible or engine is None:
             return None
         placed = engine.world_from_parent(node) @ node_matrix(node.transform)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
             return None
         size = self._viewport.size_f
         view = View(self._document.view_state.camera, (size.width(), size.height()))
-        return EmitterHandles(view, placed, node.emitter)
+        return EmitterHandles(view, placed, node.settings)
 
     def _place(self) -> None:
         self._overlay.setGeometry(0, 0, self._viewport.width(), self._viewport.height())

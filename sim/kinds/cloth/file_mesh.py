@@ -1,26 +1,16 @@
 """What a cloth takes of a model file: its mesh, and where a model of the scene puts it."""
 
-import dataclasses
-
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh
-from sim.kinds.model.placement import up_axis, world_from_model
+from sim.assets.model import CharacterModel
+from sim.figures.placement import up_axis, world_from_model
 from sim.maths.euler import degrees_from_matrix
+from sim.maths.transform import node_matrix
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
 
 _SHORTEST = 1e-12
-
-
-def cloth_mesh(model: CharacterModel) -> Mesh:
-    """Mesh of a file with v = 0 at the bottom of the image, as fabrics are drawn."""
-    mesh = model.mesh
-    if model.default_texture_origin == "bottom":
-        return mesh
-    u, v = mesh.texcoords.T
-    return dataclasses.replace(mesh, texcoords=np.stack([u, np.float32(1.0) - v], axis=1))
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
@@ -31,11 +21,11 @@ def placed_as_model(node: Node, model: CharacterModel) -> Transform:
     Raises:
         ValueError: If the node is scaled to nothing.
     """
-    assert node.model is not None
-    placement = world_from_model(node, model)
+    assert node.kind == "model"
+    placement = world_from_model(node.settings, model, node_matrix(node.transform))
     # Turning z up swaps the axes that the scale of the node belongs to.
     x, y, z = node.transform.scale
-    scale = np.array([x, z, y] if up_axis(node.model, model) == "z" else [x, y, z]) * node.model.unit_scale
+    scale = np.array([x, z, y] if up_axis(node.settings, model) == "z" else [x, y, z]) * node.settings.unit_scale
     if np.abs(scale).min() < _SHORTEST:
         raise ValueError(f"{node.name} is scaled to nothing")
     rotation = degrees_from_matrix(placement[:3, :3] / scale)

@@ -1,15 +1,16 @@
 """Lets the held particles of a cloth follow a bone or the skin of a figure."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.character import Character
 from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.pin_targets import Ties
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.model.character import Character
-from sim.scene.scene import NodeId, Scene
+from sim.kinds.contract import World
+from sim.scene.places import Figures
+from sim.scene.scene import Node, NodeId
 from sim.skin.attachment import Attachment, attach, joined
 
 Float64 = npt.NDArray[np.float64]
@@ -17,42 +18,52 @@ Bool = npt.NDArray[np.bool_]
 
 
 class PinFollower:
-    """Ties held particles to what their settings name, at the moment of the first step; then moves them.
+    """Ties held particles to what their cloth rides on, at the moment of the first step; then moves them.
 
     A particle that is held later is tied where it is then.  Where the model or the bone is missing the particles stay
     where they are.
+
+    Args:
+        settings: What the pins follow.
+        carrier: The node that the cloth rides on, or "".
     """
 
-    def __init__(self, settings: ClothSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: ClothSettings, carrier: NodeId) -> None:
+        self._settings, self._carrier = settings, carrier
         self._figure: Character | None = None
         self._tied: Bool | None = None
         self._in_joint: Float64 = np.zeros((0, 3))
         self._attachment: Attachment | None = None
         self._vertices: BufferTexture | None = None
 
-    def is_of(self, settings: ClothSettings) -> bool:
+    def is_of(self, settings: ClothSettings, carrier: NodeId) -> bool:
         """Whether it does what these settings want."""
-        return _target_of(settings) == _target_of(self._settings)
+        return carrier == self._carrier and _target_of(settings) == _target_of(self._settings)
 
-    def follows(self, figures: Mapping[NodeId, Character]) -> bool:
+    @property
+    def moves(self) -> bool:
+        """Whether the pins go with a bone or a skin, and not with the node."""
+        return self._settings.pin_target is not PinTarget.WORLD
+
+    def follows(self, figures: Figures) -> bool:
         """Whether the particles ride on something."""
-        return self._settings.pin_target is not PinTarget.WORLD and self._settings.pin_node in figures
+        return self.moves and self._carrier in figures
 
-    def missing(self, scene: Scene, figures: Mapping[NodeId, Character]) -> str:
-        """What there is not to follow, as the end of a sentence; "" for nothing, or while a model is being read."""
-        settings = self._settings
-        if settings.pin_target is PinTarget.WORLD:
+    def missing(self, node: Node, world: World) -> str:
+        """What there is not to follow, as one line; "" for nothing, or while a model is being read."""
+        settings, label = self._settings, node.name or node.id
+        if not self.moves:
             return ""
-        if not scene.has(settings.pin_node) or scene.node(settings.pin_node).model is None:
-            return "the model that its pins follow is not in the scene; they stay where they are"
-        figure, name = figures.get(settings.pin_node), scene.node(settings.pin_node).name
+        carrier = world.scene.by_id.get(self._carrier)
+        if carrier is None or not carrier.settings.is_figure:
+            return f"{label}: the model that its pins follow is not in the scene; they stay where they are"
+        figure, name = world.figures.get(self._carrier), carrier.name
         if figure is None:
             return ""
         if settings.pin_target is PinTarget.BONE and figure.joint_frame(settings.pin_bone) is None:
-            return f"{name} has no bone {settings.pin_bone!r} for its pins to follow; they stay where they are"
+            return f"{label}: {name} has no bone {settings.pin_bone!r} for its pins to follow; they stay where they are"
         if settings.pin_target is PinTarget.SURFACE and not figure.model.mesh.triangle_count:
-            return f"{name} has no surface for its pins to follow; they stay where they are"
+            return f"{label}: {name} has no surface for its pins to follow; they stay where they are"
         return ""
 
     def detach(self) -> None:
@@ -62,9 +73,9 @@ class PinFollower:
             self._vertices.release()
             self._vertices = None
 
-    def move(self, cloth: ClothSystem, figures: Mapping[NodeId, Character]) -> None:
+    def move(self, cloth: Cloth, figures: Figures) -> None:
         """Sets where the held particles go in the step that ends with the figures as they stand now."""
-        figure = figures.get(self._settings.pin_node)
+        figure = figures.get(self._carrier)
         if figure is not self._figure:
             # A model that was read again has other buffers.
             self.detach()
@@ -76,7 +87,22 @@ class PinFollower:
         elif self._settings.pin_target is PinTarget.SURFACE and figure.model.mesh.triangle_count:
             self._move_with_surface(cloth, figure)
 
-    def _move_with_bone(self, cloth: ClothSystem, figure: Character) -> None:
+    def ties(self) -> Ties:
+        """What the particles are tied to now."""
+        foot = self._attachment
+        feet = () if foot is None else (foot.particles, foot.corners, foot.weights, foot.heights)
+        return Ties(self._tied, self._in_joint, feet)
+
+    def tie(self, cloth: Cloth, ties: Ties, figures: Figures) -> None:
+        """Ties the particles of a cloth as they were tied before."""
+        self.detach()
+        self._figure = figures.get(self._carrier)
+        self._tied, self._in_joint = ties.held, ties.in_joint
+        if ties.feet:
+            self._attachment = Attachment(*ties.feet)
+            cloth.attach_pins(self._attachment)
+
+    def _move_with_bone(self, cloth: Cloth, figure: Character) -> None:
         frame = figure.joint_frame(self._settings.pin_bone)
         if frame is None:
             return
@@ -88,7 +114,7 @@ class PinFollower:
         self._tied = cloth.pinned.copy()
         cloth.set_pin_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
 
-    def _move_with_surface(self, cloth: ClothSystem, figure: Character) -> None:
+    def _move_with_surface(self, cloth: Cloth, figure: Character) -> None:
         vertices = figure.primary.vertices
         new = self._newly_held(cloth)
         if self._vertices is None:
@@ -104,17 +130,17 @@ class PinFollower:
         texels = vertices.dtype.itemsize // 16
         cloth.follow_surface(self._vertices, texels, figure.world_from_model)
 
-    def _newly_held(self, cloth: ClothSystem) -> Bool:
+    def _newly_held(self, cloth: Cloth) -> Bool:
         """Held particles that are not tied yet, shape (P,)."""
         return cloth.pinned & ~self._tied if self._tied is not None else cloth.pinned.copy()
 
 
-def _places(cloth: ClothSystem, chosen: Bool) -> Float64:
+def _places(cloth: Cloth, chosen: Bool) -> Float64:
     """Places of some particles now [m], shape (N, 3); after the start this waits for the GPU."""
     everything = cloth.positions() if cloth.step_count else cloth.model.positions
     places: Float64 = everything[chosen].astype(np.float64)
     return places
 
 
-def _target_of(settings: ClothSettings) -> tuple[PinTarget, NodeId, str]:
-    return settings.pin_target, settings.pin_node, settings.pin_bone
+def _target_of(settings: ClothSettings) -> tuple[PinTarget, str]:
+    return settings.pin_target, settings.pin_bone

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.error import ClothError
 from sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
 from sim.kinds.cloth.mesh_springs import area_shares, mesh_springs
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sim.kinds.cloth.springs import Springs
 from sim.kinds.cloth.surface import ClothSurface, weld
+from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class ClothModel:
         return factors if self.is_material else dict.fromkeys(factors, 1.0)
 
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
-        """Which particles the settings hold, shape (P,); ClothError if their list cannot be read."""
+        """Which particles the settings hold, shape (P,); SettingsError if their list cannot be read."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
 
 
@@ -80,21 +80,21 @@ def build_cloth(
         world_from_cloth: Placement of the node, shape (4, 4); the springs are at rest after it, scale included.
 
     Raises:
-        ClothError: If the surface is missing, has no area, or has too many springs at one particle.
+        SettingsError: If the surface is missing, has no area, or has too many springs at one particle.
     """
     placement = np.eye(4) if world_from_cloth is None else world_from_cloth
     material = settings.mode is ClothMode.MATERIAL
     if settings.source is ClothSource.GRID:
         return _sheet(settings, placement, material)
     if surface is None:
-        raise ClothError("a cloth from a mesh needs a file with triangles")
+        raise SettingsError("a cloth from a mesh needs a file with triangles")
     return _from_surface(_placed(surface, placement), material)
 
 
 def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> ClothModel:
     scale = np.linalg.norm(placement[:3, :3], axis=0)
     if scale.min() < 1e-9:
-        raise ClothError("the node of the cloth is scaled to nothing")
+        raise SettingsError("the node of the cloth is scaled to nothing")
     across = settings.width / (settings.columns - 1)
     along = settings.height / (settings.rows - 1)
     local = grid_surface(GridShape(settings.columns, settings.rows, across, along), settings.placement)
@@ -123,7 +123,7 @@ def _from_surface(surface: ClothSurface, material: bool) -> ClothModel:
     welded = weld(surface)
     areas = area_shares(welded.positions, welded.triangles)
     if not len(welded.triangles) or not areas.sum() > 0.0:
-        raise ClothError("the triangles of the cloth have no area")
+        raise SettingsError("the triangles of the cloth have no area")
     areas = np.maximum(areas, _LIGHTEST * areas.mean())
     return ClothModel(
         positions=welded.positions,

@@ -3,6 +3,9 @@
 A particle that is pinned while the cloth moves is held where it is, which only the GPU knows.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +26,21 @@ ATTACHED = np.dtype([("corners", "f4", 3), ("height", "f4"), ("weights", "f4", 3
 
 Bool = npt.NDArray[np.bool_]
 Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """What held particles are tied to.
+
+    Attributes:
+        held: Particles that are tied, shape (P,), or None before the first step.
+        in_joint: Their places in the frame of a bone [m], shape (P, 3), or (0, 3).
+        feet: Fields of the `Attachment` to a skin, or nothing.
+    """
+
+    held: Bool | None
+    in_joint: Float64
+    feet: tuple[npt.NDArray[Any], ...]
 
 
 class ClothPins:
@@ -72,6 +90,11 @@ class ClothPins:
         records = PIN.zeros(self._buffers[0].count)
         records["pin"][: len(flags), :3] = np.where(flags[:, None], targets, 0.0)
         records["pin"][: len(flags), 3] = flags
+        self._buffers[0].write(records)
+
+    def write(self, flags: Bool, records: npt.NDArray[np.void]) -> None:
+        """Hold particles, shape (P,), at the places of records of `PIN`."""
+        self.flags = flags.copy()
         self._buffers[0].write(records)
 
     def hold(self, flags: Bool, state: BufferTexture) -> None:

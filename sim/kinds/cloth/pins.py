@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.error import ClothError
 from sim.kinds.cloth.grid import GridShape
 from sim.kinds.cloth.settings import PinPreset
+from sim.scene.params import SettingsError
 
 Bool = npt.NDArray[np.bool_]
 
@@ -25,7 +25,7 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
         grid: The sheet, or None for a mesh.
 
     Raises:
-        ClothError: If the list cannot be read.
+        SettingsError: If the list cannot be read.
     """
     flags = _preset_flags(preset, particle_count, grid)
     for number, held in parse_pins(listed):
@@ -38,17 +38,17 @@ def parse_pins(listed: str) -> list[tuple[int, bool]]:
     """Numbers and whether each is held, in the order of the text: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
 
     Raises:
-        ClothError: Naming the word that is neither a number nor a range.
+        SettingsError: Naming the word that is neither a number nor a range.
     """
     found: list[tuple[int, bool]] = []
     for word in listed.replace(",", " ").split():
         match = _ENTRY.fullmatch(word)
         if match is None or len(word) > 24:
-            raise ClothError(f"pin list: {word[:24]!r} is neither a number nor a range such as 40-60")
+            raise SettingsError(f"pin list: {word[:24]!r} is neither a number nor a range such as 40-60")
         first = int(match["first"])
         last = int(match["last"]) if match["last"] else first
         if not first <= last <= 1 << 22:
-            raise ClothError(f"pin list: {word!r} is no range of particles")
+            raise SettingsError(f"pin list: {word!r} is no range of particles")
         found += [(number, not match["minus"]) for number in range(first, last + 1)]
     return found
 

@@ -1,12 +1,10 @@
 """Settings of a cloth: its shape, its fabric, the air around it, its pins and its solver.  Pure; knows no OpenGL."""
 
 import enum
-from typing import Annotated
-
-import msgspec
+from typing import Annotated, ClassVar
 
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.vectors import Colour, Vec3
 
 COLUMNS_MAX = 1024
@@ -72,8 +70,10 @@ class ClothLook(enum.Enum):
     POINTS = "points"
 
 
-class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
+class ClothSettings(Settings, frozen=True, kw_only=True):
     """A sheet or a mesh of particles and springs."""
+
+    kind: ClassVar[str] = "cloth"
 
     source: Annotated[
         ClothSource, param("A rectangular sheet, or the triangles of a file.", group="Shape", effect=Effect.REBUILD)
@@ -221,13 +221,9 @@ class ClothSettings(msgspec.Struct, frozen=True, kw_only=True):
     pin_target: Annotated[
         PinTarget, param("What the held particles follow.", group="Pins", label="Pins follow", effect=Effect.RESET)
     ] = PinTarget.WORLD
-    pin_node: Annotated[
-        str, param("Model that the held particles follow.", group="Pins", label="Model of the pins",
-                   role=Role.MODEL_NODE, effect=Effect.RESET)
-    ] = ""  # fmt: skip
     pin_bone: Annotated[
         str, param("Bone that the held particles follow.", group="Pins", label="Bone of the pins", role=Role.BONE,
-                   source="pin_node", effect=Effect.RESET)
+                   effect=Effect.RESET)
     ] = ""  # fmt: skip
 
     look: Annotated[

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -10,7 +11,6 @@ from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.buffers import PARTICLE, TEXCOORD, ClothTables
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.model.skinning import SKINNED
 
 
 class ClothSheet:

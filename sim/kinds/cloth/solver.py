@@ -19,7 +19,8 @@ from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import gusts_at
-from sim.solids.layout import ANY_ORDER, ColliderLayout
+from sim.solids.layout import ANY_ORDER
+from sim.solids.scene_solids import NO_SOLIDS, Solids
 
 HAND_REACH = 0.2
 """Part of a thread that a dragged particle may move in a substep: a hand that is faster than the waves of the fabric
@@ -43,23 +44,14 @@ class ClothInputs:
     """What acts on a cloth during one step, beside its settings.
 
     Attributes:
-        colliders: Packed colliders that move over the step, or None.
-        collider_count: How many.
-        collider_layout: How they are arranged; the default is right for any order.
+        solids: What it collides with, over the step.
         grabbed: Particle that follows the hand, or -1.
         hand: Where the hand is at the end of the step [m].
     """
 
-    colliders: BufferTexture | None = None
-    collider_count: int = 0
-    collider_layout: ColliderLayout = ANY_ORDER
+    solids: Solids = NO_SOLIDS
     grabbed: int = -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)
-
-    @property
-    def has_colliders(self) -> bool:
-        """Whether there is anything to collide with."""
-        return self.colliders is not None and self.collider_count > 0
 
 
 class ClothSolver:
@@ -118,14 +110,14 @@ class ClothSolver:
         self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pinned: bool
     ) -> tuple[str, ...]:
         """Those of the last step while nothing decides otherwise."""
-        kinds = pinned, inputs.has_colliders
+        kinds = pinned, bool(inputs.solids)
         if self._features is None or self._features[0] is not constants or self._features[1] != kinds:
             self._features = constants, kinds, step_features(self._tables, constants, settings, inputs, pinned)
         return self._features[2]
 
     def _kernel(self, features: tuple[str, ...], inputs: ClothInputs) -> Kernel:
-        layout = inputs.collider_layout if "COLLIDERS" in features else ANY_ORDER
-        has_others = inputs.collider_count > layout.planes + layout.ovals
+        layout = inputs.solids.layout if "COLLIDERS" in features else ANY_ORDER
+        has_others = inputs.solids.count > layout.planes + layout.ovals
         key = (features, layout, has_others)
         kernel = self._kernels.get(key)
         if kernel is None:
@@ -162,8 +154,8 @@ class ClothSolver:
         if pins is not None:
             program["u_pins"] = pins
         if "COLLIDERS" in features:
-            program["u_colliders"] = inputs.colliders
-            program["u_collider_count"] = inputs.collider_count
+            program["u_colliders"] = inputs.solids.texture
+            program["u_collider_count"] = inputs.solids.count
             program["u_clearance"] = 0.5 * settings.thickness
         if "GUSTS" in features:
             gusts = gusts_at(settings, time)
@@ -198,7 +190,7 @@ def step_features(
         "AIR": has_air,
         "GUSTS": has_air and settings.turbulence > 0.0,
         "PINS": pinned,
-        "COLLIDERS": inputs.has_colliders,
+        "COLLIDERS": bool(inputs.solids),
     }
     return tuple(name for name, is_wanted in wanted.items() if is_wanted)
 

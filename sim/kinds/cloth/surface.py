@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh
-from sim.kinds.cloth.error import ClothError
+from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
@@ -62,18 +62,18 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
         name: What the message of an error calls the mesh.
 
     Raises:
-        ClothError: If there is no such section, or it has no triangles.
+        SettingsError: If there is no such section, or it has no triangles.
     """
     triangles = mesh.triangles
     if section:
         found = [part for part in mesh.sections if part.name == section]
         if not found:
             known = ", ".join(part.name for part in mesh.sections) or "none"
-            raise ClothError(f"{name}: no section {section!r}; it has {known}")
+            raise SettingsError(f"{name}: no section {section!r}; it has {known}")
         ranges = [triangles[part.first_triangle : part.first_triangle + part.triangle_count] for part in found]
         triangles = np.concatenate(ranges)
     if not len(triangles):
-        raise ClothError(f"{name}: no triangles to make a cloth of")
+        raise SettingsError(f"{name}: no triangles to make a cloth of")
     used, corners = np.unique(triangles, return_inverse=True)
     return ClothSurface(
         mesh.positions[used].astype(np.float64),

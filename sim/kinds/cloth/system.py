@@ -1,300 +1,172 @@
-"""ClothSystem: a cloth that moves on the GPU, with what is drawn of it and what tells that it goes wrong.
+"""ClothSystem: the cloth of a node, built, placed and stepped as the scene has it; its pins follow what it rides on."""
 
-Owns every part of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
-"""
+from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import PingPong
-from sim.gl.texture import BufferTexture
-from sim.kinds.cloth.buffers import ClothTables, rest_records
-from sim.kinds.cloth.model import build_cloth
-from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
-from sim.kinds.cloth.pin_targets import ClothPins
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.sheet import ClothSheet
-from sim.kinds.cloth.solver import ClothInputs, ClothSolver
-from sim.kinds.cloth.spring_lines import SpringLines
-from sim.kinds.cloth.surface import ClothSurface
-from sim.scene.params import Effect, changed_effects
-from sim.skin.attachment import Attachment
-
-Float64 = npt.NDArray[np.float64]
-
-NO_INPUTS = ClothInputs()
-
-INTERVAL = 0.1
-"""Shortest time between two statistics [s]."""
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.follow import PinFollower
+from sim.kinds.cloth.settings import ClothSettings, ClothSource
+from sim.kinds.cloth.solver import ClothInputs
+from sim.kinds.cloth.surface import surface_of_mesh
+from sim.kinds.contract import Array, Grab, StepInputs, World
+from sim.scene.params import Effect
+from sim.scene.scene import Node
 
 
 class ClothSystem:
-    """One cloth.
-
-    Args:
-        context: Where it lives.
-        library: Where programs come from.
-        settings: What to build.
-        surface: Triangles in the frame of the node, for a cloth from a mesh.
-        world_from_cloth: Placement of the node, shape (4, 4).
+    """The simulation of one node.
 
     Attributes:
-        settings: As applied last.
-        model: Topology and rest shape.
-        step_count: Steps since the start.
-        halted: Why the cloth stands still, or "" while it can move.
-        statistics: Newest energies and strain, or None before the first arrive.
-        sheet: The vertices that are drawn, as of the last `refresh`.
-
-    Raises:
-        ClothError: If no cloth can be made of the settings.
+        cloth: Its particles; None until it can be built.
+        problems: Lines that the user should know; the reader clears it.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        settings: ClothSettings,
-        surface: ClothSurface | None = None,
-        world_from_cloth: Float64 | None = None,
-    ) -> None:
+    has_state = True
+    warning = ""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._lines: SpringLines | None = None
-        self._built = False
-        self._asked_at = -np.inf
-        self.rebuild(settings, surface, world_from_cloth)
+        self.cloth: Cloth | None = None
+        self.problems: list[str] = []
+        self._node: Node | None = None
+        self._settings: ClothSettings | None = None
+        self._follower = PinFollower(ClothSettings(), "")
+        self._told = ""
 
-    # --- the four verbs -------------------------------------------------------------------------------
+    @property
+    def is_ready(self) -> bool:
+        """Whether the cloth exists."""
+        return self.cloth is not None
 
-    def rebuild(
-        self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
-    ) -> None:
-        """Make everything anew; on an error the cloth stays as it was.
+    @property
+    def halted(self) -> str:
+        """Why it stands still, or "" while it can move."""
+        return self.cloth.halted if self.cloth is not None else ""
 
-        Raises:
-            ClothError: If no cloth can be made of the settings.
-        """
-        placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
-        model = build_cloth(settings, surface, placement)
-        flags = model.pinned(settings)
-        tables = ClothTables(self._context, model)
-        self.release()
-        self.model, self._surface, self._placement, self._tables = model, surface, placement, tables
-        self.settings = settings
-        rest = rest_records(model)
-        self._state = PingPong(self._context, rest, label="cloth")
-        self._solver = ClothSolver(self._library, model, tables)
-        self._monitor = ClothMonitor(self._context, self._library, model, tables, rest)
-        self._pins = ClothPins(self._context, self._library, model.positions)
-        self.sheet = ClothSheet(self._context, self._library, model, tables)
-        self._built = True
-        self._pins.set_targets(flags, model.positions)
-        self._start()
+    def apply(self, node: Node, world: World) -> None:
+        """Takes the node; a cloth waits for the file that it is made of."""
+        settings = node.settings
+        assert isinstance(settings, ClothSettings)
+        if node is self._node and not node.attachment.node:
+            return
+        if settings.source is ClothSource.MESH and settings.mesh_path not in world.meshes:
+            return
+        self._node, before = node, self._settings
+        placement = world.places.world_from_node(node)
+        if settings != before or self.cloth is None:
+            self._settings = settings
+            self._take(settings, world, placement)
+        if not self._follower.is_of(settings, node.attachment.node):
+            self._follower.detach()
+            self._follower = PinFollower(settings, node.attachment.node)
+        if self.cloth is not None:
+            self.cloth.place(placement)
+
+    def step(self, inputs: StepInputs) -> None:
+        """Advances by one step, at whose end the figures stand as they do now."""
+        assert self.cloth is not None
+        assert self._node is not None
+        self._follow(self.cloth, inputs.world)
+        held = inputs.grab if inputs.grab is not None and inputs.grab.node == self._node.id else None
+        self.cloth.step(_cloth_inputs(inputs, held))
+
+    def rest(self) -> None:
+        """A silent cloth stays as it is."""
 
     def reset(self) -> None:
-        """Back to the rest shape at the present placement, at rest, all pins at their places."""
-        if not np.array_equal(self._built_at, self._placement):
-            self.rebuild(self.settings, self._surface, self._placement)
-            return
-        rest = rest_records(self.model)
-        self._state.write(rest)
-        self._monitor.reset(rest)
-        self._pins.detach()
-        self._pins.set_targets(self.model.pinned(self.settings), self.model.positions)
-        self._start()
+        """Back to the start."""
+        if self.cloth is not None:
+            self.cloth.reset()
+            self._follower.detach()
 
-    def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
-        """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
-        if self.halted:
-            return False
-        self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
-        self.step_count += 1
-        self._monitor.check(self._state, self._solver.constants(self.settings), self.step_count)
-        self._drawn = False
-        return True
-
-    def release(self) -> None:
-        """Delete everything; may be called twice."""
-        if self._lines is not None:
-            self._lines.release()
-            self._lines = None
-        if self._built:
-            for owned in (self.sheet, self._pins, self._monitor, self._state, self._tables):
-                owned.release()
-
-    # --- changes --------------------------------------------------------------------------------------
-
-    def apply(self, settings: ClothSettings) -> Effect:
-        """Take new settings at the cost that their declarations name; returns that cost.
-
-        Raises:
-            ClothError: If no cloth can be made of them; everything stays as it was.
-        """
-        effects = changed_effects(self.settings, settings)
-        if Effect.REBUILD in effects:
-            self.rebuild(settings, self._surface, self._placement)
-            return Effect.REBUILD
-        flags = self.model.pinned(settings)
-        self.settings = settings
-        if Effect.RESET in effects:
+    def jump(self, world: World) -> None:
+        """What is worn starts anew where the figure stands now."""
+        if self._node is not None and (self._follower.follows(world.figures) or self._node.attachment.bone):
             self.reset()
-            return Effect.RESET
-        self._pins.hold(flags, self._state.texture)
-        return Effect.STEP if effects else Effect.VIEW
 
-    def place(self, world_from_cloth: Float64) -> None:
-        """Take a new placement of the node: at the start the cloth goes along, later its pins do."""
-        moved = np.array(world_from_cloth, np.float64)
-        if np.array_equal(moved, self._placement):
-            return
-        if self.step_count == 0:
-            self.rebuild(self.settings, self._surface, moved)
-            return
-        self._pins.move(moved @ np.linalg.pinv(self._placement), self._state.texture)
-        self._placement = moved
+    def show(self, moment: int, world: World) -> None:
+        """A cloth shows its steps alone."""
+
+    def poll(self, now: float) -> None:
+        """Makes the drawn vertices, and looks whether it blew up; waits for nothing."""
+        if self.cloth is not None and self._node is not None:
+            with self._context.timers.scope("surface", self._node.name or self._node.id):
+                self.cloth.poll(now)
+                self.cloth.refresh()
+
+    def check(self) -> None:
+        """Halts if it blew up; waits for the GPU."""
+        if self.cloth is not None:
+            self.cloth.check()
 
     def resume(self) -> None:
-        """Let a halted cloth go on from its last good state."""
-        if self.halted:
-            kept = self._monitor.kept.newest.read()
-            kept["velocity"][:, 3] = 0.0
-            self._monitor.reset(kept)
-            self._state.write(kept)
-            self.halted = ""
+        """Goes on from the last sound state."""
+        if self.cloth is not None:
+            self.cloth.resume()
 
-    # --- pins -----------------------------------------------------------------------------------------
+    def arrays(self) -> Mapping[str, Array]:
+        """Particles, and the triangles between them."""
+        if self.cloth is None:
+            return {}
+        cloth, triangles = self.cloth, self.cloth.model.faces.astype(np.uint32)
+        shape = (cloth.model.particle_count, 3)
+        return {
+            "positions": Array(cloth.positions, shape, np.float32, "points"),
+            "velocities": Array(cloth.velocities, shape, np.float32, "velocities"),
+            "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
+        }
 
-    @property
-    def pinned(self) -> npt.NDArray[np.bool_]:
-        """Which particles are held, shape (P,)."""
-        return self._pins.flags
+    def state(self) -> bytes:
+        """Particles, pins and what they are tied to."""
+        assert self.cloth is not None
+        return self.cloth.snapshot(self._follower.ties())
 
-    def set_pin_targets(self, targets: Float64) -> None:
-        """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""
-        self._pins.set_targets(self._pins.flags, targets)
+    def restore(self, state: bytes, world: World) -> None:
+        """Goes back to a step."""
+        assert self.cloth is not None
+        self._follower.tie(self.cloth, self.cloth.go_back(state), world.figures)
 
-    def attach_pins(self, attachment: Attachment) -> None:
-        """Tie the held particles to a surface; `follow_surface` then moves them."""
-        self._pins.attach(attachment)
+    def release(self) -> None:
+        """Deletes everything; may be called twice."""
+        self._follower.detach()
+        if self.cloth is not None:
+            self.cloth.release()
+            self.cloth = None
 
-    def follow_surface(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
-        """Move the tied particles with a surface during the next step, on the GPU alone; see `ClothPins.follow`."""
-        self._pins.follow(vertices, texels_per_vertex, world_from_model)
+    def _take(self, settings: ClothSettings, world: World, placement: np.ndarray) -> None:
+        surface = None
+        if settings.source is ClothSource.MESH:
+            surface = surface_of_mesh(world.meshes[settings.mesh_path], settings.mesh_section, name=settings.mesh_path)
+        if self.cloth is None:
+            self.cloth = Cloth(self._context, self._library, settings, surface, placement)
+        elif _shape_of(settings) != _shape_of(self.cloth.settings):
+            self.cloth.rebuild(settings, surface, placement)
+        elif self.cloth.apply(settings) not in (Effect.REBUILD, Effect.RESET):
+            return
+        self._follower.detach()
 
-    # --- what is drawn --------------------------------------------------------------------------------
+    def _follow(self, cloth: Cloth, world: World) -> None:
+        """Moves the held particles; tells once what there is not to follow."""
+        assert self._node is not None
+        if not self._follower.moves and self._node.attachment.node:
+            cloth.place(world.places.world_from_node(self._node))
+        self._follower.move(cloth, world.figures)
+        missing = self._follower.missing(self._node, world) or world.places.missing(self._node)
+        if missing and missing != self._told:
+            self.problems.append(missing)
+        self._told = missing
 
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        return self.step_count * self.settings.step_time
 
-    @property
-    def measures(self) -> Buffer:
-        """Records of `MEASURE` for each particle, of the step done last."""
-        return self._monitor.measures
+def _cloth_inputs(inputs: StepInputs, grab: Grab | None) -> ClothInputs:
+    return ClothInputs(
+        solids=inputs.solids,
+        grabbed=grab.particle if grab is not None else -1,
+        hand=grab.hand if grab is not None else (0.0, 0.0, 0.0),
+    )
 
-    @property
-    def pins(self) -> Buffer:
-        """Records of `PIN` for each particle."""
-        return self._pins.targets
 
-    @property
-    def state(self) -> BufferTexture:
-        """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
-        return self._monitor.kept.texture
-
-    def refresh(self) -> bool:
-        """Write the sheet of the newest sound state; call once a frame.  Returns whether it was written."""
-        if self._drawn:
-            return False
-        self.sheet.write(self.state)
-        self._drawn = True
-        return True
-
-    def spring_lines(self) -> Buffer:
-        """Records of `LINE_VERTEX` (position, strain), two for each spring, of the newest sound state."""
-        if self._lines is None:
-            self._lines = SpringLines(self._context, self._library, self.model.springs)
-        self._lines.write(self.state)
-        return self._lines.lines
-
-    # --- what is known --------------------------------------------------------------------------------
-
-    def poll(self, now: float) -> bool:
-        """Look for statistics without waiting, and halt the cloth if it blew up; returns whether it halted now.
-
-        Args:
-            now: Monotonic time [s]; statistics are asked for a few times a second.
-        """
-        found = self._monitor.poll()
-        if found is not None:
-            self.statistics = found
-        if self.step_count and now - self._asked_at >= INTERVAL:
-            self._monitor.request(self.time)
-            self._asked_at = now
-        return found is not None and self._halt_if_bad(found)
-
-    def check(self) -> ClothStatistics:
-        """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
-        if not self.step_count:
-            self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
-        self.statistics = self._monitor.read(self.time)
-        self._halt_if_bad(self.statistics)
-        return self.statistics
-
-    def positions(self) -> npt.NDArray[np.float32]:
-        """Places of the particles [m], shape (P, 3); waits for the GPU."""
-        return self._read()["position"][:, :3]
-
-    def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Places of a few particles [m], shape (N, 3); waits for the GPU, yet reads no others."""
-        buffer = self._monitor.kept.newest
-        size = buffer.dtype.itemsize
-        records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
-        return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
-
-    def velocities(self) -> npt.NDArray[np.float32]:
-        """Their velocities [m/s], shape (P, 3); waits for the GPU."""
-        return self._read()["velocity"][:, :3]
-
-    def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
-        """Put the particles elsewhere, each array (P, 3), as if they had got there by themselves."""
-        records = rest_records(self.model)
-        records["position"][: self.model.particle_count, :3] = positions
-        records["velocity"][: self.model.particle_count, :3] = velocities
-        self._state.write(records)
-        self._monitor.reset(records)
-        self._drawn = False
-
-    # --- parts ----------------------------------------------------------------------------------------
-
-    def _read(self) -> npt.NDArray[np.void]:
-        return self._monitor.kept.newest.read(count=self.model.particle_count)
-
-    def _start(self) -> None:
-        self.step_count = 0
-        self.halted = ""
-        self.statistics: ClothStatistics | None = None
-        self._built_at = self._placement
-        self._drawn = False
-
-    def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
-        failed = self._monitor.failed_step() if not self._is_sound(statistics) else 0
-        if self.halted or not failed:
-            return False
-        time = failed * self.settings.step_time
-        self._state.copy_from(self._monitor.kept.newest)
-        self.step_count = failed - 1
-        reason = (
-            f"a thread stretched beyond {self.settings.stretch_limit:g} times its length"
-            if statistics.is_finite
-            else "particles left the world"
-        )
-        self.halted = f"stopped at {time:.2f} s: {reason}; more substeps or a softer fabric keep it stable"
-        return True
-
-    def _is_sound(self, statistics: ClothStatistics) -> bool:
-        return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0
+def _shape_of(settings: ClothSettings) -> tuple[ClothSource, str, str]:
+    return settings.source, settings.mesh_path, settings.mesh_section

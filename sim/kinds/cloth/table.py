@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.error import ClothError
 from sim.kinds.cloth.springs import SpringKind, Springs
+from sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
@@ -43,7 +43,7 @@ def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_co
     """Table of the springs of some kinds, neighbours in the order of kind and number.
 
     Raises:
-        ClothError: If a particle has more than `WIDTH_MAX` of them.
+        SettingsError: If a particle has more than `WIDTH_MAX` of them.
     """
     chosen = np.isin(springs.kinds, [int(kind) for kind in kinds])
     pairs = springs.pairs[chosen]
@@ -65,7 +65,7 @@ def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
     """The two other corners of every triangle around each particle, in turning order, shape (P, W, 2).
 
     Raises:
-        ClothError: If a particle has more than `WIDTH_MAX` triangles.
+        SettingsError: If a particle has more than `WIDTH_MAX` triangles.
     """
     corners = triangles.astype(np.int32)
     owner = corners.T.ravel()
@@ -83,6 +83,8 @@ def _slots(owner: npt.NDArray[np.integer], particle_count: int) -> tuple[npt.NDA
     counts = np.bincount(owner, minlength=particle_count)
     width = int(counts.max(initial=0))
     if width > WIDTH_MAX:
-        raise ClothError(f"particle {int(counts.argmax())} has {width} neighbours of one kind, {WIDTH_MAX} is the most")
+        raise SettingsError(
+            f"particle {int(counts.argmax())} has {width} neighbours of one kind, {WIDTH_MAX} is the most"
+        )
     starts = np.cumsum(counts) - counts
     return np.arange(len(owner)) - starts[owner], width

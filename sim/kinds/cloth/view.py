@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sim.assets.model import Bounds, Material
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.texture import BufferTexture, Texture2D
+from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
-from sim.kinds.cloth.system import ClothSystem
 from sim.render.detail_pass import Detail
 from sim.render.edges import unique_edges
 from sim.render.mesh_pass import Scalar, Surface
@@ -22,6 +22,7 @@ from sim.render.shot import Look, Overlay
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
 from sim.scene.scene import NodeId
 from sim.scene.vectors import Vec3
+from sim.solids.scene_solids import Solids
 
 STRAIN_SPAN = 0.2
 """Strain at the upper end of the ramp."""
@@ -37,7 +38,7 @@ _WORLD = np.eye(4)
 class ClothArrays:
     """Vertex arrays of one build of a cloth."""
 
-    def __init__(self, context: Context, cloth: ClothSystem) -> None:
+    def __init__(self, context: Context, cloth: Cloth) -> None:
         self._context, self._cloth = context, cloth
         sheet = cloth.sheet
         self.vertices = sheet.vertices
@@ -110,16 +111,16 @@ class ClothView:
     Attributes:
         node_id: The node that is drawn.
         settings: Its settings; replaced when the scene changes.
-        colliders: Packed colliders whose touch is marked, and how many; None marks none.
+        colliders: Solids whose touch is marked; None marks none.
     """
 
     group = "cloths"
 
-    def __init__(self, context: Context, node_id: NodeId, cloth: ClothSystem) -> None:
+    def __init__(self, context: Context, node_id: NodeId, cloth: Cloth) -> None:
         self.node_id = node_id
         self.cloth = cloth
         self.settings: ClothSettings = cloth.settings
-        self.colliders: tuple[BufferTexture, int] | None = None
+        self.colliders: Solids | None = None
         self._context = context
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
@@ -194,8 +195,8 @@ class ClothView:
     def _marks(self, overlay: Overlay) -> list[Detail]:
         """What is chosen, held and pointed at, where it is now; the places never leave the GPU."""
         found = []
-        if self.colliders is not None and self.colliders[1]:
-            found.append(Detail(self.arrays.points, "contacts", uniforms=self._touch(*self.colliders)))
+        if self.colliders:
+            found.append(Detail(self.arrays.points, "contacts", uniforms=self._touch(self.colliders)))
         chosen = overlay.particles.get(self.node_id)
         if chosen:
             found.append(Detail(self.arrays.chosen(chosen), "chosen"))
@@ -208,11 +209,11 @@ class ClothView:
             found.append(Detail(self.arrays.points, "hovered", first=vertex, count=1))
         return found
 
-    def _touch(self, colliders: BufferTexture, count: int) -> dict[str, object]:
+    def _touch(self, solids: Solids) -> dict[str, object]:
         clearance = 0.5 * self.settings.thickness
         return {
-            "u_colliders": colliders,
-            "u_collider_count": count,
+            "u_colliders": solids.texture,
+            "u_collider_count": solids.count,
             "u_near": clearance + max(TOUCH * clearance, TOUCH_LEAST),
         }
 

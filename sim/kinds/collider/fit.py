@@ -7,10 +7,11 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Mesh, Skeleton
 from sim.kinds.collider.fit_shape import FittedShape, fit_shape
-from sim.kinds.collider.place import rigid_frames
-from sim.kinds.collider.settings import LARGEST_SIZE, SMALLEST_SIZE, ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sim.maths.euler import degrees_from_matrix
+from sim.scene.places import rigid_frames
 from sim.scene.transform import Transform
+from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -135,16 +136,13 @@ def _extent(points: Float64) -> float:
 
 def _collider(bone: str, fitted: FittedShape) -> FittedCollider:
     size = np.clip(fitted.size, SMALLEST_SIZE, LARGEST_SIZE)
-    if fitted.shape is ColliderShape.CAPSULE:
+    if fitted.shape is SolidShape.CAPSULE:
         settings = ColliderSettings(
             shape=fitted.shape,
             radius=float(size[0]),
             length=float(np.clip(2.0 * size[1], None, LARGEST_SIZE)),
-            bone=bone,
         )
     else:
-        settings = ColliderSettings(
-            shape=fitted.shape, semi_axes=(float(size[0]), float(size[1]), float(size[2])), bone=bone
-        )
+        settings = ColliderSettings(shape=fitted.shape, semi_axes=(float(size[0]), float(size[1]), float(size[2])))
     x, y, z = fitted.centre.tolist()
     return FittedCollider(bone, settings, Transform(position=(x, y, z), rotation=degrees_from_matrix(fitted.rotation)))

@@ -11,9 +11,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.collider.settings import SMALLEST_SIZE, ColliderShape
 from sim.maths import quaternion
 from sim.solids.shapes import rounded_box_distance
+from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
@@ -37,13 +37,13 @@ class FittedShape:
 
     Attributes:
         shape: Capsule or ellipsoid.
-        size: As in `ColliderState`, shape (3,).
+        size: As in `Solid`, shape (3,).
         centre: shape (3,).
         rotation: points_from_shape, shape (3, 3).
         error: Mean distance of the points, those outside counted more, and a little of the sizes.
     """
 
-    shape: ColliderShape
+    shape: SolidShape
     size: Float64
     centre: Float64
     rotation: Float64
@@ -64,8 +64,8 @@ def fit_shape(points: Float64, weights: Float64, along: Float64 | None = None) -
         frames.append(_along(frames[0], along / np.linalg.norm(along)))
     capsules, ellipsoids = _capsule_starts(points, frames), _ellipsoid_starts(points, frames)
     found = (
-        _fit(ColliderShape.CAPSULE, _capsule_distance, capsules, points, share),
-        _fit(ColliderShape.ELLIPSOID, ellipsoid_distance_estimate, ellipsoids, points, share),
+        _fit(SolidShape.CAPSULE, _capsule_distance, capsules, points, share),
+        _fit(SolidShape.ELLIPSOID, ellipsoid_distance_estimate, ellipsoids, points, share),
     )
     return min(found, key=lambda fitted: fitted.error)
 
@@ -113,9 +113,7 @@ class _Objective:
         return mean + _BULK * float(sizes.sum())
 
 
-def _fit(
-    shape: ColliderShape, distance: Distance, starts: list[_Start], points: Float64, share: Float64
-) -> FittedShape:
+def _fit(shape: SolidShape, distance: Distance, starts: list[_Start], points: Float64, share: Float64) -> FittedShape:
     """The best fit of one shape, searched from the most promising start."""
     tries = [(_Objective(points, share, start.frame, distance), _parameters(start)) for start in starts]
     objective, parameters = min(tries, key=lambda tried: tried[0].error(tried[1]))

@@ -1,30 +1,19 @@
 """Settings of a collider: a solid that cloth and particles cannot enter.  Pure; knows neither physics nor OpenGL."""
 
-import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.params import Effect, Scale, Settings, param
+from sim.solids.state import SMALLEST_SIZE, SolidShape
 
-SMALLEST_SIZE = 1e-4
 LARGEST_SIZE = 1e4
 
 Length = Annotated[float, msgspec.Meta(ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
 Lengths = tuple[Length, Length, Length]
 
 
-class ColliderShape(enum.Enum):
-    """Form of a collider in its own frame, centred on the origin."""
-
-    PLANE = "plane"
-    SPHERE = "sphere"
-    ELLIPSOID = "ellipsoid"
-    CAPSULE = "capsule"
-    BOX = "box"
-
-
-class ColliderSettings(msgspec.Struct, frozen=True, kw_only=True):
+class ColliderSettings(Settings, frozen=True, kw_only=True):
     """A solid; the transform of its node places it in the world, or relative to the bone it rides on.
 
     The scale of the node multiplies the sizes: each its own axis for ellipsoid and box; a sphere that is scaled
@@ -32,10 +21,12 @@ class ColliderSettings(msgspec.Struct, frozen=True, kw_only=True):
     for its radius; a plane has no size.
     """
 
+    kind: ClassVar[str] = "collider"
+
     shape: Annotated[
-        ColliderShape,
+        SolidShape,
         param("Form: a plane is solid below its xz plane, a capsule stands along its y axis.", group="Shape"),
-    ] = ColliderShape.SPHERE
+    ] = SolidShape.SPHERE
     radius: Annotated[
         float,
         param("Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
@@ -66,21 +57,13 @@ class ColliderSettings(msgspec.Struct, frozen=True, kw_only=True):
         param("Part of the speed of an impact that a bounce gives back.", lo=0.0, hi=1.0, step=0.05, group="Surface",
               effect=Effect.STEP),
     ] = 0.0  # fmt: skip
-    bone_node: Annotated[
-        str, param("Model whose bone carries this collider; empty for none.", group="Bone", label="Model of the bone",
-                   role=Role.MODEL_NODE)
-    ] = ""  # fmt: skip
-    bone: Annotated[
-        str, param("Bone that carries this collider; its transform is then relative to the bone.", group="Bone",
-                   role=Role.BONE, source="bone_node")
-    ] = ""  # fmt: skip
 
 
-SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
-    ColliderShape.PLANE: (),
-    ColliderShape.SPHERE: ("radius",),
-    ColliderShape.ELLIPSOID: ("semi_axes",),
-    ColliderShape.CAPSULE: ("radius", "length"),
-    ColliderShape.BOX: ("half_sizes",),
+SIZES_OF_SHAPE: dict[SolidShape, tuple[str, ...]] = {
+    SolidShape.PLANE: (),
+    SolidShape.SPHERE: ("radius",),
+    SolidShape.ELLIPSOID: ("semi_axes",),
+    SolidShape.CAPSULE: ("radius", "length"),
+    SolidShape.BOX: ("half_sizes",),
 }
 """Parameters that matter for each shape; the others keep their values, so that trying a shape loses nothing."""

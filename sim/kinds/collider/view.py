@@ -12,9 +12,9 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.collider.place import Placement
-from sim.kinds.collider.settings import ColliderShape
 from sim.scene.scene import NodeId
 from sim.solids.outline import outline
+from sim.solids.state import SolidShape
 
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)
@@ -29,13 +29,13 @@ class Body:
     Attributes:
         node_id: Its node.
         faces: Its surface.
-        world_from_collider: Rigid placement, shape (4, 4).
+        world_from_solid: Rigid placement, shape (4, 4).
         colour: sRGB and the alpha of a face seen head on.
     """
 
     node_id: NodeId
     faces: VertexArray
-    world_from_collider: npt.NDArray[np.float64]
+    world_from_solid: npt.NDArray[np.float64]
     colour: tuple[float, float, float, float]
 
 
@@ -44,15 +44,15 @@ class ColliderBodies:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._made: dict[NodeId, tuple[tuple[ColliderShape, bytes], list[Buffer], VertexArray]] = {}
+        self._made: dict[NodeId, tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray]] = {}
 
     def bodies(self, placed: dict[NodeId, Placement], selected: NodeId | None) -> list[Body]:
         """What to draw for colliders where they are now, planes first, since everything lies in front of them."""
         for node_id in [node_id for node_id in self._made if node_id not in placed]:
             self._drop(node_id)
-        ordered = sorted(placed.items(), key=lambda item: item[1].shape is not ColliderShape.PLANE)
+        ordered = sorted(placed.items(), key=lambda item: item[1].shape is not SolidShape.PLANE)
         return [
-            Body(node_id, self._faces(node_id, place), place.world_from_collider, _colour(place, node_id == selected))
+            Body(node_id, self._faces(node_id, place), place.world_from_solid, _colour(place, node_id == selected))
             for node_id, place in ordered
         ]
 
@@ -93,11 +93,11 @@ class ColliderPass:
         """Draws into the bound framebuffer."""
         PipelineState(depth_write=False, blend="alpha", cull="back").apply(self._context)
         for body in bodies:
-            self._program["u_world_from_model"] = body.world_from_collider
+            self._program["u_world_from_model"] = body.world_from_solid
             self._program["u_colour"] = body.colour
             body.faces.draw(self._program)
 
 
 def _colour(place: Placement, selected: bool) -> tuple[float, float, float, float]:
     red, green, blue, alpha = _SELECTED if selected else _PLAIN
-    return red, green, blue, alpha * (_PLANE_SHARE if place.shape is ColliderShape.PLANE else 1.0)
+    return red, green, blue, alpha * (_PLANE_SHARE if place.shape is SolidShape.PLANE else 1.0)

@@ -6,6 +6,7 @@ import numpy.typing as npt
 from sim.gl.buffer import Buffer
 from sim.gl.capture_loop import CaptureSide
 from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import padded_count
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
@@ -57,7 +58,7 @@ class ScratchPool:
         context: Where they live.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, _library: ShaderLibrary | None = None) -> None:
         self._context = context
         self._spare: dict[int, CaptureSide] = {}
         self._users: dict[int, int] = {}
@@ -83,6 +84,12 @@ class ScratchPool:
         if not self._users[side.count]:
             self._spare.pop(side.count).release()
             del self._users[side.count]
+
+    def finish_step(self) -> None:
+        """What is spare stays so."""
+
+    def jump(self) -> None:
+        """What is spare stays so."""
 
     def release(self) -> None:
         """Delete the spare buffers; may be called twice."""

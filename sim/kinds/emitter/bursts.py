@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from sim.kinds.emitter.error import EmitterError
 from sim.scene.clock import STEP_TIME
+from sim.scene.params import SettingsError
 
 BURST_MAX = 16
 BURST_COUNT_MAX = 1 << 24
@@ -27,11 +27,11 @@ def parse_bursts(text: str) -> tuple[Burst, ...]:
     """Bursts of a text of `seconds:number` entries parted by blanks, sorted by time; a bare number is one at once.
 
     Raises:
-        EmitterError: Naming the entry that is wrong.
+        SettingsError: Naming the entry that is wrong.
     """
     entries = text.replace(",", " ").split()
     if len(entries) > BURST_MAX:
-        raise EmitterError(f"{len(entries)} bursts, at most {BURST_MAX} are allowed")
+        raise SettingsError(f"{len(entries)} bursts, at most {BURST_MAX} are allowed")
     return tuple(sorted((_burst(entry) for entry in entries), key=lambda burst: burst.moment))
 
 
@@ -40,9 +40,9 @@ def _burst(entry: str) -> Burst:
     try:
         seconds, number = float(moment or "0"), int(count)
     except ValueError:
-        raise EmitterError(f"burst {entry!r}: expected seconds:number, such as 1.5:300") from None
+        raise SettingsError(f"burst {entry!r}: expected seconds:number, such as 1.5:300") from None
     if not (0.0 <= seconds < math.inf):
-        raise EmitterError(f"burst {entry!r}: the time must be 0 or more seconds")
+        raise SettingsError(f"burst {entry!r}: the time must be 0 or more seconds")
     if not 1 <= number <= BURST_COUNT_MAX:
-        raise EmitterError(f"burst {entry!r}: the number must be 1 to {BURST_COUNT_MAX}")
+        raise SettingsError(f"burst {entry!r}: the number must be 1 to {BURST_COUNT_MAX}")
     return Burst(seconds / STEP_TIME, number)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.params import Effect, Role, Scale, Settings, param
 
 Length = Annotated[float, msgspec.Meta(ge=0.0, le=1e4)]
 Lengths = tuple[Length, Length, Length]
@@ -15,7 +15,7 @@ SHORTEST_LIFE = 1e-3
 
 
 class EmitterSource(enum.Enum):
-    """What particles come out of; vertices and faces are those of a skinned model as it moves."""
+    """What particles come out of; vertices and faces are those of the model that the emitter rides on, as it moves."""
 
     POINT = "point"
     SPHERE = "sphere"
@@ -46,15 +46,13 @@ class EmissionAim(enum.Enum):
     ANGLES = "yaw and pitch"
 
 
-class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
+class EmissionSettings(Settings, frozen=True, kw_only=True):
     """From where particles come and how they start."""
 
-    muted: Annotated[bool, param("Silence this emitter: it is neither simulated nor drawn.", group="Emission")] = False
-    solo: Annotated[bool, param("Silence every emitter that is not solo too.", group="Emission")] = False
     source: Annotated[
         EmitterSource,
         param(
-            "What particles come out of: a shape, or the vertices or the faces of a model.",
+            "What particles come out of: a shape, or the vertices or the faces of the model it rides on.",
             group="Source",
             effect=Effect.REBUILD,
         ),
@@ -74,20 +72,10 @@ class EmissionSettings(msgspec.Struct, frozen=True, kw_only=True):
         param("Edges of a box; the first one is also the length of a line.", unit="m", lo=0.0, hi=1e4, step=0.01,
               group="Source", label="Size", bounded=False),
     ] = (0.5, 0.5, 0.5)  # fmt: skip
-    model_node: Annotated[
-        str,
-        param("Model whose bone carries the emitter, or whose surface emits.", group="Source", label="Model",
-              role=Role.MODEL_NODE, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    bone: Annotated[
-        str,
-        param("Bone that carries the emitter; its transform is then relative to the bone.", group="Source",
-              role=Role.BONE, source="model_node", effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
     density_bone: Annotated[
         str,
         param("Bone whose weights say where the surface emits; empty for everywhere.", group="Source",
-              role=Role.BONE, source="model_node", effect=Effect.REBUILD),
+              role=Role.BONE, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     density_texture: Annotated[
         str,

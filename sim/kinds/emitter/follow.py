@@ -1,15 +1,12 @@
-"""SourceFollower: moves the source of an emitter with its node, its bone, or the model whose surface emits."""
+"""SourceFollower: moves the source of an emitter with its node, what that rides on, or the model that emits."""
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.scene_cloths import Figures
-from sim.kinds.collider.place import world_from_parent
+from sim.kinds.contract import World
 from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.source import emits_from_surface, rides_on_bone
-from sim.kinds.model.character import Character
 from sim.maths.transform import node_matrix
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Attachment, Node
 from sim.skin.trail import SurfaceTrail
 from sim.solids.scene_solids import Solids
 
@@ -26,48 +23,43 @@ class SourceFollower:
         self._last: Float64 | None = None
         self._node: Node | None = None
         self._own: Float64 = np.eye(4)
-        self._carrier: tuple[Character | None, str] = (None, "")
+        self._carrier: tuple[object, Attachment] = (None, Attachment())
 
     def jump(self) -> None:
         """Time jumped: the next step begins where it ends, so that nothing is born with the speed of the jump."""
         self._last = None
 
-    def inputs(
-        self, scene: Scene, node: Node, figures: Figures, trail: SurfaceTrail | None, solids: Solids
-    ) -> EmitterInputs:
+    def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, solids: Solids) -> EmitterInputs:
         """What acts on an emitter during the step that ends with the figures as they stand now."""
-        end = self._frame(scene, node, figures, trail)
+        end = self._frame(node, world, trail)
         start = end if self._last is None else self._last
         self._last = end
-        return EmitterInputs(
-            world_from_start=start,
-            world_from_end=end,
-            colliders=solids.texture,
-            collider_count=solids.count,
-            collider_layout=solids.layout,
-            collider_shapes=solids.shapes,
-            surface=None if trail is None else trail.motion(),
-            world_from_aim=None if trail is None else self._own,
-        )
+        surface, aim = (None, None) if trail is None else (trail.motion(), self._aim(node, world))
+        return EmitterInputs(start, end, solids, surface, aim)
 
-    def rest(self, scene: Scene, node: Node, figures: Figures, trail: SurfaceTrail | None) -> EmitterInputs:
+    def rest(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
         """What the formula of time alone takes: the source as it is now, without a motion."""
-        frame = self._frame(scene, node, figures, trail)
+        frame = self._frame(node, world, trail)
         if trail is None:
             return EmitterInputs(frame, frame)
-        return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=self._own)
+        return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=self._aim(node, world))
 
-    def _frame(self, scene: Scene, node: Node, figures: Figures, trail: SurfaceTrail | None) -> Float64:
+    def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
+        """A step that ended with the figures as they stand now was restored."""
+        self._last = self._frame(node, world, trail)
+
+    def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
         """World from the source now; the very same array while nothing moves it."""
-        settings = node.emitter
-        assert settings is not None
         if node is not self._node:
             self._node, self._own = node, node_matrix(node.transform)
-        carrier = trail.figure if trail else figures.get(settings.model_node) if rides_on_bone(settings) else None
-        bone = settings.bone if carrier is not None and not emits_from_surface(settings) else ""
-        if self._carrier != (carrier, bone):
-            self._carrier = carrier, bone
+        carrier = (world.figures.get(node.attachment.node), node.attachment)
+        if self._carrier != carrier:
+            self._carrier = carrier
             self.jump()
         if trail is not None:
             return trail.figure.world_from_model
-        return self._own if carrier is None else world_from_parent(scene, figures, node) @ self._own
+        return world.places.world_from_parent(node) @ self._own if node.attachment.node else self._own
+
+    def _aim(self, node: Node, world: World) -> Float64:
+        """Axes of the directions that do not follow the normals of a surface."""
+        return world.places.world_from_node(node)

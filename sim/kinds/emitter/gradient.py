@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.error import EmitterError
 from sim.kinds.emitter.settings import STOP_MAX, EmitterSettings
+from sim.scene.params import SettingsError
 
 Float32 = npt.NDArray[np.float32]
 
@@ -15,12 +15,12 @@ TABLE_SIZE = 256
 
 
 def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
-    """Raises EmitterError unless there are 1 to 32 stops whose places do not fall."""
+    """Raises SettingsError unless there are 1 to 32 stops whose places do not fall."""
     if not 1 <= len(stops) <= STOP_MAX:
-        raise EmitterError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
+        raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
     places = [stop[0] for stop in stops]
     if any(later < earlier for earlier, later in itertools.pairwise(places)):
-        raise EmitterError(f"{name}: the stops must be in the order of their places")
+        raise SettingsError(f"{name}: the stops must be in the order of their places")
 
 
 def values_at(stops: Sequence[Sequence[float]], places: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -35,7 +35,7 @@ def life_table(settings: EmitterSettings) -> Float32:
     Texel i stands for the share i / (TABLE_SIZE - 1) of the life.
 
     Raises:
-        EmitterError: For stops that are out of order.
+        SettingsError: For stops that are out of order.
     """
     places = np.linspace(0.0, 1.0, TABLE_SIZE)
     out = np.zeros((2, TABLE_SIZE, 4), np.float32)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record
-from sim.kinds.collider.settings import ColliderShape
 from sim.kinds.emitter.buffers import PARTICLE, QUAD
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.solids.layout import ANY_ORDER, ColliderLayout
-from sim.solids.state import ColliderState
+from sim.solids.layout import ANY_ORDER, SolidLayout
+from sim.solids.scene_solids import ANY_SHAPE, Shapes
+from sim.solids.state import SolidShape
 
 SOURCES = {
     EmitterSource.POINT: 0,
@@ -24,10 +24,6 @@ SOURCES = {
 }
 AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
 RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
-
-Shapes = frozenset[ColliderShape]
-
-ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 NO_DEFINES: Mapping[str, object] = {}
 
@@ -60,7 +56,7 @@ class Features:
     drag: bool = False
     whirls: bool = False
     attractor: bool = False
-    layout: ColliderLayout = ANY_ORDER
+    layout: SolidLayout = ANY_ORDER
     others: int = 0
     search: bool = False
     ellipsoids: bool = True
@@ -86,13 +82,8 @@ class Features:
         return defines
 
 
-def shapes_of(states: Sequence[ColliderState], layout: ColliderLayout) -> Shapes:
-    """Shapes of the colliders beside the planes in front."""
-    return frozenset(state.shape for state in states[layout.planes :])
-
-
 def features_of(
-    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
+    settings: EmitterSettings, collider_count: int, layout: SolidLayout, shapes: Shapes = ANY_SHAPE
 ) -> Features:
     """What a step with these settings and colliders needs."""
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
@@ -109,8 +100,8 @@ def features_of(
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
-        ellipsoids=ColliderShape.ELLIPSOID in shapes,
-        balls=shapes == {ColliderShape.SPHERE},
+        ellipsoids=SolidShape.ELLIPSOID in shapes,
+        balls=shapes == {SolidShape.SPHERE},
     )
 
 

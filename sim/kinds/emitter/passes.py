@@ -15,11 +15,12 @@ from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.births import Segment
 from sim.kinds.emitter.block import EmitterBlock
 from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.kernels import EmitterKernels, Features, Shapes, features_of
+from sim.kinds.emitter.kernels import EmitterKernels, Features, features_of
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.curl_noise import pattern_at
 from sim.scene.clock import STEP_TIME
-from sim.solids.layout import ColliderLayout
+from sim.solids.layout import SolidLayout
+from sim.solids.scene_solids import Shapes
 
 UInt32 = npt.NDArray[np.uint32]
 
@@ -47,7 +48,7 @@ class EmitterPasses:
         """Take what stays the same from step to step."""
         self._settings = settings
         self._block.set_settings(settings)
-        self._features: tuple[tuple[int, ColliderLayout, Shapes], Features] | None = None
+        self._features: tuple[tuple[int, SolidLayout, Shapes], Features] | None = None
 
     def set_births(self, segments: Sequence[Segment], origin: float) -> None:
         """Births of a span, whose moments count from `origin` [steps since the start]."""
@@ -99,8 +100,8 @@ class EmitterPasses:
             self._faces[0].release()
 
     def _features_of(self, inputs: EmitterInputs) -> Features:
-        count = inputs.collider_count if inputs.colliders is not None else 0
-        key = (count, inputs.collider_layout, inputs.collider_shapes)
+        solids = inputs.solids
+        key = (solids.count if solids else 0, solids.layout, solids.shapes)
         if self._features is None or self._features[0] != key:
             self._features = key, features_of(self._settings, *key)
         return self._features[1]
@@ -108,7 +109,7 @@ class EmitterPasses:
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
         program = kernel.program
         if features.response:
-            program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
+            program["u_colliders"], program["u_collider_count"] = inputs.solids.texture, inputs.solids.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
             self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)

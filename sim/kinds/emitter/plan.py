@@ -3,11 +3,10 @@
 from sim.kinds.emitter.births import Schedule, capacity_needed
 from sim.kinds.emitter.bursts import parse_bursts
 from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.error import EmitterError
 from sim.kinds.emitter.gradient import check_stops
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import ParamError, check, params_of
+from sim.scene.params import ParamError, SettingsError, check, params_of
 
 STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 
@@ -16,11 +15,11 @@ def schedule_of(settings: EmitterSettings) -> Schedule:
     """Who is born when.  An emitter that is always full has no schedule of its own: a stateless one takes the mean.
 
     Raises:
-        EmitterError: For bursts that cannot be read, or come again within a step.
+        SettingsError: For bursts that cannot be read, or come again within a step.
     """
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
-        raise EmitterError(
+        raise SettingsError(
             f"burst period = {settings.burst_period:g} s: must be 0 or at least a step, {STEP_TIME:.4f} s"
         )
     rate = settings.rate if settings.mode is EmissionMode.RATE else 0.0
@@ -33,7 +32,7 @@ def slots_needed(settings: EmitterSettings) -> int:
     """Capacity below which particles lose their slots while they live.
 
     Raises:
-        EmitterError: For bursts that cannot be read.
+        SettingsError: For bursts that cannot be read.
     """
     if settings.mode is EmissionMode.FULL:
         return settings.capacity
@@ -44,7 +43,7 @@ def starvation(settings: EmitterSettings) -> str:
     """Warning of an emitter whose capacity is too small, with the number that it needs; "" for none.
 
     Raises:
-        EmitterError: For bursts that cannot be read.
+        SettingsError: For bursts that cannot be read.
     """
     needed = slots_needed(settings)
     if needed <= settings.capacity:
@@ -53,14 +52,14 @@ def starvation(settings: EmitterSettings) -> str:
 
 
 def check_emitter(settings: EmitterSettings) -> None:
-    """Raises EmitterError, one line that names the setting, for what no emitter can be made of."""
+    """Raises SettingsError, one line that names the setting, for what no emitter can be made of."""
     for record in params_of(EmitterSettings):
         try:
             check(EmitterSettings, record.name, getattr(settings, record.name))
         except ParamError as error:
-            raise EmitterError(str(error)) from None
+            raise SettingsError(str(error)) from None
     if settings.mode is EmissionMode.BURST and not parse_bursts(settings.bursts):
-        raise EmitterError("bursts: an emitter of bursts alone needs at least one, such as 0:100")
+        raise SettingsError("bursts: an emitter of bursts alone needs at least one, such as 0:100")
     schedule_of(settings)
     for name in STOPS:
         check_stops(getattr(settings, name), name.replace("_", " "))

@@ -102,7 +102,7 @@ def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
 
 
 KEPT_FIELDS: tuple[str, ...] = (
-    "muted", "solo", "model_node", "bone", "density_bone", "density_texture", "seed", "attractor",
+    "density_bone", "density_texture", "seed", "attractor",
 )  # fmt: skip
 """What a preset leaves as it is: places, not manners."""
 

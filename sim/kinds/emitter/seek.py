@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.system import EmitterSystem
 
 
 def seek(
-    system: EmitterSystem,
+    system: Emitter,
     step_count: int,
     inputs_of: Callable[[int], EmitterInputs],
     *,

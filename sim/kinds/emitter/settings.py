@@ -1,7 +1,7 @@
 """Settings of a particle emitter: emission, motion, collision and look.  Pure; knows no OpenGL."""
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -55,6 +55,8 @@ class Blending(enum.Enum):
 
 class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     """A source of particles, and what becomes of them."""
+
+    kind: ClassVar[str] = "emitter"
 
     gravity: Annotated[
         Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Motion", bounded=False)

@@ -1,18 +1,16 @@
-"""Where the source of an emitter is: its node, the bone it rides on, or the model whose surface emits."""
+"""What the source of an emitter lacks, and the boxes around it and around most of what comes out of it."""
 
 import functools
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
-from sim.kinds.collider.place import Figure, world_from_bone, world_from_parent
 from sim.kinds.emitter.constants import pace_of
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.transform import node_matrix
-from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.places import Figure, Figures, Places
+from sim.scene.scene import Node, Scene
 
 Float64 = npt.NDArray[np.float64]
 
@@ -25,42 +23,21 @@ def emits_from_surface(settings: EmitterSettings) -> bool:
     return settings.source in SURFACE_SOURCES
 
 
-def rides_on_bone(settings: EmitterSettings) -> bool:
-    """Whether a bone is to carry the source."""
-    return not emits_from_surface(settings) and bool(settings.model_node and settings.bone)
-
-
-def source_frame(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> Float64:
-    """Placement world_from_source (4, 4) of an emitter that does not emit from a surface, as the figures stand now.
-
-    On a bone its transform is relative to `world_from_bone`; where that is missing, to the world.
-    """
-    if node.emitter is None or not rides_on_bone(node.emitter):
-        return node_matrix(node.transform)
-    return world_from_parent(scene, figures, node) @ node_matrix(node.transform)
-
-
-def missing_source(scene: Scene, figures: Mapping[NodeId, Figure], node: Node) -> str:
+def missing_source(scene: Scene, figures: Figures, places: Places, node: Node) -> str:
     """What an emitter lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
-    settings, label = node.emitter, node.name or node.id
-    if settings is None or not (emits_from_surface(settings) or rides_on_bone(settings)):
-        return ""
-    on_skin = emits_from_surface(settings)
-    if not scene.has(settings.model_node) or scene.node(settings.model_node).model is None:
-        if on_skin:
-            return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
-        return f"{label}: the model whose bone carries it is not in the scene; it stays where its own transform puts it"
-    figure, name = figures.get(settings.model_node), scene.node(settings.model_node).name or settings.model_node
+    settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
+    assert isinstance(settings, EmitterSettings)
+    if not emits_from_surface(settings):
+        return places.missing(node)
+    if carrier is None or not carrier.settings.is_figure:
+        return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
+    figure = figures.get(carrier.id)
     if figure is None:
         return ""
-    if on_skin:
-        mesh = figure.model.mesh
-        count = mesh.triangle_count if settings.source is EmitterSource.FACES else mesh.vertex_count
-        what = "surface" if settings.source is EmitterSource.FACES else "vertices"
-        return "" if count else f"{label}: {name} has no {what} to emit from; nothing comes out of it"
-    if world_from_bone(scene, figures, settings.model_node, settings.bone) is None:
-        return f"{label}: {name} has no bone {settings.bone!r} to carry it; it stays where its own transform puts it"
-    return ""
+    mesh = figure.model.mesh
+    count = mesh.triangle_count if settings.source is EmitterSource.FACES else mesh.vertex_count
+    what = "surface" if settings.source is EmitterSource.FACES else "vertices"
+    return "" if count else f"{label}: {carrier.name or carrier.id} has no {what} to emit from; nothing comes out of it"
 
 
 def missing_density(figure: Figure, name: str, settings: EmitterSettings) -> str:

@@ -1,290 +1,202 @@
-"""EmitterSystem: the particles of one emitter on the GPU, one pass for each substep.
+"""EmitterSystem: the particles of a node, made, followed and stepped as the scene has it, or shown at any moment."""
 
-It knows neither scene nor viewport; the caller makes the context current and hands over the source as it moves.
-"""
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.gl.buffer import Buffer
-from sim.gl.capture_loop import CaptureRun
+from sim.figures.character import Character
+from sim.figures.placement import texture_origin_bottom
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.texture import BufferTexture
-from sim.kinds.emitter.births import Schedule, slot_ranges
-from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
-from sim.kinds.emitter.count import Census, ParticleCount
-from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionMode
-from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.passes import EmitterPasses, substeps_of
-from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
-from sim.kinds.emitter.room import check_room
+from sim.kinds.contract import Array, Services, StepInputs, World
+from sim.kinds.emitter.buffers import ScratchPool
+from sim.kinds.emitter.emission import EmitterSource
+from sim.kinds.emitter.emitter import Emitter
+from sim.kinds.emitter.follow import SourceFollower
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, changed_effects
+from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
+from sim.scene.scene import Node
+from sim.skin.tables import SurfaceTables, TableKey
+from sim.skin.trail import SkinTrails
 
 UInt32 = npt.NDArray[np.uint32]
 
 
 class EmitterSystem:
-    """The particles of one emitter.
-
-    Args:
-        context: Where they live.
-        library: Where programs come from.
-        settings: What to build.
-        faces: Table of a surface that emits, see `sim.skin.surface_table`.
-        pool: Spare buffers that emitters share; one of its own by default.
+    """The simulation of one node.
 
     Attributes:
-        settings: As applied last.
-        step_count: Steps since the start.
-        born: Particles born since the start; for one that is always full its capacity, once it runs.
-        alive: How many lived at the last count, see `poll`.
-        halted: Why the particles stand still, or "" while they can move.
-        warning: What the capacity is too small for, or "".
-        faces: Table of the surface that emits, as given last.
-
-    Raises:
-        EmitterError: If no emitter can be made of the settings.
+        emitter: Its particles; None until they can be made, and while the surface that emits is missing.
+        problems: Lines that the user should know; the reader clears it.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        settings: EmitterSettings,
-        *,
-        faces: UInt32 | None = None,
-        pool: ScratchPool | None = None,
-    ) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._own_pool = ScratchPool(context) if pool is None else None
-        self._pool = pool if pool is not None else self._own_pool
-        self._built = False
-        self.rebuild(settings, faces)
+        self.emitter: Emitter | None = None
+        self.problems: list[str] = []
+        self._node: Node | None = None
+        self._key: tuple[object, ...] = ()
+        self._told: list[str] = []
+        self._follower = SourceFollower()
+        self._services: Services | None = None
 
-    # --- the four verbs -------------------------------------------------------------------------------
+    @property
+    def is_ready(self) -> bool:
+        """Whether the emitter exists."""
+        return self.emitter is not None
 
-    def rebuild(self, settings: EmitterSettings, faces: UInt32 | None = None) -> None:
-        """Make everything anew; on an error the emitter stays as it was.
+    @property
+    def has_state(self) -> bool:
+        """Whether its particles are more than a formula of time."""
+        return self.emitter is not None and not self.emitter.settings.stateless
 
-        Raises:
-            EmitterError: If no emitter can be made of the settings.
-        """
-        check_emitter(settings)
-        check_room(self._context, settings, faces)
-        self.release()
-        self._side = self._pool.open(padded_slots(settings.capacity))
-        used = faces if settings.source in SURFACE_SOURCES else None
-        self._passes = EmitterPasses(self._context, self._library, used)
-        self._count = ParticleCount(self._context, self._library, settings.capacity)
-        self._built, self.faces = True, faces
-        self._take(settings)
-        self.reset()
+    @property
+    def halted(self) -> str:
+        """Why it stands still, or "" while it can move."""
+        return self.emitter.halted if self.emitter is not None else ""
 
-    def reset(self) -> None:
-        """Back to the start: nobody is born yet."""
-        self._clear()
-        self._schedule: Schedule = schedule_of(self.settings)
-        self.step_count = self.born = self.alive = 0
-        self.halted = ""
+    @property
+    def warning(self) -> str:
+        """What the capacity is too small for, or ""."""
+        return self.emitter.warning if self.emitter is not None else ""
 
-    def step(self, inputs: EmitterInputs = NO_INPUTS) -> bool:
-        """Advance by one step of `STEP_TIME`, at whose end the source and the colliders stand as given.
+    def apply(self, node: Node, world: World) -> None:
+        """Takes the node; what emits from a surface waits for its model."""
+        settings = node.settings
+        assert isinstance(settings, EmitterSettings)
+        figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
+        key = (node, figure, carrier, pixels)
+        if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
+            return
+        self._node, self._key = node, key
+        self._warn(node, world)
+        self._services = world.services
+        faces = None
+        if emits_from_surface(settings):
+            if figure is None or carrier is None or not figure.model.mesh.vertex_count:
+                self._drop()
+                return
+            assert isinstance(figure, Character)
+            bottom_up = texture_origin_bottom(carrier.settings, figure.model)
+            vertices = settings.source is EmitterSource.VERTICES
+            wanted = TableKey(figure.model, vertices, settings.density_bone, pixels, bottom_up)
+            faces = self._services.get(SurfaceTables).table(self, wanted)
+        else:
+            world.services.get(SurfaceTables).forget(self)
+        self._take(settings, faces, world)
+        world.services.get(SkinTrails).follow(self, figure if faces is not None else None)
 
-        Returns:
-            Whether it did; one that is halted does not.
-        """
-        if self.halted:
-            return False
-        if self.settings.stateless:
-            self.show(self.step_count + 1, inputs)
-            return True
-        start = self.step_count
-        self.step_count += 1
-        self._is_clear = False
-        if not self._is_always_full:
-            self._passes.set_births(self._schedule.segments(start, self.step_count), start)
-        runs = self._runs(start)
-        if self.slot_count and self._passes.has_source(inputs):
-            self._side = self._passes.move(self._side, self._pool.swap, inputs, runs, start * STEP_TIME)
-        return True
+    def step(self, inputs: StepInputs) -> None:
+        """Advances by one step, at whose end the figures stand as they do now."""
+        assert self.emitter is not None
+        assert self._node is not None
+        world = inputs.world
+        trail = world.services.get(SkinTrails).of(self)
+        self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.solids))
 
     def rest(self) -> None:
-        """Let a step pass in silence: who would be born in it is not, and who lived is gone.
+        """Nobody is born in a silent step, and who lived is gone."""
+        if self.emitter is not None:
+            self.emitter.rest()
+        self._follower.jump()
 
-        The next step bears the very particles that it would have borne otherwise.
-        """
-        self.step_count += 1
-        self.halted, self.alive = "", 0
-        self.born = 0 if self._is_always_full else self._schedule.births_before(self.step_count)
-        if not self._is_clear:
-            self._clear()
+    def reset(self) -> None:
+        """Back to the start."""
+        if self.emitter is not None:
+            self.emitter.reset()
+        self._follower.jump()
 
-    def release(self) -> None:
-        """Delete everything; may be called twice."""
-        if not self._built:
-            return
-        self._pool.close(self._side)
-        if self._own_pool is not None:
-            self._own_pool.release()
-        self._passes.release()
-        self._count.release()
-        self._built = False
+    def jump(self, world: World) -> None:  # noqa: ARG002
+        """The source takes its new place without a speed."""
+        self._follower.jump()
 
-    # --- time -----------------------------------------------------------------------------------------
+    def show(self, moment: int, world: World) -> None:
+        """Shows a moment of an emitter without a state."""
+        if self.emitter is not None and self._node is not None:
+            self.emitter.show(moment, self._follower.rest(self._node, world, world.services.get(SkinTrails).of(self)))
 
-    def show(self, step_count: int, inputs: EmitterInputs = NO_INPUTS) -> None:
-        """Write the state of a stateless emitter at any step; the source counts as at rest where it is at the end.
+    def poll(self, now: float) -> None:
+        """Counts, and looks whether particles left the world; waits for nothing."""
+        if self.emitter is not None and self._node is not None:
+            with self._context.timers.scope("count", self._node.name or self._node.id):
+                self.emitter.poll(now)
 
-        One that is halted stays as it is.
-        """
-        if self.halted:
-            return
-        self.step_count = step_count
-        self.born = self._schedule.births_before(step_count)
-        self._is_clear = False
-        since = step_count - self.settings.longest_life / STEP_TIME - 1.0
-        self._passes.set_births(self._schedule.segments(max(since, 0.0), step_count), step_count)
-        if self.slot_count and self._passes.has_source(inputs):
-            self._passes.show(self._side, inputs, self.slot_count)
-
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        return self.step_count * STEP_TIME
-
-    # --- changes --------------------------------------------------------------------------------------
-
-    def apply(self, settings: EmitterSettings, faces: UInt32 | None = None) -> Effect:
-        """Take new settings at the cost that their declarations name; returns that cost.
-
-        Args:
-            settings: All of them.
-            faces: Table of the surface, for changes that rebuild.
-
-        Raises:
-            EmitterError: If no emitter can be made of them; everything stays as it was.
-        """
-        effects = changed_effects(self.settings, settings)
-        if not effects:
-            return Effect.VIEW
-        if Effect.REBUILD in effects:
-            self.rebuild(settings, faces)
-            return Effect.REBUILD
-        check_emitter(settings)
-        changes_rate = settings.rate != self.settings.rate
-        self._take(settings)
-        if Effect.RESET in effects:
-            self.reset()
-            return Effect.RESET
-        if changes_rate and settings.mode is EmissionMode.RATE:
-            self._schedule = self._schedule.with_rate(settings.rate, self.step_count)
-        return Effect.STEP if Effect.STEP in effects else Effect.VIEW
+    def check(self) -> None:
+        """Counts, and halts if particles left the world; waits for the GPU."""
+        if self.emitter is not None:
+            self.emitter.count()
 
     def resume(self) -> None:
-        """Let a halted emitter go on without the particles that left the world."""
-        if self.halted:
-            records = self.buffer.read()
-            records["position"][records["position"][:, 3] < BROKEN_BELOW, 3] = DEAD
-            self.buffer.write(records)
-            self.halted = ""
-            self._count.forget()
+        """Goes on without the particles that left the world."""
+        if self.emitter is not None:
+            self.emitter.resume()
 
-    # --- what is drawn --------------------------------------------------------------------------------
+    def arrays(self) -> Mapping[str, Array]:
+        """Particles by slot."""
+        if self.emitter is None:
+            return {}
+        shape = (self.emitter.settings.capacity, 3)
+        return {
+            "positions": Array(lambda: self._slots("position"), shape, np.float32, "points"),
+            "velocities": Array(lambda: self._slots("velocity"), shape, np.float32, "velocities"),
+        }
 
-    @property
-    def buffer(self) -> Buffer:
-        """Records of `PARTICLE`, one a slot; another buffer after every step."""
-        return self._side.buffer
+    def state(self) -> bytes:
+        """Particles, and how many were born when."""
+        assert self.emitter is not None
+        return self.emitter.snapshot()
 
-    @property
-    def state(self) -> BufferTexture:
-        """The same, two texels a slot; another texture after every step."""
-        return self._side.texture
+    def restore(self, state: bytes, world: World) -> None:
+        """Goes back to a step."""
+        assert self.emitter is not None
+        assert self._node is not None
+        self.emitter.go_back(state)
+        self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
 
-    @property
-    def slot_count(self) -> int:
-        """Slots that were used so far; those after them hold nothing."""
-        return min(self.born, self.settings.capacity)
+    def release(self) -> None:
+        """Deletes everything; may be called twice."""
+        self._drop()
 
-    @property
-    def look_uniforms(self) -> dict[str, object]:
-        """Arguments `emitter` and `spans` of shaders/emitter/shown.glsl, as `u_emitter` (uvec2) and `u_spans`."""
-        settings = self.settings
-        spans = (settings.lifetime / STEP_TIME, settings.lifetime_variance, settings.size, settings.size_variance)
-        return {"u_emitter": (settings.seed, settings.capacity), "u_spans": spans}
+    def _take(self, settings: EmitterSettings, faces: UInt32 | None, world: World) -> None:
+        if self.emitter is None:
+            pool = world.services.get(ScratchPool)
+            self.emitter = Emitter(self._context, self._library, settings, faces=faces, pool=pool)
+            self._follower = SourceFollower()
+        elif self.emitter.faces is not faces:
+            self.emitter.rebuild(settings, faces)
+        else:
+            self.emitter.apply(settings, faces)
 
-    # --- what is known --------------------------------------------------------------------------------
+    def _slots(self, field: str) -> npt.NDArray[Any]:
+        """One vector of every slot, shape (capacity, 3), NaN for the dead."""
+        assert self.emitter is not None
+        out = np.full((self.emitter.settings.capacity, 3), np.nan, np.float32)
+        records = self.emitter.read()
+        alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
+        out[alive] = records[field][alive, :3]
+        return out
 
-    @property
-    def born_per_second(self) -> float:
-        """Births a second that the stream has now; without bursts."""
-        return self._schedule.per_step / STEP_TIME
+    def _warn(self, node: Node, world: World) -> None:
+        """Tells once what the emitter lacks that its settings name, and again when it lacks it anew."""
+        settings = node.settings
+        assert isinstance(settings, EmitterSettings)
+        lines = [line for line in (missing_source(world.scene, world.figures, world.places, node),) if line]
+        figure = world.figures.get(node.attachment.node)
+        if emits_from_surface(settings) and figure is not None and not lines:
+            name = world.scene.node(node.attachment.node).name or node.attachment.node
+            missing = missing_density(figure, name, settings)
+            lines += [f"{node.name or node.id}: {missing}"] if missing else []
+        self.problems += [line for line in lines if line not in self._told]
+        self._told = lines
 
-    @property
-    def needed_capacity(self) -> int:
-        """Slots it takes that nobody's life is cut short."""
-        return slots_needed(self.settings)
-
-    def poll(self, now: float) -> bool:
-        """Look for a new `alive` without waiting, and halt if particles left the world; returns whether there is one.
-
-        Args:
-            now: Monotonic time [s]; counts are asked for a few times a second.
-        """
-        found = self._count.poll()
-        if found is not None:
-            self._note(found)
-        if self.slot_count and not self._is_clear:
-            self._count.request(self.state, self.slot_count, now)
-        return found is not None
-
-    def count(self) -> int:
-        """How many live now, and halt if particles left the world; waits for the GPU."""
-        self.alive = 0
-        if self.slot_count and not self._is_clear:
-            self._note(self._count.read(self.state, self.slot_count))
-        return self.alive
-
-    def read(self) -> npt.NDArray[np.void]:
-        """Records of `PARTICLE` of the slots used so far; waits for the GPU."""
-        return self.buffer.read(count=self.slot_count)
-
-    # --- parts ----------------------------------------------------------------------------------------
-
-    @property
-    def _is_always_full(self) -> bool:
-        return self.settings.mode is EmissionMode.FULL and not self.settings.stateless
-
-    def _take(self, settings: EmitterSettings) -> None:
-        self.settings = settings
-        self.warning = starvation(settings)
-        self._passes.set_settings(settings)
-        self._substeps = substeps_of(settings)
-
-    def _clear(self) -> None:
-        self._side.buffer.fill(dead_records(min(self.settings.capacity, FILLED_AT_ONCE)))
-        self._is_clear = True
-        self._count.forget()
-
-    def _note(self, census: Census) -> None:
-        self.alive = census.alive
-        if census.broken and not self.halted:
-            self.halted = (
-                f"stopped at {self.time:.2f} s: {census.broken} particles left the world;"
-                " weaker forces or slower starts keep them in it"
-            )
-
-    def _runs(self, start: int) -> list[CaptureRun]:
-        """Who moves and who is born in every substep of the step that begins after `start` steps."""
-        capacity = self.settings.capacity
-        if self._is_always_full:
-            self.born = capacity
-            return [CaptureRun(values, capacity) for values in self._substeps]
-        runs = []
-        for values in self._substeps:
-            before, self.born = self.born, self._schedule.births_before(start + values[1])
-            runs.append(CaptureRun(values, min(before, capacity), slot_ranges(before, self.born, capacity)))
-        return runs
+    def _drop(self) -> None:
+        if self._services is not None:
+            self._services.get(SurfaceTables).forget(self)
+            self._services.get(SkinTrails).follow(self, None)
+        if self.emitter is not None:
+            self.emitter.release()
+            self.emitter = None

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sim.assets.model import Bounds
 from sim.gl.context import Context
 from sim.gl.texture import Texture2D
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
-from sim.kinds.emitter.system import EmitterSystem
 from sim.render.gradient_texture import GradientTexture
 from sim.scene.scene import NodeId
 
@@ -33,7 +33,7 @@ class EmitterView:
         life: Colour, opacity and size over the life.
     """
 
-    def __init__(self, context: Context, node_id: NodeId, system: EmitterSystem) -> None:
+    def __init__(self, context: Context, node_id: NodeId, system: Emitter) -> None:
         self.node_id, self.system = node_id, system
         self.name = node_id
         self.bounds: Bounds | None = None

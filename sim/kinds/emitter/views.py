@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.context import Context
-from sim.kinds.emitter.system import EmitterSystem
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.view import EmitterView
 from sim.scene.scene import NodeId
 
@@ -23,7 +23,7 @@ class EmitterViews:
         self._context = context
         self._views: dict[NodeId, EmitterView] = {}
 
-    def follow(self, systems: Mapping[NodeId, EmitterSystem], images: Mapping[Path, npt.NDArray[np.uint8]]) -> None:
+    def follow(self, systems: Mapping[NodeId, Emitter], images: Mapping[Path, npt.NDArray[np.uint8]]) -> None:
         """Makes and deletes views, and gives each its picture; images are by the path that settings name."""
         for node_id, view in list(self._views.items()):
             if systems.get(node_id) is not view.system:

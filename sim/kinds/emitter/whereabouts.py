@@ -7,36 +7,32 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
+from sim.figures.character import Character
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box, source_frame
-from sim.kinds.model.character import Character
-from sim.maths.transform import node_matrix
-from sim.scene.scene import Node, NodeId, Scene
+from sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
+from sim.scene.places import Places
+from sim.scene.scene import Node, NodeId
 
 Float64 = npt.NDArray[np.float64]
 
 
-def emitter_placement(scene: Scene, figures: Mapping[NodeId, Character], node: Node) -> Float64:
+def emitter_placement(places: Places, figures: Mapping[NodeId, Character], node: Node) -> Float64:
     """Placement world_from_source (4, 4) of an emitter as the figures stand now, read-only.
 
     One that emits from a surface is shown with the axes of its own node in the middle of the model.
     """
-    assert node.emitter is not None
-    if not emits_from_surface(node.emitter):
-        return source_frame(scene, figures, node)
-    own, figure = node_matrix(node.transform), figures.get(node.emitter.model_node)
-    if figure is None:
+    own, figure = places.world_from_node(node), figures.get(node.attachment.node)
+    if figure is None or not emits_from_surface(node.settings):
         return own
     moved, box = own.copy(), figure.bounds()
     moved[:3, 3] = (box.lo + box.hi) / 2.0
     return moved
 
 
-def emitter_bounds(
-    figures: Mapping[NodeId, Character], settings: EmitterSettings, world_from_source: Float64
-) -> Bounds:
+def emitter_bounds(figures: Mapping[NodeId, Character], node: Node, world_from_source: Float64) -> Bounds:
     """Box in the world [m] around the source of an emitter at its placement and most of what comes out of it."""
-    figure = figures.get(settings.model_node) if emits_from_surface(settings) else None
+    settings = node.settings
+    figure = figures.get(node.attachment.node) if emits_from_surface(settings) else None
     if figure is None:
         return _box_at(settings, world_from_source.tobytes())
     return emitter_box(settings, figure.bounds(), world_from_source)

@@ -1,15 +1,15 @@
 """Settings of a light.  Pure; knows no OpenGL."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-import msgspec
-
-from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.vectors import Colour
 
 
-class LightSettings(msgspec.Struct, frozen=True, kw_only=True):
+class LightSettings(Settings, frozen=True, kw_only=True):
     """A point light whose intensity falls with the square of the distance; it casts the shadow."""
+
+    kind: ClassVar[str] = "light"
 
     colour: Annotated[Colour, param("Colour of the light.", role=Role.COLOUR, effect=Effect.VIEW)] = (
         1.0,

@@ -3,14 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.character import Character
+from sim.figures.prepared import PreparedModel
+from sim.figures.settings import DoubleSided, ModelSettings, section_list
+from sim.figures.skeleton_lines import BoneSegments
+from sim.figures.skinning import upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
-from sim.kinds.model.character import Character
-from sim.kinds.model.prepared import PreparedModel
-from sim.kinds.model.settings import DoubleSided, ModelSettings, section_list
-from sim.kinds.model.skeleton_lines import BoneSegments
-from sim.kinds.model.skinning import upload_skinning
 from sim.render.detail_pass import Detail
 from sim.render.mesh_pass import Scalar, Surface
 from sim.render.overlay_records import bone_records, joint_markers

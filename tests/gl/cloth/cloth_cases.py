@@ -8,13 +8,13 @@ import numpy as np
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs
-from sim.kinds.cloth.system import ClothSystem
 from sim.reference import cloth as reference
-from sim.solids.layout import ColliderLayout
-from sim.solids.pack import pack_colliders
-from sim.solids.state import ColliderState
+from sim.solids.layout import SolidLayout
+from sim.solids.pack import pack_solids
+from sim.solids.state import Solid
 
 STILL: dict[str, Any] = {
     "gravity": (0.0, 0.0, 0.0),
@@ -47,21 +47,21 @@ def springs(**changes: Any) -> ClothSettings:
     return ClothSettings(**(values | changes))
 
 
-def run(cloth: ClothSystem, steps: int, inputs: ClothInputs | None = None) -> None:
+def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
     """So many steps, all of which must happen."""
     for _ in range(steps):
         assert cloth.step(inputs) if inputs else cloth.step()
 
 
 def collider_inputs(
-    context: Context, states: Sequence[ColliderState], layout: ColliderLayout, settings: ClothSettings
+    context: Context, states: Sequence[Solid], layout: SolidLayout, settings: ClothSettings
 ) -> tuple[ClothInputs, Buffer]:
     """Colliders for every step, and the buffer that holds them."""
-    buffer = Buffer(context, pack_colliders(states, settings.step_time).ravel(), label="test colliders")
+    buffer = Buffer(context, pack_solids(states, settings.step_time).ravel(), label="test colliders")
     return ClothInputs(BufferTexture(context, buffer, "rgba32f"), len(states), layout), buffer
 
 
-def reference_run(cloth: ClothSystem, steps: int, colliders: Sequence[ColliderState] = ()) -> reference.Particles:
+def reference_run(cloth: Cloth, steps: int, colliders: Sequence[Solid] = ()) -> reference.Particles:
     """The same steps from rest in double precision."""
     particles = reference.at_rest(cloth.model)
     actions = reference.Actions(cloth.model.pinned(cloth.settings), cloth.model.positions, colliders)
@@ -71,7 +71,7 @@ def reference_run(cloth: ClothSystem, steps: int, colliders: Sequence[ColliderSt
     return particles
 
 
-def masses(cloth: ClothSystem) -> np.ndarray:
+def masses(cloth: Cloth) -> np.ndarray:
     """Mass of every particle [kg], shape (P, 1)."""
     settings = cloth.settings
     scale = settings.density if settings.mode is ClothMode.MATERIAL else settings.particle_mass

@@ -6,15 +6,15 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.presets import PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.stability import stable_substeps
-from sim.kinds.cloth.system import ClothSystem
 
 
-def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> ClothSystem:
-    cloth = ClothSystem(context, library, settings)
+def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> Cloth:
+    cloth = Cloth(context, library, settings)
     substeps = stable_substeps(cloth.model, settings)
     cloth.apply(msgspec.structs.replace(settings, substeps=substeps))
     for _ in range(40):
@@ -22,7 +22,7 @@ def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -
     return cloth
 
 
-def pull(cloth: ClothSystem, particle: int, hand: np.ndarray, steps: int = 40) -> np.ndarray:
+def pull(cloth: Cloth, particle: int, hand: np.ndarray, steps: int = 40) -> np.ndarray:
     x, y, z = (float(value) for value in hand)
     for _ in range(steps):
         cloth.step(ClothInputs(grabbed=particle, hand=(x, y, z)))

@@ -8,25 +8,25 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.stability import stability
-from sim.kinds.cloth.system import ClothSystem
 from tests.gl.cloth.cloth_cases import STILL, masses, run, springs
 
 
-def random_start(cloth: ClothSystem, speed: float, seed: int = 3) -> None:
+def random_start(cloth: Cloth, speed: float, seed: int = 3) -> None:
     random = np.random.default_rng(seed)
     cloth.write(cloth.model.positions, random.normal(scale=speed, size=cloth.model.positions.shape))
 
 
-def energy(cloth: ClothSystem) -> float:
+def energy(cloth: Cloth) -> float:
     found = cloth.check()
     return found.kinetic + found.elastic
 
 
 def test_at_rest_it_stays_at_rest_to_the_bit(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, springs(**STILL))
+    cloth = Cloth(context, library, springs(**STILL))
     before = cloth.positions()
     run(cloth, 100)
     np.testing.assert_array_equal(cloth.positions(), before)
@@ -38,7 +38,7 @@ def test_a_material_of_any_size_stays_at_rest(
     context: Context, library: ShaderLibrary, placement: ClothPlacement
 ) -> None:
     settings = ClothSettings(columns=20, rows=13, width=1.37, height=0.9, placement=placement, **STILL)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     before = cloth.positions()
     run(cloth, 100)
     np.testing.assert_allclose(cloth.positions(), before, rtol=0, atol=2e-6)
@@ -46,7 +46,7 @@ def test_a_material_of_any_size_stays_at_rest(
 
 def test_free_fall_is_that_of_the_scheme(context: Context, library: ShaderLibrary) -> None:
     settings = springs(**(STILL | {"gravity": (0.3, -9.81, 0.1)}), substeps=16)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 60)
     count, h = 60 * 16, settings.substep_time
     fallen = np.array(settings.gravity) * h * h * count * (count + 1) / 2.0
@@ -59,7 +59,7 @@ def test_free_fall_is_that_of_the_scheme(context: Context, library: ShaderLibrar
 
 def test_gravity_is_not_lost_in_very_short_substeps(context: Context, library: ShaderLibrary) -> None:
     settings = springs(**(STILL | {"gravity": (0.0, -9.81, 0.0)}), columns=3, rows=3, substeps=4096)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 6)
     count, h = 6 * 4096, settings.substep_time
     fallen = -9.81 * h * h * count * (count + 1) / 2.0
@@ -70,7 +70,7 @@ def test_gravity_is_not_lost_in_very_short_substeps(context: Context, library: S
 @pytest.mark.parametrize("damping", [0.0, 0.02])
 def test_momentum_stays_without_outer_forces(context: Context, library: ShaderLibrary, damping: float) -> None:
     settings = springs(**STILL, structural_damping=damping, shear_damping=damping, bend_damping=damping)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     random_start(cloth, 0.5)
     mass = masses(cloth)
 
@@ -89,7 +89,7 @@ def test_momentum_stays_without_outer_forces(context: Context, library: ShaderLi
 
 
 def test_energy_without_damping_stays_near_its_start(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, springs(**STILL))
+    cloth = Cloth(context, library, springs(**STILL))
     random_start(cloth, 0.2)
     first = energy(cloth)
     found = []
@@ -104,7 +104,7 @@ def test_energy_without_damping_stays_near_its_start(context: Context, library: 
 @pytest.mark.parametrize("kind", ["springs", "air"])
 def test_damping_takes_energy_away(context: Context, library: ShaderLibrary, kind: str) -> None:
     changes = {"air_drag": 1.0} if kind == "air" else {"structural_damping": 0.02, "shear_damping": 0.02}
-    cloth = ClothSystem(context, library, springs(**(STILL | changes)))
+    cloth = Cloth(context, library, springs(**(STILL | changes)))
     random_start(cloth, 0.2)
     found = [energy(cloth)]
     for _ in range(10):
@@ -126,7 +126,7 @@ def test_a_hanging_chain_stretches_by_the_weight_below(context: Context, library
         normal_drag=0.0,
         tangent_drag=0.0,
     )
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 600)
     heights = cloth.positions().reshape(9, 9, 3)[..., 1]
     below = np.arange(8, 0, -1)[:, None]
@@ -154,7 +154,7 @@ def test_a_hanging_material_stretches_alike_at_every_resolution(
         pins=PinPreset.TOP,
         substeps=24,
     )
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 400)
     heights = cloth.positions().reshape(rows, rows, 3)[..., 1]
     # Weight of half the fabric on its own stiffness; the last half row hangs at the end of the chain.
@@ -170,7 +170,7 @@ def test_two_masses_swing_with_the_frequency_of_the_scheme(context: Context, lib
         **STILL, columns=2, rows=2, shear_stiffness_spring=0.0, bend_stiffness_spring=0.0, substeps=1,
         structural_stiffness=5.0,
     )  # fmt: skip
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     outwards = np.sign(cloth.model.positions) * [0.3, 0.0, 0.0]
     cloth.write(cloth.model.positions, outwards)
     lengths = []
@@ -190,7 +190,7 @@ def test_a_mirrored_sheet_stays_its_mirror_image_to_the_bit(
     context: Context, library: ShaderLibrary, columns: int
 ) -> None:
     settings = ClothSettings(columns=columns, rows=11, width=1.3, wind=(0.0, 0.4, 3.0), substeps=20)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 120)
     place = cloth.positions().reshape(11, columns, 3)
     mirrored = place[:, ::-1] * np.array([-1.0, 1.0, 1.0], np.float32)
@@ -202,7 +202,7 @@ def test_a_sheet_of_any_motion_gives_the_same_bits_twice(context: Context, libra
     settings = ClothSettings(columns=14, rows=14, wind=(3.0, 0.0, 2.0), turbulence=3.0, substeps=20)
     results = []
     for _ in range(2):
-        cloth = ClothSystem(context, library, settings)
+        cloth = Cloth(context, library, settings)
         run(cloth, 90)
         results.append((cloth.positions(), cloth.velocities()))
         cloth.reset()
@@ -221,7 +221,7 @@ def test_the_bound_on_the_substep_is_where_it_blows_up(
     damping = 0.02 if damped else 0.0
     settings = springs(**STILL, columns=22, rows=22, substeps=10, structural_damping=damping, shear_damping=damping)
     settings = at_ratio(settings, part)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     random_start(cloth, 1e-5)
     strain = 0.0
     for _ in range(30):
@@ -244,7 +244,7 @@ def at_ratio(settings: ClothSettings, ratio: float) -> ClothSettings:
 
 
 def test_springs_of_no_length_are_no_error(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, springs(columns=5, rows=5, **(STILL | {"normal_drag": 1.0})))
+    cloth = Cloth(context, library, springs(columns=5, rows=5, **(STILL | {"normal_drag": 1.0})))
     cloth.write(np.zeros((25, 3)), np.zeros((25, 3)))
     run(cloth, 20)
     assert np.isfinite(cloth.positions()).all()
@@ -265,7 +265,7 @@ def test_refining_the_sheet_does_not_change_the_fabric(
         settings = ClothSettings(columns=size, rows=size, width=1.0, height=1.0, air_drag=3.0, internal_damping=1e-4)
         model = build_cloth(settings)
         settings = msgspec.structs.replace(settings, substeps=stability(model, settings).substeps)
-        cloth = ClothSystem(context, library, settings)
+        cloth = Cloth(context, library, settings)
         run(cloth, 240)
         middle = cloth.positions().reshape(size, size, 3)[-1, size // 2 - 1 : (size + 2) // 2, 1]
         lowest.append(float(middle.mean()))

@@ -5,18 +5,17 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.grid import GridShape, grid_surface
 from sim.kinds.cloth.material import constants_of
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.collider.settings import ColliderShape
 from sim.maths.transform import compose
 from sim.reference import cloth as reference
 from sim.solids.layout import ANY_ORDER, arranged
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
 
 STEPS = 200
@@ -41,7 +40,7 @@ CASES = {
 }
 
 
-def distance(cloth: ClothSystem, expected: reference.Particles) -> float:
+def distance(cloth: Cloth, expected: reference.Particles) -> float:
     return float(np.linalg.norm(cloth.positions() - expected.positions, axis=1).max()) / cloth.model.extent
 
 
@@ -54,7 +53,7 @@ def uneven_surface() -> ClothSurface:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
-    cloth = ClothSystem(context, library, CASES[name])
+    cloth = Cloth(context, library, CASES[name])
     run(cloth, STEPS)
     expected = reference_run(cloth, STEPS)
     assert np.abs(expected.positions - cloth.model.positions).max() > 0.005
@@ -71,13 +70,13 @@ def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary,
         substeps=20,
         **(GUSTY if windy else {}),
     )
-    cloth = ClothSystem(context, library, settings, uneven_surface())
+    cloth = Cloth(context, library, settings, uneven_surface())
     assert stability(cloth.model, settings).is_stable
     run(cloth, STEPS)
     assert distance(cloth, reference_run(cloth, STEPS)) < BOUND
 
 
-def solids() -> list[ColliderState]:
+def solids() -> list[Solid]:
     """A ball that goes sideways, a turned ellipsoid that turns on, a capsule, a box and the floor."""
     turn = np.array([np.sin(0.4), 0.0, 0.0, np.cos(0.4)])
     more = np.array([np.sin(0.41), 0.0, 0.0, np.cos(0.41)])
@@ -90,10 +89,10 @@ def solids() -> list[ColliderState]:
     floor = np.eye(4)
     floor[1, 3] = -1.0
     return [
-        ColliderState(ColliderShape.BOX, np.array([0.15, 0.1, 0.2]), box, box, 0.4, 0.0),
-        ColliderState(ColliderShape.ELLIPSOID, np.array([0.4, 0.3, 0.2]), start, end, 0.3, 0.1),
-        ColliderState(ColliderShape.CAPSULE, np.array([0.15, 0.2, 0.0]), aside, aside, 0.2, 0.0),
-        ColliderState(ColliderShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0),
+        Solid(SolidShape.BOX, np.array([0.15, 0.1, 0.2]), box, box, 0.4, 0.0),
+        Solid(SolidShape.ELLIPSOID, np.array([0.4, 0.3, 0.2]), start, end, 0.3, 0.1),
+        Solid(SolidShape.CAPSULE, np.array([0.15, 0.2, 0.0]), aside, aside, 0.2, 0.0),
+        Solid(SolidShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0),
     ]
 
 
@@ -116,7 +115,7 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
         substeps=10,
     )
     states, layout = arranged(solids()) if in_order else (solids(), ANY_ORDER)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     assert stability(cloth.model, settings).is_stable
     inputs, buffer = collider_inputs(context, states, layout, settings)
     run(cloth, STEPS, inputs)
@@ -134,9 +133,9 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
 def test_statistics_are_those_of_the_reference(context: Context, library: ShaderLibrary, mesh: bool) -> None:
     settings = ClothSettings(columns=20, rows=11, pin_list="0" if mesh else "", substeps=40)
     if mesh:
-        cloth = ClothSystem(context, library, as_mesh(settings), uneven_surface())
+        cloth = Cloth(context, library, as_mesh(settings), uneven_surface())
     else:
-        cloth = ClothSystem(context, library, settings)
+        cloth = Cloth(context, library, settings)
     random = np.random.default_rng(2)
     place = cloth.model.positions + random.normal(scale=0.02, size=cloth.model.positions.shape)
     velocity = random.normal(size=place.shape)

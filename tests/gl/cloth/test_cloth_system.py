@@ -5,20 +5,19 @@ import numpy as np
 import pytest
 
 from sim.assets.normals import vertex_normals
+from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import LINE_VERTEX
-from sim.kinds.cloth.error import ClothError
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.model.skinning import SKINNED
 from sim.maths.transform import compose
-from sim.scene.params import Effect
+from sim.scene.params import Effect, SettingsError
 from sim.skin.attachment import attach, attached_points
 from tests.gl.cloth.cloth_cases import STILL, run, springs
 
@@ -33,7 +32,7 @@ def changed(settings: ClothSettings, **changes: object) -> ClothSettings:
 
 
 def test_pinned_particles_do_not_move_at_all(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, changed(SMALL, wind=(5.0, 0.0, 3.0), turbulence=4.0))
+    cloth = Cloth(context, library, changed(SMALL, wind=(5.0, 0.0, 3.0), turbulence=4.0))
     before = cloth.positions()
     run(cloth, 200)
     np.testing.assert_array_equal(cloth.positions()[[0, 7]], before[[0, 7]])
@@ -44,7 +43,7 @@ def test_pinned_particles_do_not_move_at_all(context: Context, library: ShaderLi
 @pytest.mark.slow
 def test_a_hundred_thousand_steps_leave_pins_and_objects_as_they_were(context: Context, library: ShaderLibrary) -> None:
     settings = ClothSettings(columns=6, rows=6, substeps=4, stretch_stiffness=20.0, wind=(1.0, 0.0, 2.0))
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 10)
     cloth.refresh()
     before, live = cloth.positions(), list(context.live)
@@ -59,7 +58,7 @@ def test_a_hundred_thousand_steps_leave_pins_and_objects_as_they_were(context: C
 
 
 def test_many_steps_make_no_objects(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, changed(SMALL, turbulence=1.0))
+    cloth = Cloth(context, library, changed(SMALL, turbulence=1.0))
     run(cloth, 3)
     cloth.refresh()
     cloth.poll(0.0)
@@ -72,7 +71,7 @@ def test_many_steps_make_no_objects(context: Context, library: ShaderLibrary) ->
 
 
 def test_a_particle_pinned_in_flight_stays_where_it_is(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 20)
     here = cloth.positions()
     assert cloth.apply(changed(SMALL, pin_list="55")) is Effect.STEP
@@ -90,7 +89,7 @@ def test_a_particle_pinned_in_flight_stays_where_it_is(context: Context, library
 
 def test_a_free_particle_keeps_its_mass_after_it_was_pinned(context: Context, library: ShaderLibrary) -> None:
     settings = springs(**(STILL | {"gravity": (0.0, -1.0, 0.0)}), pin_list="0-80")
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 10)
     cloth.apply(changed(settings, pin_list=""))
     run(cloth, 30)
@@ -100,7 +99,7 @@ def test_a_free_particle_keeps_its_mass_after_it_was_pinned(context: Context, li
 def test_targets_are_reached_with_the_step_and_the_speed_is_that_of_the_way(
     context: Context, library: ShaderLibrary
 ) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     targets = cloth.model.positions + np.array([0.01, 0.02, 0.03])
     cloth.set_pin_targets(targets)
     run(cloth, 1)
@@ -109,7 +108,7 @@ def test_targets_are_reached_with_the_step_and_the_speed_is_that_of_the_way(
 
 
 def test_pins_move_with_the_node(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 5)
     moved = compose(np.array([0.02, 0.1, 0.0]), np.array([0.0, 0.0, np.sin(0.05), np.cos(0.05)]), np.ones(3))
     cloth.place(moved)
@@ -122,7 +121,7 @@ def test_pins_move_with_the_node(context: Context, library: ShaderLibrary) -> No
 
 
 def test_before_the_first_step_the_whole_cloth_moves_with_the_node(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     moved = np.eye(4)
     moved[:3, 3] = 1.0, 2.0, 3.0
     cloth.place(moved)
@@ -138,7 +137,7 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
     def world(points: np.ndarray) -> np.ndarray:
         return points @ world_from_model[:3, :3].T + world_from_model[:3, 3]
 
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     held = np.flatnonzero(cloth.pinned).astype(np.int32)
     attachment = attach(held, cloth.model.positions[held], world(model_points), triangles)
     np.testing.assert_allclose(
@@ -162,7 +161,7 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
 
 
 def test_a_dragged_particle_follows_the_hand_and_falls_when_let_go(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     hand = tuple(cloth.model.positions[30] + [0.0, 0.1, 0.3])
     run(cloth, 30, ClothInputs(grabbed=30, hand=hand))
     np.testing.assert_allclose(cloth.positions()[30], hand, rtol=0, atol=1e-6)
@@ -172,7 +171,7 @@ def test_a_dragged_particle_follows_the_hand_and_falls_when_let_go(context: Cont
 
 
 def test_a_hand_that_jumps_far_does_not_tear_the_cloth(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, changed(SMALL, substeps=20, stretch_limit=4.0))
+    cloth = Cloth(context, library, changed(SMALL, substeps=20, stretch_limit=4.0))
     for hand in ((1.0, -0.5, 0.8), (-1.0, -0.3, -0.8), (0.5, 0.2, 0.5)):
         run(cloth, 10, ClothInputs(grabbed=30, hand=hand))
         assert cloth.check().is_finite
@@ -183,7 +182,7 @@ def test_a_hand_that_jumps_far_does_not_tear_the_cloth(context: Context, library
 
 
 def test_each_change_costs_what_it_declares(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 10)
     assert cloth.apply(SMALL) is Effect.VIEW
     assert cloth.apply(changed(SMALL, stretch_stiffness=200.0, density=0.3)) is Effect.STEP
@@ -194,7 +193,7 @@ def test_each_change_costs_what_it_declares(context: Context, library: ShaderLib
 
 def test_a_heavier_fabric_hangs_lower_without_a_new_start(context: Context, library: ShaderLibrary) -> None:
     settings = changed(SMALL, pins=PinPreset.TOP, air_drag=5.0, internal_damping=1e-3, stretch_stiffness=100.0)
-    cloth = ClothSystem(context, library, settings)
+    cloth = Cloth(context, library, settings)
     run(cloth, 120)
     light = 1.5 + cloth.positions()[:, 1].min()
     cloth.apply(changed(settings, density=0.4))
@@ -204,10 +203,10 @@ def test_a_heavier_fabric_hangs_lower_without_a_new_start(context: Context, libr
 
 
 def test_refused_settings_leave_the_cloth_as_it_was(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 5)
     for bad in (changed(SMALL, source=ClothSource.MESH), changed(SMALL, pin_list="3 x")):
-        with pytest.raises(ClothError):
+        with pytest.raises(SettingsError):
             cloth.apply(bad)
         assert cloth.settings == SMALL
     run(cloth, 5)
@@ -215,7 +214,7 @@ def test_refused_settings_leave_the_cloth_as_it_was(context: Context, library: S
 
 
 def test_release_leaves_nothing_and_may_be_repeated(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 2)
     cloth.refresh()
     cloth.spring_lines()
@@ -230,10 +229,10 @@ def test_cloths_that_share_their_programs_keep_their_own_fabric(context: Context
     both = [changed(SMALL, pins=PinPreset.TOP), changed(SMALL, columns=6, pins=PinPreset.TOP, density=0.9, width=0.8)]
     alone = []
     for settings in both:
-        cloth = ClothSystem(context, library, settings)
+        cloth = Cloth(context, library, settings)
         run(cloth, 20)
         alone.append((cloth.positions(), cloth.check()))
-    together = [ClothSystem(context, library, settings) for settings in both]
+    together = [Cloth(context, library, settings) for settings in both]
     for _ in range(20):
         for cloth in together:
             run(cloth, 1)
@@ -248,7 +247,7 @@ WILD = changed(SMALL, columns=24, rows=24, substeps=1)
 
 
 def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, WILD)
+    cloth = Cloth(context, library, WILD)
     halted_now = False
     for index in range(40):
         cloth.step()
@@ -276,7 +275,7 @@ def test_a_cloth_that_blows_up_halts_and_shows_its_last_good_state(context: Cont
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e9])
 def test_a_place_that_is_no_number_is_found(context: Context, library: ShaderLibrary, bad: float) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 3)
     good = cloth.positions()
     cloth._state.write(_spoiled(cloth, bad))
@@ -287,7 +286,7 @@ def test_a_place_that_is_no_number_is_found(context: Context, library: ShaderLib
     assert cloth.step_count == 3
 
 
-def _spoiled(cloth: ClothSystem, bad: float) -> np.ndarray:
+def _spoiled(cloth: Cloth, bad: float) -> np.ndarray:
     records = cloth._state.newest.read()
     records["position"][20, 1] = bad
     return records
@@ -297,7 +296,7 @@ def _spoiled(cloth: ClothSystem, bad: float) -> np.ndarray:
 
 
 def test_vertices_have_places_and_smooth_normals(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, changed(SMALL, wind=(0.0, 0.0, 4.0)))
+    cloth = Cloth(context, library, changed(SMALL, wind=(0.0, 0.0, 4.0)))
     cloth.refresh()
     np.testing.assert_allclose(cloth.sheet.vertices.read()["normal"], np.tile([0.0, 0.0, 1.0, 0.0], (56, 1)), atol=1e-6)
     run(cloth, 30)
@@ -324,7 +323,7 @@ def split_tetrahedron() -> ClothSurface:
 
 def test_a_mesh_holds_together_along_its_seams(context: Context, library: ShaderLibrary) -> None:
     settings = ClothSettings(source=ClothSource.MESH, pin_list="0", substeps=20)
-    cloth = ClothSystem(context, library, settings, split_tetrahedron())
+    cloth = Cloth(context, library, settings, split_tetrahedron())
     assert cloth.model.particle_count == 4
     run(cloth, 60)
     cloth.refresh()
@@ -338,7 +337,7 @@ def test_a_mesh_holds_together_along_its_seams(context: Context, library: Shader
 
 
 def test_spring_lines_have_ends_and_strain(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     run(cloth, 20)
     lines = cloth.spring_lines().read(LINE_VERTEX).reshape(-1, 2)
     pairs = cloth.model.springs.pairs
@@ -351,7 +350,7 @@ def test_spring_lines_have_ends_and_strain(context: Context, library: ShaderLibr
 
 
 def test_statistics_arrive_without_waiting(context: Context, library: ShaderLibrary) -> None:
-    cloth = ClothSystem(context, library, SMALL)
+    cloth = Cloth(context, library, SMALL)
     assert not cloth.poll(0.0)
     assert cloth.statistics is None
     run(cloth, 6)

@@ -7,11 +7,10 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.record import record
-from sim.kinds.collider.settings import ColliderShape
 from sim.solids.contact import resolve
 from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import signed_distance
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 from sim.solids.sweep import sweep, swept_contact
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
 
@@ -32,7 +31,7 @@ CLEAR = 1e-3
 """Entries shallower or flatter than this hang on the last digits of the path."""
 
 
-def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
+def paths(states: list[Solid], random: np.random.Generator) -> np.ndarray:
     """Fast paths from outside the colliders past and through them."""
     data = PATH.zeros(len(states) * PATHS)
     data["collider"] = np.repeat(np.arange(len(states)), PATHS)
@@ -48,8 +47,8 @@ def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarra
     return data
 
 
-@pytest.mark.parametrize("shape", ColliderShape)
-def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: ColliderShape) -> None:
+@pytest.mark.parametrize("shape", SolidShape)
+def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: SolidShape) -> None:
     random = np.random.default_rng(21)
     states = random_states(shape, 20, random)
     data = paths(states, random)
@@ -61,7 +60,7 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Col
     assert entering > 0.2 * len(data)
 
 
-def _compare(state: ColliderState, sent: np.ndarray, got: np.ndarray) -> int:
+def _compare(state: Solid, sent: np.ndarray, got: np.ndarray) -> int:
     """Checks the rows of one collider; returns how many paths clearly enter it."""
     start, end = float64(sent["start"]), float64(sent["end"])
     fractions = tuple(float(value) for value in sent["fractions"][0])

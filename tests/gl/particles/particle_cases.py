@@ -10,17 +10,16 @@ import numpy as np
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
-from sim.kinds.collider.settings import ColliderShape
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.inputs import EmitterInputs
-from sim.kinds.emitter.kernels import ANY_SHAPE, shapes_of
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.system import EmitterSystem
 from sim.reference import particles as reference
 from sim.scene.clock import STEP_TIME
 from sim.solids.layout import arranged
-from sim.solids.pack import pack_colliders
-from sim.solids.state import ColliderState
+from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import ANY_SHAPE, Solids, shapes_of
+from sim.solids.state import Solid, SolidShape
 
 
 def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:
@@ -33,36 +32,31 @@ def placed(x: float, y: float, z: float) -> np.ndarray:
     return matrix
 
 
-def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) -> ColliderState:
+def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) -> Solid:
     place = placed(0.0, height, 0.0)
-    return ColliderState(ColliderShape.PLANE, np.zeros(3), place, place, friction, restitution)
+    return Solid(SolidShape.PLANE, np.zeros(3), place, place, friction, restitution)
 
 
 @dataclass
 class Solids:
     """Colliders that can move from step to step, for both sides."""
 
-    states_at: Callable[[int], list[ColliderState]]
+    states_at: Callable[[int], list[Solid]]
     buffer: Buffer
     texture: BufferTexture
     knows_shapes: bool = True
 
-    def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[ColliderState]]:
+    def inputs(self, index: int, **others: object) -> tuple[EmitterInputs, list[Solid]]:
         states, layout = arranged(self.states_at(index))
-        packed = pack_colliders(states, STEP_TIME)
+        packed = pack_solids(states, STEP_TIME)
         self.buffer.orphan(packed.reshape(-1, 4))
-        inputs = EmitterInputs(
-            colliders=self.texture,
-            collider_count=len(states),
-            collider_layout=layout,
-            collider_shapes=shapes_of(states, layout) if self.knows_shapes else ANY_SHAPE,
-            **others,
-        )
+        shapes = shapes_of(states, layout) if self.knows_shapes else ANY_SHAPE
+        inputs = EmitterInputs(solids=Solids(self.texture, len(states), layout, shapes), **others)
         return inputs, states
 
 
 @contextmanager
-def solids(context: Context, states_at: Callable[[int], list[ColliderState]] | Sequence[ColliderState]):
+def solids(context: Context, states_at: Callable[[int], list[Solid]] | Sequence[Solid]):
     buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="test colliders")
     texture = BufferTexture(context, buffer, "rgba32f")
     at = states_at if callable(states_at) else lambda _: list(states_at)
@@ -98,9 +92,9 @@ class Compared:
 
 
 def run_both(
-    system: EmitterSystem,
+    system: Emitter,
     steps: int,
-    inputs_at: Callable[[int], tuple[EmitterInputs, list[ColliderState]]],
+    inputs_at: Callable[[int], tuple[EmitterInputs, list[Solid]]],
     surface: reference.Surface | None = None,
 ) -> Compared:
     """The same steps from the start on the GPU and in double precision."""

@@ -14,9 +14,9 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record, record
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.block import FIELDS, SEGMENT_MAX
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.emitter.shown import shown_particles
-from sim.kinds.emitter.system import EmitterSystem
 from sim.maths.hash import Group, birth_bits, birth_numbers, pcg4d
 from tests.gl.shader_files import make_library
 
@@ -51,7 +51,7 @@ def test_random_numbers_are_those_of_numpy_bit_for_bit(
 
 def test_what_is_drawn_follows_from_the_state_alone(context: Context, library: ShaderLibrary, tmp_path: Path) -> None:
     settings = EmitterSettings(capacity=450, rate=150.0, lifetime_variance=0.4, size=0.3, size_variance=0.5, seed=12)
-    system = EmitterSystem(context, library, settings)
+    system = Emitter(context, library, settings)
     for _ in range(250):
         system.step()
     state = system.read()

@@ -3,21 +3,20 @@
 import numpy as np
 import pytest
 
+from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.collider.settings import ColliderShape
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.inputs import EmitterInputs, SurfaceInput
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.kinds.emitter.system import EmitterSystem
-from sim.kinds.model.skinning import SKINNED
 from sim.maths.transform import compose
 from sim.reference import particles as reference
 from sim.skin.surface_table import face_table, vertex_table
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
 
 STEPS = 300
@@ -60,7 +59,7 @@ def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_emitter_does_what_the_reference_does(context: Context, library: ShaderLibrary, name: str) -> None:
-    system = EmitterSystem(context, library, changed(SMALL, **CASES[name]))
+    system = Emitter(context, library, changed(SMALL, **CASES[name]))
     both = run_both(system, STEPS, lambda index: (EmitterInputs(*moving(index)), []))
     both.assert_same_lives()
     assert np.count_nonzero(both.alive) >= 5
@@ -70,7 +69,7 @@ def test_an_emitter_does_what_the_reference_does(context: Context, library: Shad
     system.release()
 
 
-def scenery(index: int) -> list[ColliderState]:
+def scenery(index: int) -> list[Solid]:
     """A floor, a ball that swings, an ellipsoid that turns, a capsule and a box."""
     swing = [placed(0.4 * np.sin(0.1 * i), 0.3, 0.2) for i in (index, index + 1)]
     turn = [
@@ -78,12 +77,10 @@ def scenery(index: int) -> list[ColliderState]:
         for i in (index, index + 1)
     ]
     return [
-        ColliderState(ColliderShape.SPHERE, np.array([0.3, 0.0, 0.0]), *swing, 0.2, 0.5),
-        ColliderState(ColliderShape.ELLIPSOID, np.array([0.4, 0.2, 0.3]), *turn, 0.4, 0.3),
-        ColliderState(
-            ColliderShape.CAPSULE, np.array([0.1, 0.3, 0.0]), placed(0, 0.2, -0.6), placed(0, 0.2, -0.6), 0.1
-        ),
-        ColliderState(ColliderShape.BOX, np.array([0.2, 0.1, 0.2]), placed(0.7, 0.1, 0.5), placed(0.7, 0.1, 0.5), 0.5),
+        Solid(SolidShape.SPHERE, np.array([0.3, 0.0, 0.0]), *swing, 0.2, 0.5),
+        Solid(SolidShape.ELLIPSOID, np.array([0.4, 0.2, 0.3]), *turn, 0.4, 0.3),
+        Solid(SolidShape.CAPSULE, np.array([0.1, 0.3, 0.0]), placed(0, 0.2, -0.6), placed(0, 0.2, -0.6), 0.1),
+        Solid(SolidShape.BOX, np.array([0.2, 0.1, 0.2]), placed(0.7, 0.1, 0.5), placed(0.7, 0.1, 0.5), 0.5),
         floor(0.6, 0.3),
     ]
 
@@ -94,9 +91,9 @@ def test_collisions_are_those_of_the_reference(
     context: Context, library: ShaderLibrary, response: CollisionResponse, count: int, knows_shapes: bool
 ) -> None:
     settings = changed(SMALL, collision=response, cone_angle=60.0, speed=2.0, drag=0.3, lifetime=1.5, clearance=0.02)
-    system = EmitterSystem(context, library, settings)
+    system = Emitter(context, library, settings)
 
-    def states_at(index: int) -> list[ColliderState]:
+    def states_at(index: int) -> list[Solid]:
         states = scenery(index)
         return [states[0], states[-1]] if count == 2 else states
 
@@ -122,7 +119,7 @@ def test_the_formula_of_time_alone_is_that_of_the_reference(
     context: Context, library: ShaderLibrary, drag: float
 ) -> None:
     settings = changed(SMALL, stateless=True, drag=drag, wind=(1.0, 0.0, 0.0), bursts="0.2:10", burst_period=1.5)
-    system = EmitterSystem(context, library, settings)
+    system = Emitter(context, library, settings)
     place = placed(0.5, 1.0, -0.5)
     for step in (300, 10, 77, 0, 1, 40_000):
         system.show(step, EmitterInputs(world_from_end=place))
@@ -138,8 +135,8 @@ def test_the_formula_of_time_alone_is_that_of_the_reference(
 
 
 def test_without_collisions_state_and_formula_agree_up_to_the_step(context: Context, library: ShaderLibrary) -> None:
-    with_state = EmitterSystem(context, library, changed(SMALL, substeps=16))
-    formula = EmitterSystem(context, library, changed(SMALL, stateless=True))
+    with_state = Emitter(context, library, changed(SMALL, substeps=16))
+    formula = Emitter(context, library, changed(SMALL, stateless=True))
     for _ in range(200):
         with_state.step()
     formula.show(200)
@@ -166,7 +163,7 @@ def test_a_moving_surface_emits_as_in_the_reference(
     density = random.uniform(0.0, 1.0, 20)
     table = face_table(points, triangles, density) if source is EmitterSource.FACES else vertex_table(20, density)
     settings = changed(SMALL, source=source, aim=aim, inherited_velocity=1.0, capacity=300, rate=200.0)
-    system = EmitterSystem(context, library, settings, faces=table)
+    system = Emitter(context, library, settings, faces=table)
     buffers = []
     for values in (points, later):
         records = SKINNED.zeros(20)

@@ -12,17 +12,18 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.engine import Engine
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
-from sim.kinds.emitter.system import EmitterSystem
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
+from sim.solids.state import SolidShape
 
-FIGURE = Node(id="figure", name="Figure", model=ModelSettings(path="humanoid.ezm", clip="walk"))
+FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {
     "capacity": 600, "rate": 600.0, "lifetime": 4.0, "speed": 0.0, "gravity": (0.0, 0.0, 0.0), "drag": 0.0,
 }  # fmt: skip
@@ -31,7 +32,7 @@ STILL: dict[str, Any] = {
 BRIEF: dict[str, Any] = {"lifetime": 1.01 * STEP_TIME, "lifetime_variance": 0.0}
 """At the end of a step those live that were born in it, ten of them."""
 
-FLOOR = Node(id="floor", collider=ColliderSettings(shape=ColliderShape.PLANE))
+FLOOR = Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE))
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +50,12 @@ def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
 
 def emitter(node_id: str = "e", *, position: tuple[float, float, float] = (0.0, 0.0, 0.0), **settings: Any) -> Node:
     values = EmitterSettings(**(STILL | settings))
-    return Node(id=node_id, name=node_id.upper(), transform=Transform(position=position), emitter=values)
+    return Node(id=node_id, name=node_id.upper(), transform=Transform(position=position), settings=values)
 
 
 def changed(node: Node, **settings: Any) -> Node:
-    assert node.emitter is not None
-    return msgspec.structs.replace(node, emitter=msgspec.structs.replace(node.emitter, **settings))
+    assert node.kind == "emitter"
+    return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **settings))
 
 
 def moved(node: Node, *position: float) -> Node:
@@ -70,8 +71,8 @@ def run(engine: Engine, first: int, last: int) -> None:
         engine.step((step + 1) * STEP_TIME)
 
 
-def system(engine: Engine, node_id: str = "e") -> EmitterSystem:
-    return engine.simulation.emitters[node_id]
+def system(engine: Engine, node_id: str = "e") -> Emitter:
+    return engine.simulation.systems[node_id].emitter
 
 
 def alive(engine: Engine, node_id: str = "e") -> np.ndarray:
@@ -384,14 +385,14 @@ def test_what_has_no_state_shows_a_change_at_once(engine: Engine) -> None:
 
 def test_pictures_in_between_change_nothing(engine: Engine) -> None:
     """The same steps with a picture after each, after some, or after none give the same bits."""
-    ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
+    ball = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
     nodes = (
         FIGURE,
         emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, model_node="figure", speed=0.5),
         emitter("bone", model_node="figure", bone="hand_l", inherited_velocity=1.0, gravity=(0.0, -9.81, 0.0)),
         emitter("air", turbulence=1.0, drag=1.0, mode=EmissionMode.FULL, source=EmitterSource.BOX),
         emitter("time", stateless=True, speed=1.0),
-        Node(id="ball", collider=ball),
+        Node(id="ball", settings=ball),
         FLOOR,
     )
     found = []

@@ -22,14 +22,14 @@ STILL = EmitterSettings(
 
 def emitter_node(**changes: object) -> Node:
     """An emitter of such particles; fields of `EmitterSettings` may be given."""
-    return Node(id="emitter", name="emitter", emitter=msgspec.structs.replace(STILL, **changes))
+    return Node(id="emitter", name="emitter", settings=msgspec.structs.replace(STILL, **changes))
 
 
 def place_particles(
     stage: Stage, places: Sequence[Sequence[float]], *, shares: float | Sequence[float] = 0.5, velocity=(0.0, 0.0, 0.0)
 ) -> None:
     """Puts particles into the world [m], with this share of their lives over; a negative share is a dead one."""
-    system = stage.engine.simulation.emitters["emitter"]
+    system = stage.engine.simulation.systems["emitter"].emitter
     records = PARTICLE.zeros(len(places))
     records["position"][:, :3] = places
     records["position"][:, 3] = (1.0 - np.asarray(shares)) * LIFE / STEP_TIME

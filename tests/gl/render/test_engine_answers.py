@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sim.assets.load import load_model
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.model.settings import SkinningMethod
 from sim.scene.transform import Transform
 from sim.scene.view import Comparison
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
@@ -40,7 +40,7 @@ def test_a_model_that_comes_later_takes_the_settings_of_its_node(stage: Stage) -
     node = model_node(skinning=SkinningMethod.LBS, hidden_sections="nothing")
     stage.look(node)
     stage.engine.set_model("model", model_of(quad()), {})
-    assert stage.engine.view("model").settings == node.model
+    assert stage.engine.view("model").settings == node.settings
 
 
 def test_the_box_of_all_is_around_the_visible_ones(stage: Stage) -> None:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
+from sim.figures.settings import DoubleSided
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import DoubleSided
 from sim.render.frame import Frame
 from sim.render.ground_shadow import GroundRectangle
 from sim.render.surface import PLAIN_DIFFUSE
@@ -48,7 +48,7 @@ def centre_of(x: float, y: float, camera: Camera) -> np.ndarray:
 
 
 def expected_colour(point: np.ndarray, camera: Camera, lights: list[Node], ambient: float, **surface) -> np.ndarray:
-    pairs = [(node.light, node.transform.position) for node in lights]
+    pairs = [(node.settings, node.transform.position) for node in lights]
     normal = np.array([0.0, 0.0, 1.0])
     eye = camera.position() if not camera.orthographic else point + camera.rotation()[2]
     return lit_colour(point, normal, eye, pairs, ambient=ambient, **surface)

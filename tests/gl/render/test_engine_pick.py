@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sim.kinds.model.settings import DoubleSided
+from sim.figures.settings import DoubleSided
 from sim.render.pick_pass import REACH, Pick
 from sim.scene.camera import Camera
 from sim.scene.transform import Transform

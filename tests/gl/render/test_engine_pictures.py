@@ -8,7 +8,7 @@ import pytest
 
 from sim.assets.images import load_image
 from sim.assets.load import load_model
-from sim.kinds.model.settings import DoubleSided, SkinningMethod
+from sim.figures.settings import DoubleSided, SkinningMethod
 from sim.render.frame import LIGHT_LIMIT
 from sim.render.shot import JointRef, Overlay
 from sim.scene.view import Comparison, DisplayMode

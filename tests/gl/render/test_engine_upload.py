@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sim.assets.mip_levels import mip_image
+from sim.figures.prepared import prepare_model
 from sim.gl import buffer_upload
 from sim.gl.context import Context
 from sim.gl.steps import finish
-from sim.kinds.model.prepared import prepare_model
 from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
 
 BYTES = 256

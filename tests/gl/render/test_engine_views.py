@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Material
-from sim.kinds.model.settings import FlipV, SkinningMethod
+from sim.figures.settings import FlipV, SkinningMethod
 from sim.maths.ramps import Ramp, ramp_colours
 from sim.render.shot import JointRef, Overlay, divider_pixel
 from sim.scene.view import Comparison, DisplayMode

@@ -30,7 +30,7 @@ def pixels_of(camera: Camera, length: float, height: int = 120) -> float:
 def changed(stage: Stage, camera: Camera = FRONT, **options: object) -> np.ndarray:
     """Where the particles change the picture, and by how much, shape (height, width)."""
     with_them = stage.picture(camera, **options)
-    system = stage.engine.simulation.emitters["emitter"]
+    system = stage.engine.simulation.systems["emitter"].emitter
     born, system.born = system.born, 0
     without = stage.picture(camera, **options)
     system.born = born
@@ -129,11 +129,11 @@ def test_the_order_of_blended_particles_does_not_matter(stage: Stage, look: Part
 def test_blended_particles_hide_what_is_behind_by_their_opacity(stage: Stage) -> None:
     node = emitter_node(size=60.0, blending=Blending.ALPHA, colour_over_life=((0.0, 0.0, 0.0, 0.0),))
     for opacity in (0.25, 1.0):
-        settings = msgspec.structs.replace(node.emitter, opacity_over_life=((0.0, opacity),))
-        stage.look(msgspec.structs.replace(node, emitter=settings))
+        settings = msgspec.structs.replace(node.settings, opacity_over_life=((0.0, opacity),))
+        stage.look(msgspec.structs.replace(node, settings=settings))
         place_particles(stage, [(0.0, 1.5, -60.0)])
         shown = stage.picture()[60, 80].astype(float)
-        stage.engine.simulation.emitters["emitter"].born = 0
+        stage.engine.simulation.systems["emitter"].emitter.born = 0
         background = stage.picture()[60, 80].astype(float)
         linear = np.where(background > 10.3, ((background / 255.0 + 0.055) / 1.055) ** 2.4, background / 255.0 / 12.92)
         left = linear * (1.0 - opacity)
@@ -343,7 +343,7 @@ def test_a_silent_or_hidden_emitter_draws_nothing(stage: Stage) -> None:
     stage.look(msgspec.structs.replace(node, visible=False))
     empty = stage.picture()
     assert np.abs(shown - empty).max() > 20
-    stage.look(msgspec.structs.replace(node, emitter=msgspec.structs.replace(node.emitter, muted=True)))
+    stage.look(msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, muted=True)))
     np.testing.assert_array_equal(stage.picture(), empty)
 
 
@@ -370,6 +370,6 @@ def test_the_living_are_counted(stage: Stage) -> None:
     stage.look(emitter_node(rate=60.0, lifetime=0.1))
     for index in range(12):
         stage.engine.step((index + 1) / 60.0)
-    living = stage.engine.simulation.emitters["emitter"].count()
+    living = stage.engine.simulation.systems["emitter"].emitter.count()
     assert living == pytest.approx(6, abs=1)
     assert stage.engine.statistics().particles == living

@@ -63,7 +63,7 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
 ) -> None:
     stage.show({"model": twisted_bar()}, emitter_node(look=look, blending=blending, softness=softness), samples=4)
     place_particles(stage, CROWD, velocity=(1.0, 0.5, 0.0))
-    bare = stage.engine.simulation.emitters["emitter"]
+    bare = stage.engine.simulation.systems["emitter"].emitter
     expected = stage.picture()
     monkeypatch.setattr(picture_module, "AT_ONCE", len(CROWD) - 1)
     monkeypatch.setattr(Pace, "note", lambda *_: None)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from sim.figures.prepared import prepare_model
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.model.prepared import prepare_model
 from sim.render.shot import Overlay
 from sim.scene.view import DisplayMode
 from tests.gl.render.worlds import Stage, light_node, model_node, model_of, quad, twisted_bar

@@ -10,11 +10,11 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
 from sim.assets.skeleton import build_skeleton
 from sim.engine import Engine
+from sim.figures.settings import DoubleSided, ModelSettings
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import DoubleSided, ModelSettings
 from sim.render.shot import Overlay
 from sim.render.surface import Images
 from sim.scene.camera import Camera
@@ -152,12 +152,12 @@ def model_node(node_id: str = "model", **changes: object) -> Node:
     """A model node, drawn from both sides; fields of `Node` and of `ModelSettings` may be given."""
     changes.setdefault("double_sided", DoubleSided.ON)
     of_node = {key: changes.pop(key) for key in ("visible", "transform") if key in changes}
-    return Node(id=node_id, name=node_id, model=ModelSettings(**changes), **of_node)
+    return Node(id=node_id, name=node_id, settings=ModelSettings(**changes), **of_node)
 
 
 def light_node(position: Vec3, node_id: str = "light", **settings: object) -> Node:
     """A light node; fields of `LightSettings` may be given."""
-    return Node(id=node_id, transform=Transform(position=position), light=LightSettings(**settings))
+    return Node(id=node_id, transform=Transform(position=position), settings=LightSettings(**settings))
 
 
 FRONT = Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0)

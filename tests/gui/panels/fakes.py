@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QApplication
 
 from sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
 from sim.assets.skeleton import build_skeleton
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.change import Change, ChangeKind, value_change
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
@@ -104,9 +104,9 @@ def bind_pose(model):
 def sample_scene():
     return Scene(
         nodes=(
-            Node(id="a", name="dude", model=ModelSettings(path="models/dude.ezm")),
-            Node(id="b", name="cape", model=ModelSettings(path="cape.ezm")),
-            Node(id="c", name="lamp", light=LightSettings()),
+            Node(id="a", name="dude", settings=ModelSettings(path="models/dude.ezm")),
+            Node(id="b", name="cape", settings=ModelSettings(path="cape.ezm")),
+            Node(id="c", name="lamp", settings=LightSettings()),
         )
     )
 

@@ -5,11 +5,12 @@ from PySide6.QtTest import QTest
 
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.cloth.stability import Stability
-from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
+from sim.solids.state import SolidShape
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
 from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
 from widgets.inspector.inspector import Inspector
@@ -21,8 +22,8 @@ from widgets.protocols import ClothStatus
 def target(qapp):
     nodes = (
         *sample_scene().nodes,
-        Node(id="f", name="flag", cloth=ClothSettings()),
-        Node(id="s", name="ball", collider=ColliderSettings()),
+        Node(id="f", name="flag", settings=ClothSettings()),
+        Node(id="s", name="ball", settings=ColliderSettings()),
     )
     return FakeTarget(Scene(nodes=nodes))
 
@@ -101,7 +102,7 @@ def test_gusts_have_a_size_once_there_are_any(inspector, target):
     assert {"turbulence_scale", "turbulence_seed"} <= shown(inspector)
 
 
-@pytest.mark.parametrize("shape", ColliderShape)
+@pytest.mark.parametrize("shape", SolidShape)
 def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target, shape):
     select(inspector, "s")
     target.set_value(ref("s", "collider", "shape"), shape)
@@ -125,7 +126,7 @@ def test_models_and_bones_are_chosen_from_the_scene(inspector, target):
     combo = row(inspector, "bone_node").editor.combo
     combo.setCurrentIndex(1)
     combo.activated.emit(1)
-    assert target.scene.node("s").collider.bone_node == "a"
+    assert target.scene.node("s").settings.bone_node == "a"
     assert choices(inspector, "bone") == ["None", *BONES]
     assert "bone" in shown(inspector)
 

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from sim.scene.params import Role, Scale, param, params_of
 from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import NODE_KINDS, Node
+from sim.scene.scene import Node
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
@@ -21,7 +21,7 @@ from widgets.inspector.name_choices import Choices
 from widgets.inspector.slider import ValueSlider
 from widgets.inspector.texts import choice_text
 
-CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *NODE_KINDS.values())
+CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()])
 RECORDS = [
     pytest.param(record, id=f"{cls.__name__}.{record.name}")
     for cls in CLASSES

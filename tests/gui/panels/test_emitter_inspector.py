@@ -23,7 +23,7 @@ STARVING = EmitterStatus(2000, 5000.0, 2000, 12_000, warning="capacity 2000 cuts
 
 @pytest.fixture
 def target(qapp):
-    return FakeTarget(Scene(nodes=(*sample_scene().nodes, Node(id="e", name="fire", emitter=EmitterSettings()))))
+    return FakeTarget(Scene(nodes=(*sample_scene().nodes, Node(id="e", name="fire", settings=EmitterSettings()))))
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_rows_come_and_go_with_the_settings_and_work(inspector, target):
     assert item.editor.isVisible()
     item.editor.fields[0].reset()
     item.editor.edited.emit((1.0, 2.0, 3.0))
-    assert target.scene.node("e").emitter.source_size == (1.0, 2.0, 3.0)
+    assert target.scene.node("e").settings.source_size == (1.0, 2.0, 3.0)
     set_emitter(target, stateless=True)
     collision = next(item for item in items_of(inspector.tree) if item.text(0) == "Collision")
     assert collision.isHidden()
@@ -244,19 +244,19 @@ def test_counts_move_nothing_and_make_no_rows(inspector, qtbot):
 def test_mute_and_solo_are_edits_that_can_be_undone(inspector, target):
     head = inspector.emitter
     head.mute_button.click()
-    assert target.scene.node("e").emitter.muted
+    assert target.scene.node("e").settings.muted
     head.solo_button.click()
-    assert target.scene.node("e").emitter.solo
+    assert target.scene.node("e").settings.solo
     assert len(target.history) == 2
     target.undo()
     target.undo()
     assert not head.mute_button.isChecked()
     assert not head.solo_button.isChecked()
-    assert target.scene.node("e").emitter == EmitterSettings()
+    assert target.scene.node("e").settings == EmitterSettings()
 
 
 def test_the_switches_are_those_of_the_selected_emitter(inspector, target):
-    nodes = (*target.scene.nodes, Node(id="m", name="smoke", emitter=EmitterSettings(muted=True)))
+    nodes = (*target.scene.nodes, Node(id="m", name="smoke", settings=EmitterSettings(muted=True)))
     target.replace(Scene(nodes=nodes))
     inspector.set_selection(Selection(node="m"))
     assert inspector.emitter.mute_button.isChecked()

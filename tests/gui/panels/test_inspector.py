@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.kinds.model.settings import Interpolation, ModelSettings, SkinningMethod
+from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene
@@ -48,7 +48,7 @@ def test_a_slider_drag_is_one_entry_and_live(inspector, target):
     drag(slider, 8, slider.width() - 8, slider.height() / 2)
     assert len(target.calls) > 3
     assert len(target.history) == 1
-    assert target.scene.node("c").light.intensity == target.calls[-1][1] > 4.0
+    assert target.scene.node("c").settings.intensity == target.calls[-1][1] > 4.0
 
 
 def test_a_field_drag_is_one_entry(inspector, target):
@@ -67,9 +67,9 @@ def test_escape_takes_a_slider_drag_back(inspector, target):
     item = row(inspector, INTENSITY)
     slider = item.editor.slider
     drag(slider, 8, slider.width() - 8, slider.height() / 2, release=False)
-    assert target.scene.node("c").light.intensity > 4.0
+    assert target.scene.node("c").settings.intensity > 4.0
     QTest.keyClick(slider, Qt.Key.Key_Escape)
-    assert target.scene.node("c").light.intensity == 1.6
+    assert target.scene.node("c").settings.intensity == 1.6
     assert target.history == []
     assert item.editor.field.value() == 1.6
     assert not item.binding.is_held
@@ -131,7 +131,7 @@ def test_a_combo_and_a_check_box_edit_once(inspector, target):
         "Linear blend", "Dual quaternion", "Dual quaternion + scale",
     ]  # fmt: skip
     combo.activated.emit(1)
-    assert target.scene.node("a").model.skinning is SkinningMethod.DQS
+    assert target.scene.node("a").settings.skinning is SkinningMethod.DQS
     QTest.mouseClick(row(inspector, ref("a", "node", "visible")).editor.box, Qt.MouseButton.LeftButton)
     assert target.scene.node("a").visible is False
     assert len(target.history) == 2
@@ -143,7 +143,7 @@ def test_clips_of_the_model_can_be_chosen(inspector, target):
     assert [combo.itemData(index) for index in range(combo.count())] == ["", "walk", "pose"]
     combo.setCurrentIndex(2)
     combo.activated.emit(2)
-    assert target.scene.node("a").model.clip == "pose"
+    assert target.scene.node("a").settings.clip == "pose"
     target.set_value(ref("a", "model", "clip"), "gone")
     assert combo.currentText() == "gone (missing)"
 
@@ -178,7 +178,7 @@ def test_a_refused_value_is_told_and_the_editor_goes_back(inspector, target, qtb
     with qtbot.waitSignal(inspector.refused) as refused:
         item.editor.edited.emit(5000.0)
     assert "1000" in refused.args[0]
-    assert target.scene.node("c").light.intensity == 1.6
+    assert target.scene.node("c").settings.intensity == 1.6
     assert item.editor.field.value() == 1.6
 
 
@@ -191,7 +191,7 @@ def test_modified_values_are_marked_and_reset(inspector, target):
     assert item.font(0).bold()
     assert not item.reset_button.isHidden()
     QTest.mouseClick(item.reset_button, Qt.MouseButton.LeftButton)
-    assert target.scene.node("c").light.intensity == 1.6
+    assert target.scene.node("c").settings.intensity == 1.6
     assert not item.font(0).bold()
     assert len(target.history) == 2
 
@@ -205,7 +205,7 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
     actions["Copy as JSON path"].trigger()
     assert QApplication.clipboard().text() == "$.nodes[2].light.intensity"
     actions["Reset to default"].trigger()
-    assert target.scene.node("c").light.intensity == 1.6
+    assert target.scene.node("c").settings.intensity == 1.6
 
 
 def test_path_and_name_offer_no_reset(inspector):
@@ -371,10 +371,10 @@ def test_the_colour_dialog_is_one_gesture(inspector, target):
     for red in (10, 20, 30):
         editor.dialog.setCurrentColor(f"#{red:02x}ff00")
     assert len(target.history) == 1
-    assert target.scene.node("c").light.colour == pytest.approx((30 / 255, 1.0, 0.0), abs=1e-4)
+    assert target.scene.node("c").settings.colour == pytest.approx((30 / 255, 1.0, 0.0), abs=1e-4)
     editor.dialog.reject()
     assert target.history == []
-    assert target.scene.node("c").light.colour == (1.0, 0.96, 0.9)
+    assert target.scene.node("c").settings.colour == (1.0, 0.96, 0.9)
 
 
 def test_leaving_a_selection_keeps_the_colour_chosen_so_far(inspector, target):
@@ -384,7 +384,7 @@ def test_leaving_a_selection_keeps_the_colour_chosen_so_far(inspector, target):
     editor.dialog.setCurrentColor("#00ff00")
     select(inspector, node="a")
     assert len(target.history) == 1
-    assert target.scene.node("c").light.colour == (0.0, 1.0, 0.0)
+    assert target.scene.node("c").settings.colour == (0.0, 1.0, 0.0)
 
 
 def test_thousands_of_refreshes_and_rebuilds(inspector, target):
@@ -398,7 +398,7 @@ def test_thousands_of_refreshes_and_rebuilds(inspector, target):
 
 
 def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):
-    target.scene = Scene(nodes=(Node(id="a", model=ModelSettings()),))
+    target.scene = Scene(nodes=(Node(id="a", settings=ModelSettings()),))
     inspector = show(Inspector(target, statuses.get))
     select(inspector, node="a")
     assert inspector.header.title.text() == "unnamed"

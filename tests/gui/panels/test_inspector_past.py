@@ -12,7 +12,7 @@ from widgets.inspector.form_items import SettingItem, items_of
 from widgets.inspector.inspector import Inspector
 
 INTENSITY = ParamRef("lamp", "light", "intensity")
-NOW = Scene(nodes=(Node(id="lamp", name="Lamp", light=LightSettings()),))
+NOW = Scene(nodes=(Node(id="lamp", name="Lamp", settings=LightSettings()),))
 THEN = with_value(NOW, INTENSITY, 0.25)
 
 

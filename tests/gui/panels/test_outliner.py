@@ -5,8 +5,8 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from sim.figures.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.scene import NODE_KINDS, Node, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
@@ -143,7 +143,7 @@ def test_expansion_survives_reloads_and_new_nodes(outliner, target, statuses):
     view.expand(proxy_index(outliner, "a", "materials"))
     view.collapse(proxy_index(outliner, "a", "skeleton"))
     outliner.model_changed("a")
-    added = Node(id="d", name="crate", model=ModelSettings())
+    added = Node(id="d", name="crate", settings=ModelSettings())
     target.replace(msgspec.structs.replace(target.scene, nodes=(*target.scene.nodes, added)))
     assert view.isExpanded(proxy_index(outliner, "a"))
     assert view.isExpanded(proxy_index(outliner, "a", "materials"))
@@ -328,8 +328,8 @@ def test_a_model_on_its_way_is_listed_and_marked_and_its_rows_stay_when_it_is_th
 @pytest.fixture
 def emitters(outliner, target):
     nodes = (
-        Node(id="e", name="fire", emitter=EmitterSettings()),
-        Node(id="f", name="smoke", emitter=EmitterSettings()),
+        Node(id="e", name="fire", settings=EmitterSettings()),
+        Node(id="f", name="smoke", settings=EmitterSettings()),
     )
     target.replace(Scene(nodes=(*target.scene.nodes, *nodes)))
     outliner.mutes = SignalLog(outliner, "mute_requested")

@@ -22,7 +22,7 @@ NONE = Qt.MouseButton.NoButton
 
 @pytest.fixture
 def target(qapp):
-    return FakeTarget(Scene(nodes=(Node(id="e", name="fire", emitter=EmitterSettings(colour_over_life=STOPS)),)))
+    return FakeTarget(Scene(nodes=(Node(id="e", name="fire", settings=EmitterSettings(colour_over_life=STOPS)),)))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def opacity(inspector):
 
 
 def value(target, wanted):
-    return getattr(target.scene.node("e").emitter, wanted.name)
+    return getattr(target.scene.node("e").settings, wanted.name)
 
 
 def drag(view, index, right, down=0.0, *, release=True):

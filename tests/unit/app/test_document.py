@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.document.document import Document
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.camera import Camera
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, ParamError
@@ -22,8 +22,8 @@ INTENSITY = ParamRef("light-1", "light", "intensity")
 def two_nodes() -> Scene:
     return Scene(
         nodes=(
-            Node(id="model-1", name="humanoid", model=ModelSettings(path="/m/humanoid.ezm")),
-            Node(id="light-1", name="light", light=LightSettings()),
+            Node(id="model-1", name="humanoid", settings=ModelSettings(path="/m/humanoid.ezm")),
+            Node(id="light-1", name="light", settings=LightSettings()),
         )
     )
 
@@ -181,7 +181,7 @@ def test_undo_texts_come_from_the_declarations(document, ref, value, text):
 
 
 def test_an_added_node_gets_a_fresh_id_a_unique_name_and_the_selection(document):
-    node_id = document.add_node(Node(id="", name="humanoid", model=ModelSettings()))
+    node_id = document.add_node(Node(id="", name="humanoid", settings=ModelSettings()))
     assert node_id == "model-2"
     assert document.scene.node(node_id).name == "humanoid.001"
     assert document.selection == Selection(node=node_id)
@@ -191,16 +191,16 @@ def test_an_added_node_gets_a_fresh_id_a_unique_name_and_the_selection(document)
 
 
 def test_a_nameless_node_is_named_after_its_file_or_kind(document):
-    model = document.add_node(Node(id="", model=ModelSettings(path="/a/walking dude.ezm")))
-    light = document.add_node(Node(id="", light=LightSettings()))
+    model = document.add_node(Node(id="", settings=ModelSettings(path="/a/walking dude.ezm")))
+    light = document.add_node(Node(id="", settings=LightSettings()))
     assert document.scene.node(model).name == "walking dude"
     assert document.scene.node(light).name == "light.001"
 
 
 def test_ids_are_not_used_again(document):
-    first = document.add_node(Node(id="", light=LightSettings()))
+    first = document.add_node(Node(id="", settings=LightSettings()))
     document.undo_stack.undo()
-    second = document.add_node(Node(id="", light=LightSettings()))
+    second = document.add_node(Node(id="", settings=LightSettings()))
     assert (first, second) == ("light-2", "light-3")
 
 
@@ -346,8 +346,8 @@ def test_paths_are_absolute_in_memory(document, tmp_path, monkeypatch):
     path = ParamRef("model-1", "model", "path")
     document.set_value(path, "m/other.ezm")
     assert value_at(document.scene, path) == str(Path.cwd() / "m" / "other.ezm")
-    added = document.add_node(Node(id="", model=ModelSettings(path="b.ezm")))
-    assert document.scene.node(added).model.path == str(Path.cwd() / "b.ezm")
+    added = document.add_node(Node(id="", settings=ModelSettings(path="b.ezm")))
+    assert document.scene.node(added).settings.path == str(Path.cwd() / "b.ezm")
     with pytest.raises(ParamError, match="null"):
         document.set_value(path, "a\0b")
     document.set_value(path, "")

@@ -10,8 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from PySide6.QtWidgets import QApplication
 
 from app.document.document import Document
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.params import ParamError
 from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
 from sim.scene.view_state import Selection
@@ -143,7 +143,7 @@ def test_any_project_can_be_opened_and_gets_fresh_ids(qapp, project):
     document.replace_scene(scene, view_state)
     assert document.scene is scene
     assert document.selection == view_state.selection
-    node_id = document.add_node(Node(id="", light=LightSettings()))
+    node_id = document.add_node(Node(id="", settings=LightSettings()))
     assert not scene.has(node_id)
     document.undo_stack.undo()
     assert document.scene == scene
@@ -151,7 +151,7 @@ def test_any_project_can_be_opened_and_gets_fresh_ids(qapp, project):
 
 
 def test_commands_outlive_garbage_collection(qapp):
-    document = Document(Scene(nodes=(Node(id="light-1", name="light", light=LightSettings()),)))
+    document = Document(Scene(nodes=(Node(id="light-1", name="light", settings=LightSettings()),)))
     ref = ParamRef("light-1", "light", "intensity")
     for turn in range(3000):
         gesture = document.new_gesture()

@@ -4,14 +4,16 @@ import os
 from pathlib import Path
 
 from app.files.missing_models import file_stamp, missing_models, relocated_paths
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.scene import Node, Scene
 
 
 def scene(*paths: str) -> Scene:
-    nodes = tuple(Node(id=f"model-{n}", name=f"m{n}", model=ModelSettings(path=path)) for n, path in enumerate(paths))
-    return Scene(nodes=(*nodes, Node(id="light-1", name="light", light=LightSettings())))
+    nodes = tuple(
+        Node(id=f"model-{n}", name=f"m{n}", settings=ModelSettings(path=path)) for n, path in enumerate(paths)
+    )
+    return Scene(nodes=(*nodes, Node(id="light-1", name="light", settings=LightSettings())))
 
 
 def test_missing_models_are_those_without_a_file(tmp_path):

@@ -7,7 +7,7 @@ from sim.scene.vectors import Vec3
 
 
 def light(node_id: str, position: Vec3 = (0.0, 0.0, 0.0)) -> Node:
-    node = Node(id=node_id, name=node_id, light=LightSettings())
+    node = Node(id=node_id, name=node_id, settings=LightSettings())
     return msgspec.structs.replace(node, transform=msgspec.structs.replace(node.transform, position=position))
 
 

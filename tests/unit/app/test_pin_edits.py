@@ -15,12 +15,12 @@ COUNT = 12
 @pytest.fixture
 def document() -> Document:
     cloth = ClothSettings(pins=PinPreset.NONE, pin_list="2 3")
-    nodes = (Node(id="a", name="Sheet", cloth=cloth), Node(id="b", name="Flag", cloth=cloth))
+    nodes = (Node(id="a", name="Sheet", settings=cloth), Node(id="b", name="Flag", settings=cloth))
     return Document(Scene(nodes=nodes))
 
 
 def held(document: Document, node_id: str) -> np.ndarray:
-    settings = document.scene.node(node_id).cloth
+    settings = document.scene.node(node_id).settings
     assert settings is not None
     return pin_flags(settings.pins, settings.pin_list, COUNT, None)
 
@@ -51,7 +51,7 @@ def test_a_choice_on_two_cloths_is_one_entry(document: Document) -> None:
 
 def test_a_preset_replaces_what_was_listed(document: Document) -> None:
     set_pin_preset(document, "a", PinPreset.ALL)
-    settings = document.scene.node("a").cloth
+    settings = document.scene.node("a").settings
     assert settings is not None
     assert (settings.pins, settings.pin_list) == (PinPreset.ALL, "")
     assert document.undo_stack.undoText() == "Pins of Sheet: all"

@@ -18,8 +18,8 @@ from app.files.project_file import load_project, save_project
 from app.files.project_json import DEPTH_MAX, SIZE_MAX
 from app.files.unknown_content import UnknownContent
 from sim.export import atomic_file
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
@@ -116,8 +116,8 @@ def small_scene(folder: Path) -> Scene:
     model = ModelSettings(path=str(folder / "models" / "humanoid.ezm"), unit_scale=0.01, clip="walk")
     return Scene(
         nodes=(
-            Node(id="model-1", name="humanoid", transform=Transform(position=(0.0, 0.5, 0.0)), model=model),
-            Node(id="light-1", name="Lämpchen", visible=False, light=LightSettings()),
+            Node(id="model-1", name="humanoid", transform=Transform(position=(0.0, 0.5, 0.0)), settings=model),
+            Node(id="light-1", name="Lämpchen", visible=False, settings=LightSettings()),
         )
     )
 
@@ -189,8 +189,8 @@ def test_missing_keys_take_their_defaults(folder):
     project = load_project(path)
     assert project.scene == Scene(
         nodes=(
-            Node(id="a", name="light", light=LightSettings()),
-            Node(id="b", name="light.001", light=LightSettings()),
+            Node(id="a", name="light", settings=LightSettings()),
+            Node(id="b", name="light.001", settings=LightSettings()),
         )
     )
     assert project.view_state == ViewState()
@@ -199,7 +199,7 @@ def test_missing_keys_take_their_defaults(folder):
 
 def test_whole_numbers_are_numbers(folder):
     project = load_project(edited(folder / "a.sinew", ("nodes", 0, "model", "unit_scale"), 2))
-    value = project.scene.nodes[0].model.unit_scale
+    value = project.scene.nodes[0].settings.unit_scale
     assert value == 2.0
     assert isinstance(value, float)
 
@@ -391,7 +391,7 @@ def test_unknown_keys_follow_their_node(folder):
     path.write_text(json.dumps(with_unknown_everywhere()), encoding="utf-8")
     project = load_project(path)
     first, second = project.scene.nodes
-    extra = Node(id="light-2", name="new", light=LightSettings())
+    extra = Node(id="light-2", name="new", settings=LightSettings())
     scene = msgspec.structs.replace(project.scene, nodes=(extra, second, first))
     save_project(path, scene, project.view_state, project.unknown)
     nodes = {node["id"]: node for node in json.loads(path.read_text(encoding="utf-8"))["nodes"]}

@@ -13,8 +13,8 @@ from app.files.process_lock import ProcessLock
 from app.files.project_error import ProjectError
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
+from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
-from sim.kinds.model.settings import ModelSettings
 from sim.scene.scene import Node, ParamRef, Scene, value_at
 from sim.scene.view_state import ViewState
 
@@ -44,8 +44,8 @@ app.exec()
 def scene(intensity: float = 2.0) -> Scene:
     return Scene(
         nodes=(
-            Node(id="light-1", name="light", light=LightSettings(intensity=intensity)),
-            Node(id="model-1", name="hero", model=ModelSettings(path=os.path.abspath("/models/hero.ezm"))),
+            Node(id="light-1", name="light", settings=LightSettings(intensity=intensity)),
+            Node(id="model-1", name="hero", settings=ModelSettings(path=os.path.abspath("/models/hero.ezm"))),
         )
     )
 

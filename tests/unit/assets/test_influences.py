@@ -7,8 +7,8 @@ from sim.assets.clip import UniformClip
 from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.load import load_model
 from sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.model.settings import SkinningMethod
 from sim.maths import quaternion
 from sim.reference.skinning import skin
 

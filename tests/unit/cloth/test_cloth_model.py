@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sim.kinds.cloth.error import ClothError
 from sim.kinds.cloth.grid import GridShape, grid_surface
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource
@@ -11,6 +10,7 @@ from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.surface import ClothSurface
 from sim.kinds.cloth.table import WIDTH_MAX, face_table, neighbour_table
 from sim.maths.transform import compose
+from sim.scene.params import SettingsError
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 2), (3, 2), (7, 5), (40, 3)])
@@ -116,9 +116,9 @@ def test_a_mesh_has_edges_and_opposite_corners() -> None:
 
 def test_a_fan_that_is_too_wide_is_refused() -> None:
     model = build_cloth(MESH, fan(WIDTH_MAX + 1))
-    with pytest.raises(ClothError, match="particle 0"):
+    with pytest.raises(SettingsError, match="particle 0"):
         neighbour_table(model.springs, (SpringKind.STRUCTURAL,), model.particle_count)
-    with pytest.raises(ClothError, match="neighbours"):
+    with pytest.raises(SettingsError, match="neighbours"):
         face_table(model.faces, model.particle_count)
 
 
@@ -139,17 +139,17 @@ def test_triangles_without_area_are_refused(kind: str) -> None:
         "point": np.zeros((3, 3)),
     }[kind]
     faces = np.zeros((0, 3), np.uint32) if kind == "none" else np.array([[0, 1, 2]], np.uint32)
-    with pytest.raises(ClothError, match="area"):
+    with pytest.raises(SettingsError, match="area"):
         build_cloth(MESH, ClothSurface(positions, np.zeros((3, 2), np.float32), faces))
 
 
 def test_a_mesh_without_its_file_is_refused() -> None:
-    with pytest.raises(ClothError, match="file"):
+    with pytest.raises(SettingsError, match="file"):
         build_cloth(MESH)
 
 
 def test_a_sheet_scaled_to_nothing_is_refused() -> None:
-    with pytest.raises(ClothError, match="scaled"):
+    with pytest.raises(SettingsError, match="scaled"):
         build_cloth(ClothSettings(), None, np.diag([1.0, 0.0, 1.0, 1.0]))
 
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kinds.cloth.error import ClothError
 from sim.kinds.cloth.grid import GridShape
 from sim.kinds.cloth.material import constants_of
 from sim.kinds.cloth.model import build_cloth
@@ -16,7 +15,7 @@ from sim.kinds.cloth.settings import ClothMode, ClothSettings, PinPreset
 from sim.kinds.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
 from sim.kinds.cloth.wind import air_velocity, gusts_at
 from sim.reference.cloth import Particles, spring_forces
-from sim.scene.params import ParamError, validated
+from sim.scene.params import ParamError, SettingsError, validated
 from sim.skin.attachment import attach, attached_points, closest_weights
 
 SHEET = GridShape(4, 3, 0.1, 0.1)
@@ -98,7 +97,7 @@ def test_listed_pins_are_added_and_taken_away() -> None:
 
 @pytest.mark.parametrize("text", ["a", "3-1", "1--2", "1.5", "-", "99999999", "0-99999999999", "1" * 400])
 def test_lists_that_cannot_be_read_are_refused(text: str) -> None:
-    with pytest.raises(ClothError, match="pin list"):
+    with pytest.raises(SettingsError, match="pin list"):
         parse_pins(text)
 
 

@@ -9,14 +9,14 @@ import pytest
 from app.kinds.cloth.section import section_cloth, section_names
 from resources import path as resource
 from sim.assets.load import load_model
-from sim.kinds.cloth.file_mesh import cloth_mesh, placed_as_model
+from sim.figures.placement import world_from_model
+from sim.figures.settings import ModelSettings, UpAxis
+from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.model.placement import world_from_model
-from sim.kinds.model.settings import ModelSettings, UpAxis
 from sim.maths.transform import node_matrix, transform_points
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
@@ -34,7 +34,7 @@ def sheet(tmp_path):
 
 
 def node_of(model, transform=TURNED, **settings):
-    return Node(id="m", name="sheet", transform=transform, model=ModelSettings(path=str(model.path), **settings))
+    return Node(id="m", name="sheet", transform=transform, settings=ModelSettings(path=str(model.path), **settings))
 
 
 @pytest.mark.parametrize("up_axis", [UpAxis.AUTO, UpAxis.Y, UpAxis.Z])
@@ -57,9 +57,9 @@ def test_a_node_scaled_to_nothing_is_refused(sheet):
 
 
 def test_images_of_files_with_the_origin_at_the_top_are_turned(sheet):
-    assert cloth_mesh(sheet) is sheet.mesh
+    assert upright_mesh(sheet) is sheet.mesh
     arm = load_model(resource("models") / "arm" / "arm.ezm")
-    turned = cloth_mesh(arm)
+    turned = upright_mesh(arm)
     v = 1.0 - arm.mesh.texcoords[:, 1] if arm.default_texture_origin == "top" else arm.mesh.texcoords[:, 1]
     np.testing.assert_allclose(turned.texcoords[:, 1], v, atol=1e-7)
     np.testing.assert_array_equal(turned.texcoords[:, 0], arm.mesh.texcoords[:, 0])
@@ -74,7 +74,7 @@ def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
     made = section_cloth(node_of(sheet, Transform(), unit_scale=0.5), sheet, "flag")
     settings = made.cloth
     assert (settings.source, settings.mesh_path, settings.mesh_section) == (ClothSource.MESH, str(sheet.path), "flag")
-    surface = surface_of_mesh(cloth_mesh(sheet), "flag", name="sheet")
+    surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
     np.testing.assert_allclose(np.sort(np.ptp(cloth.positions, axis=0)), [0.0, 0.5, 1.0], atol=1e-7)
     assert math.isclose(cloth.shares.sum(), 0.5, rel_tol=1e-6)
@@ -83,7 +83,7 @@ def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
 def test_the_cloth_of_a_section_hangs_from_its_top_and_is_stable(sheet):
     made = section_cloth(node_of(sheet, Transform()), sheet, "flag")
     settings = made.cloth
-    surface = surface_of_mesh(cloth_mesh(sheet), "flag", name="sheet")
+    surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
     held = pin_flags(settings.pins, settings.pin_list, cloth.particle_count, None)
     assert settings.pins is PinPreset.NONE

@@ -7,21 +7,20 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
 from sim.jobs.pose import Pose
-from sim.kinds.collider.settings import ColliderShape
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.solids.state import ColliderState
+from sim.solids.state import Solid, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
-SIZES: dict[ColliderShape, tuple[float, float, float]] = {
-    ColliderShape.PLANE: (0.0, 0.0, 0.0),
-    ColliderShape.SPHERE: (0.7, 0.0, 0.0),
-    ColliderShape.ELLIPSOID: (1.3, 0.4, 0.7),
-    ColliderShape.CAPSULE: (0.3, 0.8, 0.0),
-    ColliderShape.BOX: (0.9, 0.2, 0.5),
+SIZES: dict[SolidShape, tuple[float, float, float]] = {
+    SolidShape.PLANE: (0.0, 0.0, 0.0),
+    SolidShape.SPHERE: (0.7, 0.0, 0.0),
+    SolidShape.ELLIPSOID: (1.3, 0.4, 0.7),
+    SolidShape.CAPSULE: (0.3, 0.8, 0.0),
+    SolidShape.BOX: (0.9, 0.2, 0.5),
 }
-SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
+SOLIDS = [shape for shape in SolidShape if shape is not SolidShape.PLANE]
 
 
 @dataclass
@@ -38,9 +37,7 @@ def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle
     return compose(np.asarray(position, dtype=np.float64), quaternion.from_axis_angle(axis, angle), np.ones(3))
 
 
-def collider(
-    shape: ColliderShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float
-) -> ColliderState:
+def collider(shape: SolidShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float) -> Solid:
     """A collider of the usual size; at rest unless `end` is given."""
     first = np.eye(4) if start is None else start
-    return ColliderState(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)
+    return Solid(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)

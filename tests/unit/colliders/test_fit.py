@@ -9,20 +9,19 @@ import pytest
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
+from sim.figures.placement import world_from_model
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import Placement, placements, rigid_frames
-from sim.kinds.collider.settings import ColliderShape
-from sim.kinds.model.placement import world_from_model
-from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
 from sim.reference.skinning import skin
 from sim.scene.scene import Node, Scene
 from sim.solids.outline import outline
 from sim.solids.shapes import signed_distance
-from sim.solids.state import sized
+from sim.solids.state import SolidShape, sized
 from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))
@@ -45,9 +44,9 @@ def union_distance(model: CharacterModel, fitted: list[FittedCollider], unit_sca
 
 @pytest.mark.parametrize(
     ("shape", "size"),
-    [(ColliderShape.CAPSULE, (0.08, 0.2, 0.0)), (ColliderShape.ELLIPSOID, (0.1, 0.3, 0.2))],
+    [(SolidShape.CAPSULE, (0.08, 0.2, 0.0)), (SolidShape.ELLIPSOID, (0.1, 0.3, 0.2))],
 )
-def test_a_known_solid_is_found_again(shape: ColliderShape, size: tuple[float, ...]) -> None:
+def test_a_known_solid_is_found_again(shape: SolidShape, size: tuple[float, ...]) -> None:
     mesh = outline(shape, np.array(size))
     points = mesh.positions.astype(np.float64) @ TURN.T + PLACE
     found = fit_shape(points, np.ones(len(points)))
@@ -64,7 +63,7 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
     round_limb = np.stack([0.1 * np.sin(angle), height, 0.1 * np.cos(angle)], axis=-1).reshape(-1, 3)
     points = round_limb @ TURN.T + PLACE
     found = fit_shape(points, np.ones(len(points)), TURN[:, 1])
-    assert found.shape is ColliderShape.CAPSULE
+    assert found.shape is SolidShape.CAPSULE
     assert abs(found.rotation[:, 1] @ TURN[:, 1]) > 0.99
     assert found.size[0] == pytest.approx(0.1, abs=0.02)
     assert found.error < fit_shape(points, np.ones(len(points))).error
@@ -72,7 +71,7 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
 
 def test_the_quick_distance_is_right_at_the_surface() -> None:
     axes = np.array([0.5, 0.2, 0.9])
-    surface = outline(ColliderShape.ELLIPSOID, axes)
+    surface = outline(SolidShape.ELLIPSOID, axes)
     points = surface.positions.astype(np.float64) + 1e-3 * surface.normals
     np.testing.assert_allclose(ellipsoid_distance_estimate(points, axes), 1e-3, atol=3e-5)
     np.testing.assert_allclose(ellipsoid_distance_estimate(np.zeros((1, 3)), axes), [-0.2])
@@ -106,10 +105,10 @@ def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
     path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
     model = load_model(path)
     assert model.skin is not None
-    body = Node(id="m", model=ModelSettings())
+    body = Node(id="m", settings=ModelSettings())
     riders = [
         Node(id=str(i), transform=fitted.transform,
-             collider=msgspec.structs.replace(fitted.settings, bone_node="m"))
+             settings=msgspec.structs.replace(fitted.settings, bone_node="m"))
         for i, fitted in enumerate(fit_colliders(model))
     ]  # fmt: skip
     scene = Scene(nodes=(body, *riders))
@@ -126,7 +125,7 @@ def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
 
 
 def _distance(placement: Placement, points: np.ndarray) -> np.ndarray:
-    matrix = placement.world_from_collider
+    matrix = placement.world_from_solid
     return signed_distance(placement.shape, placement.size, (points - matrix[:3, 3]) @ matrix[:3, :3])
 
 

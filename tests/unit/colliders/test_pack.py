@@ -6,9 +6,9 @@ import re
 import numpy as np
 
 from shaders import ROOT
-from sim.kinds.collider.settings import ColliderShape
 from sim.solids.contact import RESTING_ACCELERATION
-from sim.solids.pack import COLLIDER_TEXELS, collider_defines, pack_colliders
+from sim.solids.pack import COLLIDER_TEXELS, collider_defines, pack_solids
+from sim.solids.state import SolidShape
 from sim.solids.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import collider, placed
 
@@ -28,14 +28,14 @@ def test_both_sides_use_the_same_constants() -> None:
 
 
 def test_no_colliders_are_no_records() -> None:
-    packed = pack_colliders([], 1.0 / 60.0)
+    packed = pack_solids([], 1.0 / 60.0)
     assert packed.shape == (0, COLLIDER_TEXELS, 4)
     assert packed.dtype == np.float32
 
 
 def test_layout_of_a_record() -> None:
-    state = collider(ColliderShape.CAPSULE, placed((1, 2, 3)), MOVED, friction=0.25, restitution=0.5)
-    packed = pack_colliders([state], 0.5)[0]
+    state = collider(SolidShape.CAPSULE, placed((1, 2, 3)), MOVED, friction=0.25, restitution=0.5)
+    packed = pack_solids([state], 0.5)[0]
     np.testing.assert_allclose(packed[0], [1, 2, 3, 1.1 + 1.0], rtol=1e-6)
     np.testing.assert_allclose(packed[1], [0, 0, 1, 0])
     np.testing.assert_allclose(packed[2], [0, 0.8, 0, 0.3], rtol=1e-6)
@@ -45,14 +45,14 @@ def test_layout_of_a_record() -> None:
 
 
 def test_every_shape_packs_finite_numbers_also_when_time_stands() -> None:
-    states = [collider(shape, placed((0, 0, 0)), MOVED) for shape in ColliderShape]
-    assert np.isfinite(pack_colliders(states, 1.0 / 60.0)).all()
-    np.testing.assert_array_equal(pack_colliders(states, 0.0)[:, 5, 2], 0.0)
+    states = [collider(shape, placed((0, 0, 0)), MOVED) for shape in SolidShape]
+    assert np.isfinite(pack_solids(states, 1.0 / 60.0)).all()
+    np.testing.assert_array_equal(pack_solids(states, 0.0)[:, 5, 2], 0.0)
 
 
 def test_defines_follow_what_there_is() -> None:
-    still = [collider(ColliderShape.BOX), collider(ColliderShape.PLANE)]
+    still = [collider(SolidShape.BOX), collider(SolidShape.PLANE)]
     assert collider_defines(still) == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": True}
-    moving = [dataclasses.replace(still[0], world_from_end=MOVED), collider(ColliderShape.ELLIPSOID)]
+    moving = [dataclasses.replace(still[0], world_from_end=MOVED), collider(SolidShape.ELLIPSOID)]
     assert collider_defines(moving) == {"COLLIDE_STILL": False, "COLLIDE_NO_ELLIPSOID": False}
     assert collider_defines([]) == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": True}

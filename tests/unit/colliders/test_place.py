@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 from sim.bench.pose import synthetic_character
+from sim.figures.placement import world_from_model
+from sim.figures.settings import ModelSettings
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.collider.place import ColliderTrack, collider_states, placements, rigid_frames, world_from_parent
-from sim.kinds.collider.settings import ColliderSettings, ColliderShape
-from sim.kinds.model.placement import world_from_model
-from sim.kinds.model.settings import ModelSettings
+from sim.kinds.collider.place import ColliderTrack, placements, rigid_frames, solids_over, world_from_parent
+from sim.kinds.collider.settings import ColliderSettings
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
+from sim.solids.state import SolidShape
 from tests.unit.colliders.cases import Posed
 
 MODEL = synthetic_character(20)
@@ -23,14 +24,14 @@ BONE = 7
 STAYS = "it stays where its own transform puts it"
 STANDING = Transform()
 OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0))
-RIDER = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.1, length=0.4, bone_node="m", bone=f"joint {BONE}")
+RIDER = ColliderSettings(shape=SolidShape.CAPSULE, radius=0.1, length=0.4, bone_node="m", bone=f"joint {BONE}")
 
 
 def scene(settings: ColliderSettings = RIDER, model: Transform = STANDING, offset: Transform = OFFSET) -> Scene:
     return Scene(
         nodes=(
-            Node(id="m", name="Walker", transform=model, model=ModelSettings()),
-            Node(id="c", name="Limb", transform=offset, collider=settings),
+            Node(id="m", name="Walker", transform=model, settings=ModelSettings()),
+            Node(id="c", name="Limb", transform=offset, settings=settings),
         )
     )
 
@@ -42,7 +43,7 @@ def posed(made: Scene, time: float) -> dict[str, Posed]:
 
 def test_a_collider_alone_stands_where_its_node_is() -> None:
     placed, warnings = placements(scene(ColliderSettings(radius=2.0)), {})
-    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
     np.testing.assert_allclose(placed["c"].size, [2.0, 0.0, 0.0])
     assert warnings == []
 
@@ -56,7 +57,7 @@ def test_a_rider_follows_its_bone() -> None:
         pose = figures["m"].pose
         assert pose is not None
         expected = node_matrix(placed_model) @ pose.model_from_joint[BONE] @ node_matrix(OFFSET)
-        np.testing.assert_allclose(placed["c"].world_from_collider, expected, atol=1e-12)
+        np.testing.assert_allclose(placed["c"].world_from_solid, expected, atol=1e-12)
         assert warnings == []
 
 
@@ -65,7 +66,7 @@ def test_the_scale_of_the_model_scales_what_rides_on_it_and_the_frame_stays_rigi
     made = scene(model=Transform(scale=scale))
     figures = posed(made, 0.4)
     placed, _ = placements(made, figures)
-    matrix = placed["c"].world_from_collider
+    matrix = placed["c"].world_from_solid
     np.testing.assert_allclose(matrix[:3, :3] @ matrix[:3, :3].T, np.eye(3), atol=1e-12)
     assert np.linalg.det(matrix[:3, :3]) == pytest.approx(1.0)
     np.testing.assert_allclose(placed["c"].size, [0.2, 0.4, 0.0], rtol=1e-12)
@@ -79,7 +80,7 @@ def test_the_scale_of_the_model_scales_what_rides_on_it_and_the_frame_stays_rigi
 def test_what_a_rider_is_relative_to_has_its_place_and_its_axes(scale: tuple[float, ...]) -> None:
     made = scene(model=Transform(scale=scale, rotation=(0.0, 30.0, 0.0)))
     figures = posed(made, 0.4)
-    placed = placements(made, figures)[0]["c"].world_from_collider
+    placed = placements(made, figures)[0]["c"].world_from_solid
     parent = world_from_parent(made, figures, made.node("c"))
     matrix = parent @ node_matrix(OFFSET)
     np.testing.assert_allclose(matrix[:3, 3], placed[:3, 3], atol=1e-12)
@@ -94,7 +95,7 @@ def test_what_does_not_ride_is_relative_to_the_world() -> None:
 
 def test_the_unit_of_the_file_does_not_scale_it() -> None:
     made = scene()
-    centimetres = msgspec.structs.replace(made.nodes[0], model=ModelSettings(unit_scale=0.01))
+    centimetres = msgspec.structs.replace(made.nodes[0], settings=ModelSettings(unit_scale=0.01))
     made = Scene(nodes=(centimetres, made.nodes[1]))
     placed, _ = placements(made, posed(made, 0.0))
     np.testing.assert_allclose(placed["c"].size, [0.1, 0.2, 0.0])
@@ -124,13 +125,13 @@ def test_a_bone_that_is_not_there_is_told_once(change: dict[str, str], text: str
 def test_half_a_choice_is_none(change: dict[str, str]) -> None:
     made = scene(msgspec.structs.replace(RIDER, **change))
     placed, warnings = placements(made, posed(made, 0.3))
-    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
     assert warnings == []
 
 
 def test_a_model_that_is_not_loaded_yet_is_no_mistake() -> None:
     placed, warnings = placements(scene(), {})
-    np.testing.assert_allclose(placed["c"].world_from_collider, node_matrix(OFFSET), atol=1e-15)
+    np.testing.assert_allclose(placed["c"].world_from_solid, node_matrix(OFFSET), atol=1e-15)
     assert warnings == []
 
 
@@ -154,22 +155,22 @@ def test_a_step_goes_from_the_last_placement_to_this_one() -> None:
 
 def test_new_and_removed_colliders() -> None:
     both, _ = placements(scene(), posed(scene(), 0.0))
-    assert collider_states(both, {}) == []
-    assert len(collider_states({}, both)) == 1
+    assert solids_over(both, {}) == []
+    assert len(solids_over({}, both)) == 1
 
 
 def test_many_riders() -> None:
     """Nodes of one bone share its frame, and the order of the scene is kept."""
     riders = tuple(
-        Node(id=f"c{i}", collider=msgspec.structs.replace(RIDER, bone=f"joint {i % 5}"), transform=Transform())
+        Node(id=f"c{i}", settings=msgspec.structs.replace(RIDER, bone=f"joint {i % 5}"), transform=Transform())
         for i in range(10)
     )
-    made = Scene(nodes=(*riders, Node(id="m", model=ModelSettings())))
+    made = Scene(nodes=(*riders, Node(id="m", settings=ModelSettings())))
     placed, warnings = placements(made, posed(made, 0.2))
     assert list(placed) == [f"c{i}" for i in range(10)]
     assert warnings == []
     for i in range(5):
-        np.testing.assert_array_equal(placed[f"c{i}"].world_from_collider, placed[f"c{i + 5}"].world_from_collider)
+        np.testing.assert_array_equal(placed[f"c{i}"].world_from_solid, placed[f"c{i + 5}"].world_from_solid)
 
 
 def test_frames_become_rigid_whatever_they_were() -> None:

@@ -4,9 +4,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings, ColliderShape
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.scene.params import ParamError, params_of, validated
-from sim.solids.state import bounding_radius, safe_depth, sized
+from sim.solids.state import SolidShape, bounding_radius, safe_depth, sized
 from tests.unit.colliders.cases import SIZES
 
 SETTINGS = ColliderSettings(radius=0.5, length=2.0, semi_axes=(1.0, 2.0, 3.0), half_sizes=(0.1, 0.2, 0.3))
@@ -32,7 +32,7 @@ def test_sizes_in_a_file_are_checked_with_their_place() -> None:
 
 def test_every_shape_names_its_sizes() -> None:
     names = {record.name for record in params_of(ColliderSettings)}
-    assert set(SIZES_OF_SHAPE) == set(ColliderShape)
+    assert set(SIZES_OF_SHAPE) == set(SolidShape)
     assert {name for sizes in SIZES_OF_SHAPE.values() for name in sizes} <= names
 
 
@@ -51,13 +51,13 @@ def test_every_shape_names_its_sizes() -> None:
 def test_the_scale_of_the_node_multiplies_the_sizes(
     shape: str, scale: tuple[float, ...], becomes: str, size: tuple[float, ...]
 ) -> None:
-    got_shape, got_size = sized(msgspec.structs.replace(SETTINGS, shape=ColliderShape(shape)), np.array(scale))
-    assert got_shape is ColliderShape(becomes)
+    got_shape, got_size = sized(msgspec.structs.replace(SETTINGS, shape=SolidShape(shape)), np.array(scale))
+    assert got_shape is SolidShape(becomes)
     np.testing.assert_allclose(got_size, size, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shape", ColliderShape)
-def test_radii_of_bounds_and_safety(shape: ColliderShape) -> None:
+@pytest.mark.parametrize("shape", SolidShape)
+def test_radii_of_bounds_and_safety(shape: SolidShape) -> None:
     size = np.array(SIZES[shape])
     expected = {"plane": (np.inf, np.inf), "sphere": (0.7, 0.7), "ellipsoid": (1.3, 0.4**2 / 1.3),
                 "capsule": (1.1, 0.3), "box": (np.sqrt(0.81 + 0.04 + 0.25), 0.2)}[shape.value]  # fmt: skip

@@ -12,10 +12,10 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import CharacterModel
 from sim.assets.skeleton import build_skeleton
 from sim.bench.pose import synthetic_character
+from sim.figures.settings import Interpolation
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.local_to_model import model_from_local
 from sim.jobs.root_motion import root_motion
-from sim.kinds.model.settings import Interpolation
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
 

@@ -10,10 +10,10 @@ from sim.scene.scene import Node, Scene
 
 def scene(**states: str) -> Scene:
     nodes = [
-        Node(id=name, visible="h" not in state, emitter=EmitterSettings(muted="m" in state, solo="s" in state))
+        Node(id=name, visible="h" not in state, settings=EmitterSettings(muted="m" in state, solo="s" in state))
         for name, state in states.items()
     ]
-    return Scene(nodes=(*nodes, Node(id="lamp", light=LightSettings())))
+    return Scene(nodes=(*nodes, Node(id="lamp", settings=LightSettings())))
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from sim.kinds.emitter.births import (
     slot_ranges,
 )
 from sim.kinds.emitter.bursts import Burst, parse_bursts
-from sim.kinds.emitter.error import EmitterError
 from sim.scene.clock import STEP_TIME
+from sim.scene.params import SettingsError
 
 
 def births(schedule: Schedule, start: float, end: float) -> list[tuple[int, float]]:
@@ -137,10 +137,10 @@ def test_bursts_are_read_and_sorted() -> None:
 
 @pytest.mark.parametrize("text", ["a:3", "1:", "1:x", "-1:5", "1:0", "nan:4", "inf:4", "1:2:3", "1:99999999999"])
 def test_a_wrong_burst_is_named(text: str) -> None:
-    with pytest.raises(EmitterError, match="burst"):
+    with pytest.raises(SettingsError, match="burst"):
         parse_bursts(f"0:5 {text}")
 
 
 def test_too_many_bursts_are_refused() -> None:
-    with pytest.raises(EmitterError, match="17 bursts"):
+    with pytest.raises(SettingsError, match="17 bursts"):
         parse_bursts("0:1 " * 17)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sim.kinds.emitter.directions import about_normal, angle_direction, cap_direction, unit_or_up
-from sim.kinds.emitter.error import EmitterError
 from sim.kinds.emitter.places import box_place, disc_place, face_at, sphere_place, triangle_shares
 from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_table, texture_density, vertex_table
 from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
 
@@ -143,16 +143,16 @@ def test_brightness_of_a_texture() -> None:
 
 @pytest.mark.parametrize("density", [[0.0, 0.0, 0.0], [1.0, -1.0, 1.0], [np.nan, 1.0, 1.0]])
 def test_a_surface_that_cannot_emit_is_refused(density: list[float]) -> None:
-    with pytest.raises(EmitterError):
+    with pytest.raises(SettingsError):
         face_table(np.eye(3), [[0, 1, 2]], density)
-    with pytest.raises(EmitterError):
+    with pytest.raises(SettingsError):
         vertex_table(3, density)
 
 
 def test_a_surface_without_area_is_refused() -> None:
-    with pytest.raises(EmitterError, match="area"):
+    with pytest.raises(SettingsError, match="area"):
         face_table(np.zeros((3, 3)), [[0, 1, 2]])
-    with pytest.raises(EmitterError, match="area"):
+    with pytest.raises(SettingsError, match="area"):
         face_table(np.zeros((0, 3)), np.zeros((0, 3), int))
-    with pytest.raises(EmitterError, match="vertex"):
+    with pytest.raises(SettingsError, match="vertex"):
         vertex_table(0)

@@ -6,13 +6,12 @@ import pytest
 
 from sim.kinds.emitter.constants import constants_of, pace_of
 from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.error import EmitterError
 from sim.kinds.emitter.gradient import TABLE_SIZE, life_table
 from sim.kinds.emitter.plan import check_emitter, slots_needed, starvation
 from sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, preset_values, with_preset
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.curl_noise import curl_noise, pattern_at
-from sim.scene.params import params_of, validated
+from sim.scene.params import SettingsError, params_of, validated
 
 
 def changed(**changes: object) -> EmitterSettings:
@@ -57,7 +56,7 @@ def test_a_preset_of_ones_own_comes_back() -> None:
     ],
 )
 def test_what_no_emitter_can_be_made_of_is_named(changes: dict[str, object], named: str) -> None:
-    with pytest.raises(EmitterError, match=named) as caught:
+    with pytest.raises(SettingsError, match=named) as caught:
         check_emitter(changed(**changes))
     assert "\n" not in str(caught.value)
 

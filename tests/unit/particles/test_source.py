@@ -27,7 +27,7 @@ UP = np.array([0.0, 1.0, 0.0])
 )
 def test_the_box_of_a_source_holds_its_form(source: EmitterSource, size: tuple[float, float, float]) -> None:
     settings = EmitterSettings(source=source, source_radius=0.4, source_size=(1.0, 2.0, 3.0))
-    node = Node(id="e", transform=Transform(position=(1.0, 2.0, 3.0), rotation=(0.0, 0.0, 90.0)), emitter=settings)
+    node = Node(id="e", transform=Transform(position=(1.0, 2.0, 3.0), rotation=(0.0, 0.0, 90.0)), settings=settings)
     box = source_box(settings, source_frame(Scene(nodes=(node,)), {}, node))
     np.testing.assert_allclose(box.size, size, atol=1e-12)
     np.testing.assert_allclose((box.lo + box.hi) / 2.0, [1.0, 2.0, 3.0])
@@ -54,7 +54,7 @@ def test_particles_stay_within_their_reach(aim: EmissionAim, axis: tuple[float, 
 
 def test_a_fall_ends_at_the_ground_and_a_flight_somewhere() -> None:
     settings = EmitterSettings(lifetime=100.0, speed=1.0, size=0.1)
-    node = Node(id="e", transform=Transform(position=(0.0, 2.0, 0.0)), emitter=settings)
+    node = Node(id="e", transform=Transform(position=(0.0, 2.0, 0.0)), settings=settings)
     frame = source_frame(Scene(nodes=(node,)), {}, node)
     box = emitter_box(settings, source_box(settings, frame), frame)
     assert box.lo[1] == pytest.approx(-0.05)
@@ -73,7 +73,7 @@ def test_the_boxes_of_presets_are_of_a_size_to_look_at(name: str) -> None:
 
 def test_what_needs_no_model_misses_none() -> None:
     for settings in (EmitterSettings(), EmitterSettings(model_node="gone"), EmitterSettings(bone="hand")):
-        node = Node(id="e", emitter=settings)
+        node = Node(id="e", settings=settings)
         assert missing_source(Scene(nodes=(node,)), {}, node) == ""
-    lost = Node(id="e", name="E", emitter=EmitterSettings(model_node="gone", bone="hand"))
+    lost = Node(id="e", name="E", settings=EmitterSettings(model_node="gone", bone="hand"))
     assert missing_source(Scene(nodes=(lost,)), {}, lost).startswith("E: the model whose bone carries it is not")

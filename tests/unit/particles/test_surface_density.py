@@ -9,7 +9,7 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.kinds.emitter.emission import EmitterSource
-from sim.kinds.emitter.error import EmitterError
+from sim.scene.params import SettingsError
 from sim.skin.surface_density import SAMPLES, bone_density, face_brightness, surface_table
 
 WHOLE = 2.0**32
@@ -76,7 +76,7 @@ def test_the_brightness_of_a_face_is_a_mean_over_it() -> None:
 
 def test_a_density_that_leaves_nothing_is_refused(humanoid: CharacterModel) -> None:
     black = np.zeros((2, 2, 4), np.uint8)
-    with pytest.raises(EmitterError, match="no face that emits has an area where bone 'hand_l' and the image would"):
+    with pytest.raises(SettingsError, match="no face that emits has an area where bone 'hand_l' and the image would"):
         surface_table(humanoid, EmitterSource.FACES, bone="hand_l", pixels=black)
-    with pytest.raises(EmitterError, match="no vertex that emits where the image would have it"):
+    with pytest.raises(SettingsError, match="no vertex that emits where the image would have it"):
         surface_table(humanoid, EmitterSource.VERTICES, pixels=black)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Bounds, Mesh, Skin
-from sim.kinds.model.settings import SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
 from sim.reference.skinning import enclosed_volume, method_difference, normal_matrices, skin

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.model import Bounds, Mesh, Section
-from sim.kinds.model.settings import DoubleSided, section_list
+from sim.figures.settings import DoubleSided, section_list
 from sim.render.ground_pass import cell_size
 from sim.render.pick_pass import REACH, _magnifier, _nearest
 from sim.render.shot import divider_pixel

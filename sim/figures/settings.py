@@ -1,11 +1,9 @@
 """Settings of a character that is read from a file.  Pure; knows no OpenGL."""
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-import msgspec
-
-from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
 class UpAxis(enum.Enum):
@@ -47,8 +45,11 @@ class Interpolation(enum.Enum):
     LINEAR = "linear"
 
 
-class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
+class ModelSettings(Settings, frozen=True, kw_only=True):
     """A character read from a file."""
+
+    kind: ClassVar[str] = "model"
+    is_figure: ClassVar[bool] = True
 
     path: Annotated[
         str,

@@ -4,9 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Clip
-from sim.kinds.model.settings import FlipV, ModelSettings, UpAxis
-from sim.maths.transform import node_matrix
-from sim.scene.scene import Node
+from sim.figures.settings import FlipV, ModelSettings, UpAxis
 
 Matrix = npt.NDArray[np.float64]
 
@@ -36,9 +34,8 @@ def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
     return next((clip for clip in model.clips if clip.name == settings.clip), model.clips[0])
 
 
-def world_from_model(node: Node, model: CharacterModel) -> Matrix:
-    """Placement of a model node's file space in the world [m], shape (4, 4)."""
-    assert node.model is not None
-    scaled = np.diag([node.model.unit_scale] * 3 + [1.0])
-    turned = _Y_UP_FROM_Z_UP if up_axis(node.model, model) == "z" else np.eye(4)
-    return node_matrix(node.transform) @ scaled @ turned
+def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Matrix) -> Matrix:
+    """Placement of a model's file space in the world [m], shape (4, 4), by that of its node."""
+    scaled = np.diag([settings.unit_scale] * 3 + [1.0])
+    turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
+    return world_from_node @ scaled @ turned

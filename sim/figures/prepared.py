@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from sim.assets.influences import joint_boxes
 from sim.assets.model import CharacterModel
-from sim.kinds.model.skeleton_lines import BoneSegments, bone_segments
-from sim.kinds.model.skinning import SkinningRecords, skinning_records
+from sim.figures.skeleton_lines import BoneSegments, bone_segments
+from sim.figures.skinning import SkinningRecords, skinning_records
 
 
 @dataclass(frozen=True, slots=True)

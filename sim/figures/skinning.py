@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
+from sim.figures.settings import SkinningMethod
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
 from sim.gl.context import Context
@@ -20,7 +21,6 @@ from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.jobs.palette import dual_quaternions, lbs_rows, rigid_and_scale
 from sim.jobs.pose import Pose
-from sim.kinds.model.settings import SkinningMethod
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
 """position.xyz, 1 | normal.xyz, 0; model space, file units."""

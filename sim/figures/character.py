@@ -6,18 +6,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Bounds
+from sim.figures.comparison import ComparisonStatistics, MethodComparison
+from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.figures.prepared import PreparedModel
+from sim.figures.settings import ModelSettings, SkinningMethod
+from sim.figures.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import finish
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
-from sim.kinds.model.comparison import ComparisonStatistics, MethodComparison
-from sim.kinds.model.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sim.kinds.model.prepared import PreparedModel
-from sim.kinds.model.settings import ModelSettings, SkinningMethod
-from sim.kinds.model.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.maths.transform import polar
+from sim.scene.places import Places
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
 from sim.scene.view import Comparison
@@ -82,17 +83,16 @@ class Character:
         """Whether the second way of skinning exists."""
         return self._secondary is not None
 
-    def update(self, node: Node, time: float, comparison: Comparison) -> None:
+    def update(self, node: Node, time: float, comparison: Comparison, places: Places) -> None:
         """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already."""
-        assert node.model is not None
-        if node is not self._node:
+        if node is not self._node or node.attachment.node:
             self._node = node
             self.primary.name = node.name or node.id
-            self.world_from_model = world_from_model(node, self.model)
-            self.texture_origin_bottom = texture_origin_bottom(node.model, self.model)
+            self.world_from_model = world_from_model(node.settings, self.model, places.world_from_node(node))
+            self.texture_origin_bottom = texture_origin_bottom(node.settings, self.model)
         if self.model.skeleton is not None:
-            self._evaluate(node.model, time)
-        method = node.model.skinning
+            self._evaluate(node.settings, time)
+        method = node.settings.skinning
         if comparison is Comparison.OFF:
             self.primary.skin(self.pose, method)
             return

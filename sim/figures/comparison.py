@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh
+from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.readback import Readback
-from sim.kinds.model.skinning import SkinnedMesh
 from sim.reference.skinning import enclosed_volume, method_difference
 
 INTERVAL = 0.2

@@ -1,0 +1,328 @@
+"""Cloth: a cloth that moves on the GPU, with what is drawn of it and what tells that it goes wrong.
+
+Owns every part of one cloth.  It knows neither scene nor viewport; the caller makes the context current.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.ping_pong import PingPong
+from sim.gl.texture import BufferTexture
+from sim.kinds.cloth.buffers import ClothTables, rest_records
+from sim.kinds.cloth.model import build_cloth
+from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
+from sim.kinds.cloth.pin_targets import ClothPins, Ties
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.sheet import ClothSheet
+from sim.kinds.cloth.solver import ClothInputs, ClothSolver
+from sim.kinds.cloth.spring_lines import SpringLines
+from sim.kinds.cloth.surface import ClothSurface
+from sim.kinds.contract import packed_state, unpacked_state
+from sim.scene.params import Effect, SettingsError, changed_effects
+from sim.skin.attachment import Attachment
+
+Float64 = npt.NDArray[np.float64]
+
+NO_INPUTS = ClothInputs()
+
+INTERVAL = 0.1
+"""Shortest time between two statistics [s]."""
+
+
+class Cloth:
+    """One cloth.
+
+    Args:
+        context: Where it lives.
+        library: Where programs come from.
+        settings: What to build.
+        surface: Triangles in the frame of the node, for a cloth from a mesh.
+        world_from_cloth: Placement of the node, shape (4, 4).
+
+    Attributes:
+        settings: As applied last.
+        model: Topology and rest shape.
+        step_count: Steps since the start.
+        halted: Why the cloth stands still, or "" while it can move.
+        statistics: Newest energies and strain, or None before the first arrive.
+        sheet: The vertices that are drawn, as of the last `refresh`.
+
+    Raises:
+        SettingsError: If no cloth can be made of the settings.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        settings: ClothSettings,
+        surface: ClothSurface | None = None,
+        world_from_cloth: Float64 | None = None,
+    ) -> None:
+        self._context, self._library = context, library
+        self._lines: SpringLines | None = None
+        self._built = False
+        self._asked_at = -np.inf
+        self.rebuild(settings, surface, world_from_cloth)
+
+    # --- the four verbs -------------------------------------------------------------------------------
+
+    def rebuild(
+        self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
+    ) -> None:
+        """Make everything anew; on an error the cloth stays as it was.
+
+        Raises:
+            SettingsError: If no cloth can be made of the settings.
+        """
+        placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
+        model = build_cloth(settings, surface, placement)
+        flags = model.pinned(settings)
+        tables = ClothTables(self._context, model)
+        self.release()
+        self.model, self._surface, self._placement, self._tables = model, surface, placement, tables
+        self.settings = settings
+        rest = rest_records(model)
+        self._state = PingPong(self._context, rest, label="cloth")
+        self._solver = ClothSolver(self._library, model, tables)
+        self._monitor = ClothMonitor(self._context, self._library, model, tables, rest)
+        self._pins = ClothPins(self._context, self._library, model.positions)
+        self.sheet = ClothSheet(self._context, self._library, model, tables)
+        self._built = True
+        self._pins.set_targets(flags, model.positions)
+        self._start()
+
+    def reset(self) -> None:
+        """Back to the rest shape at the present placement, at rest, all pins at their places."""
+        if not np.array_equal(self._built_at, self._placement):
+            self.rebuild(self.settings, self._surface, self._placement)
+            return
+        rest = rest_records(self.model)
+        self._state.write(rest)
+        self._monitor.reset(rest)
+        self._pins.detach()
+        self._pins.set_targets(self.model.pinned(self.settings), self.model.positions)
+        self._start()
+
+    def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
+        """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
+        if self.halted:
+            return False
+        self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
+        self.step_count += 1
+        self._monitor.check(self._state, self._solver.constants(self.settings), self.step_count)
+        self._drawn = False
+        return True
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        if self._lines is not None:
+            self._lines.release()
+            self._lines = None
+        if self._built:
+            for owned in (self.sheet, self._pins, self._monitor, self._state, self._tables):
+                owned.release()
+
+    # --- changes --------------------------------------------------------------------------------------
+
+    def apply(self, settings: ClothSettings) -> Effect:
+        """Take new settings at the cost that their declarations name; returns that cost.
+
+        Raises:
+            SettingsError: If no cloth can be made of them; everything stays as it was.
+        """
+        effects = changed_effects(self.settings, settings)
+        if Effect.REBUILD in effects:
+            self.rebuild(settings, self._surface, self._placement)
+            return Effect.REBUILD
+        flags = self.model.pinned(settings)
+        self.settings = settings
+        if Effect.RESET in effects:
+            self.reset()
+            return Effect.RESET
+        self._pins.hold(flags, self._state.texture)
+        return Effect.STEP if effects else Effect.VIEW
+
+    def place(self, world_from_cloth: Float64) -> None:
+        """Take a new placement of the node: at the start the cloth goes along, later its pins do."""
+        moved = np.array(world_from_cloth, np.float64)
+        if np.array_equal(moved, self._placement):
+            return
+        if self.step_count == 0:
+            self.rebuild(self.settings, self._surface, moved)
+            return
+        self._pins.move(moved @ np.linalg.pinv(self._placement), self._state.texture)
+        self._placement = moved
+
+    def resume(self) -> None:
+        """Let a halted cloth go on from its last good state."""
+        if self.halted:
+            kept = self._monitor.kept.newest.read()
+            kept["velocity"][:, 3] = 0.0
+            self._monitor.reset(kept)
+            self._state.write(kept)
+            self.halted = ""
+
+    # --- pins -----------------------------------------------------------------------------------------
+
+    @property
+    def pinned(self) -> npt.NDArray[np.bool_]:
+        """Which particles are held, shape (P,)."""
+        return self._pins.flags
+
+    def set_pin_targets(self, targets: Float64) -> None:
+        """Where the held particles go during the next step; (P, 3) in the world [m], those of free ones are ignored."""
+        self._pins.set_targets(self._pins.flags, targets)
+
+    def attach_pins(self, attachment: Attachment) -> None:
+        """Tie the held particles to a surface; `follow_surface` then moves them."""
+        self._pins.attach(attachment)
+
+    def follow_surface(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
+        """Move the tied particles with a surface during the next step, on the GPU alone; see `ClothPins.follow`."""
+        self._pins.follow(vertices, texels_per_vertex, world_from_model)
+
+    # --- what is drawn --------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+        return self.step_count * self.settings.step_time
+
+    @property
+    def measures(self) -> Buffer:
+        """Records of `MEASURE` for each particle, of the step done last."""
+        return self._monitor.measures
+
+    @property
+    def pins(self) -> Buffer:
+        """Records of `PIN` for each particle."""
+        return self._pins.targets
+
+    @property
+    def state(self) -> BufferTexture:
+        """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
+        return self._monitor.kept.texture
+
+    def refresh(self) -> bool:
+        """Write the sheet of the newest sound state; call once a frame.  Returns whether it was written."""
+        if self._drawn:
+            return False
+        self.sheet.write(self.state)
+        self._drawn = True
+        return True
+
+    def spring_lines(self) -> Buffer:
+        """Records of `LINE_VERTEX` (position, strain), two for each spring, of the newest sound state."""
+        if self._lines is None:
+            self._lines = SpringLines(self._context, self._library, self.model.springs)
+        self._lines.write(self.state)
+        return self._lines.lines
+
+    # --- what is known --------------------------------------------------------------------------------
+
+    def poll(self, now: float) -> bool:
+        """Look for statistics without waiting, and halt the cloth if it blew up; returns whether it halted now.
+
+        Args:
+            now: Monotonic time [s]; statistics are asked for a few times a second.
+        """
+        found = self._monitor.poll()
+        if found is not None:
+            self.statistics = found
+        if self.step_count and now - self._asked_at >= INTERVAL:
+            self._monitor.request(self.time)
+            self._asked_at = now
+        return found is not None and self._halt_if_bad(found)
+
+    def check(self) -> ClothStatistics:
+        """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
+        if not self.step_count:
+            self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
+        self.statistics = self._monitor.read(self.time)
+        self._halt_if_bad(self.statistics)
+        return self.statistics
+
+    def positions(self) -> npt.NDArray[np.float32]:
+        """Places of the particles [m], shape (P, 3); waits for the GPU."""
+        return self._read()["position"][:, :3]
+
+    def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Places of a few particles [m], shape (N, 3); waits for the GPU, yet reads no others."""
+        buffer = self._monitor.kept.newest
+        size = buffer.dtype.itemsize
+        records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
+        return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
+
+    def velocities(self) -> npt.NDArray[np.float32]:
+        """Their velocities [m/s], shape (P, 3); waits for the GPU."""
+        return self._read()["velocity"][:, :3]
+
+    def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
+        """Put the particles elsewhere, each array (P, 3), as if they had got there by themselves."""
+        records = rest_records(self.model)
+        records["position"][: self.model.particle_count, :3] = positions
+        records["velocity"][: self.model.particle_count, :3] = velocities
+        self._state.write(records)
+        self._monitor.reset(records)
+        self._drawn = False
+
+    # --- going back -----------------------------------------------------------------------------------
+
+    def snapshot(self, ties: Ties) -> bytes:
+        """Everything that the next step depends on, what the pins are tied to included; waits for the GPU."""
+        head = {"steps": self.step_count, "halted": self.halted}
+        fixed = [ties.in_joint, *ties.feet] if ties.held is None else [ties.in_joint, ties.held, *ties.feet]
+        head["tied"] = ties.held is not None
+        arrays = (self._state.newest.read(), self._monitor.kept.newest.read(), self.pins.read(), self.pinned, *fixed)
+        return packed_state(head, *arrays)
+
+    def go_back(self, state: bytes) -> Ties:
+        """Go back to what `snapshot` gave; returns what the pins are tied to.
+
+        Raises:
+            SettingsError: If it is of another cloth.
+        """
+        head, arrays = unpacked_state(state)
+        moving, kept, pins, flags, in_joint, *rest = arrays
+        if len(flags) != self.model.particle_count or len(moving) != self._state.count:
+            raise SettingsError("the state is that of another cloth")
+        self._state.write(moving)
+        self._monitor.reset(kept)
+        self._pins.write(flags, pins)
+        self.step_count, self.halted, self._drawn = head["steps"], head["halted"], False
+        held = rest.pop(0) if head["tied"] else None
+        return Ties(held, in_joint, tuple(rest))
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _read(self) -> npt.NDArray[np.void]:
+        return self._monitor.kept.newest.read(count=self.model.particle_count)
+
+    def _start(self) -> None:
+        self.step_count = 0
+        self.halted = ""
+        self.statistics: ClothStatistics | None = None
+        self._built_at = self._placement
+        self._drawn = False
+
+    def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
+        failed = self._monitor.failed_step() if not self._is_sound(statistics) else 0
+        if self.halted or not failed:
+            return False
+        time = failed * self.settings.step_time
+        self._state.copy_from(self._monitor.kept.newest)
+        self.step_count = failed - 1
+        reason = (
+            f"a thread stretched beyond {self.settings.stretch_limit:g} times its length"
+            if statistics.is_finite
+            else "particles left the world"
+        )
+        self.halted = f"stopped at {time:.2f} s: {reason}; more substeps or a softer fabric keep it stable"
+        return True
+
+    def _is_sound(self, statistics: ClothStatistics) -> bool:
+        return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0

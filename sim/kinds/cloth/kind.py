@@ -1,0 +1,78 @@
+"""The kind of cloths."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
+from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sim.scene.params import Settings, params_of
+from sim.scene.places import rebased
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
+
+_SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
+_MESH = frozenset(("mesh_path", "mesh_section"))
+_GUSTS = frozenset(("turbulence_scale", "turbulence_seed"))
+_FABRIC_LOOK = frozenset(("colour", "texture"))
+
+
+def new_cloth(place: AddPlace) -> Node:
+    """A sheet that hangs from its two upper corners over the camera's target."""
+    x, y, z = place.target
+    return Node(id="", name="cloth", transform=Transform(position=(x, max(y + 0.75, 1.6), z)), settings=ClothSettings())
+
+
+def idle(node: Node) -> frozenset[str]:
+    """Rows of other shapes, fabrics and looks."""
+    settings = node.settings
+    assert isinstance(settings, ClothSettings)
+    hidden = _SHEET if settings.source is ClothSource.MESH else _MESH
+    hidden |= _group("Springs") if settings.mode is ClothMode.MATERIAL else _group("Fabric") - {"mode"}
+    if settings.turbulence == 0.0:
+        hidden |= _GUSTS
+    if settings.pin_target is not PinTarget.BONE:
+        hidden |= {"pin_bone"}
+    if settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):
+        hidden |= _FABRIC_LOOK
+    return hidden
+
+
+@functools.cache
+def _group(title: str) -> frozenset[str]:
+    return frozenset(record.name for record in params_of(ClothSettings) if record.declared.group == title)
+
+
+def files_of(settings: Settings) -> tuple[FileUse, ...]:
+    """The mesh that becomes cloth, and the image on it."""
+    assert isinstance(settings, ClothSettings)
+    mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
+    image = (FileUse("texture", settings.texture, "image"),)
+    return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
+
+
+def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
+    """Version 1 named the model of the pins among the settings."""
+    if version == 1:
+        carrier = raw["cloth"].pop("pin_node", "")
+        if carrier and raw["cloth"].get("pin_target", "world") != "world":
+            raw["attachment"] = {"node": carrier, "bone": ""}
+            rebased(raw, nodes.get(carrier, {}))
+
+
+CLOTH = Kind(
+    name="cloth",
+    label="Cloth",
+    icon="cloth",
+    hue="#0072b2",
+    settings=ClothSettings,
+    adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),
+    presets=Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
+    idle=idle,
+    files=files_of,
+    migrate=migrate,
+    system="sim.kinds.cloth.system:ClothSystem",
+    view="sim.kinds.cloth.view:ClothView",
+    panel="app.kinds.cloth.panel:ClothPanel",
+)

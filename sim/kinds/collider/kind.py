@@ -1,0 +1,62 @@
+"""The kind of colliders."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
+from sim.kinds.contract import AddEntry, AddPlace, Kind
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
+from sim.solids.state import SolidShape
+
+
+def new_collider(shape: SolidShape, place: AddPlace) -> Node:
+    """A collider; on the selected bone if there is one, a plane on the ground, others at the target."""
+    radius = 0.1 if place.attachment.node else 0.3
+    settings = ColliderSettings(
+        shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
+    )
+    if shape is SolidShape.PLANE:
+        return Node(id="", name=shape.value, settings=settings)
+    if place.attachment.node:
+        return Node(id="", name=shape.value, attachment=place.attachment, settings=settings)
+    return Node(id="", name=shape.value, transform=Transform(position=place.target), settings=settings)
+
+
+def idle(node: Node) -> frozenset[str]:
+    """Sizes of the other shapes."""
+    settings = node.settings
+    assert isinstance(settings, ColliderSettings)
+    return frozenset(name for names in SIZES_OF_SHAPE.values() for name in names) - set(SIZES_OF_SHAPE[settings.shape])
+
+
+def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, Any]]) -> None:
+    """Version 1 named the bone among the settings."""
+    if version == 1:
+        node, bone = raw["collider"].pop("bone_node", ""), raw["collider"].pop("bone", "")
+        if node and bone:
+            raw["attachment"] = {"node": node, "bone": bone}
+
+
+COLLIDER = Kind(
+    name="collider",
+    label="Collider",
+    icon="collider",
+    hue="#e6d732",
+    settings=ColliderSettings,
+    adds=tuple(
+        AddEntry(
+            shape.value,
+            f"C&ollider: {shape.value.capitalize()}",
+            f"Add a {shape.value} that cloth cannot enter.",
+            functools.partial(new_collider, shape),
+        )
+        for shape in SolidShape
+    ),
+    idle=idle,
+    migrate=migrate,
+    solids="sim.kinds.collider.place:placements",
+    view="sim.kinds.collider.view:ColliderView",
+    panel="app.kinds.collider.panel:ColliderPanel",
+)

@@ -1,0 +1,180 @@
+"""The kind of emitters of particles."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
+from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
+from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
+from sim.scene.params import Settings
+from sim.scene.places import rebased
+from sim.scene.scene import Attachment, Node
+from sim.scene.transform import Transform
+
+LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
+"""How far above the ground an effect starts that would have no room below it [m]."""
+
+_PLACES = frozenset(("source", "aim"))
+"""Values that an emitter on a surface has of its own, whatever the effect."""
+_ROUND_SOURCES = (EmitterSource.SPHERE, EmitterSource.DISC)
+_LONG_SOURCES = (EmitterSource.BOX, EmitterSource.LINE)
+_WHIRLS = frozenset(("turbulence_scale", "turbulence_change", "turbulence_seed"))
+_PULLS = frozenset(("attractor", "attractor_radius"))
+_STEPPED_ONLY = frozenset(
+    ("turbulence", "attraction", "vortex", "vortex_axis", "substeps", "collision", "clearance", *_WHIRLS, *_PULLS)
+)
+_ANGLES = frozenset(("yaw", "yaw_spread", "pitch", "pitch_spread"))
+_PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"))
+
+
+def new_emitter(preset: str, place: AddPlace) -> Node:
+    """An emitter of a preset, or a plain one for "": on the selected bone or figure, else on the ground."""
+    settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
+    name, figure = preset.lower() or "emitter", place.figure
+    if place.attachment.node:
+        return Node(id="", name=name, attachment=place.attachment, settings=settings)
+    if figure is not None:
+        settings = msgspec.structs.replace(settings, source=EmitterSource.FACES, aim=EmissionAim.OUTWARD)
+        return Node(id="", name=name, attachment=Attachment(node=figure.id), settings=settings)
+    x, _, z = place.target
+    return Node(id="", name=name, transform=Transform(position=(x, LIFTS.get(preset, 0.0), z)), settings=settings)
+
+
+def where(place: AddPlace) -> str:
+    """Where a new emitter goes, in words."""
+    if place.attachment.node:
+        return f"on the bone {place.attachment.bone}"
+    return "on the ground" if place.figure is None else f"on the surface of {place.figure.name}"
+
+
+def idle(node: Node) -> frozenset[str]:
+    """Rows of other sources, motions and looks."""
+    settings = node.settings
+    assert isinstance(settings, EmitterSettings)
+    return (
+        _hidden_of_source(settings)
+        | _hidden_of_emission(settings)
+        | _hidden_of_motion(settings)
+        | _hidden_of_look(settings)
+    )
+
+
+def _hidden_of_source(settings: EmitterSettings) -> frozenset[str]:
+    hidden: set[str] = set()
+    if settings.source not in _ROUND_SOURCES:
+        hidden |= {"source_radius", "source_hollow"}
+    if settings.source not in _LONG_SOURCES:
+        hidden.add("source_size")
+    if settings.source not in SURFACE_SOURCES:
+        hidden |= {"density_bone", "density_texture"}
+    return frozenset(hidden)
+
+
+def _hidden_of_emission(settings: EmitterSettings) -> frozenset[str]:
+    hidden = {"cone_angle"} if settings.aim is EmissionAim.ANGLES else set(_ANGLES)
+    if settings.mode is not EmissionMode.RATE:
+        hidden.add("rate")
+    if settings.mode is EmissionMode.FULL:
+        hidden |= {"bursts", "burst_period"}
+    elif not settings.bursts:
+        hidden.add("burst_period")
+    return frozenset(hidden)
+
+
+def _hidden_of_motion(settings: EmitterSettings) -> frozenset[str]:
+    if settings.stateless:
+        return _STEPPED_ONLY
+    hidden: frozenset[str] = frozenset()
+    if settings.turbulence == 0.0:
+        hidden |= _WHIRLS
+    if settings.attraction == 0.0 and settings.vortex == 0.0:
+        hidden |= _PULLS
+    if settings.vortex == 0.0:
+        hidden |= {"vortex_axis"}
+    if settings.collision is CollisionResponse.NONE:
+        hidden |= {"clearance"}
+    return hidden
+
+
+def _hidden_of_look(settings: EmitterSettings) -> frozenset[str]:
+    hidden = frozenset() if settings.look is ParticleLook.TEXTURED else _PICTURE
+    if settings.look is not ParticleLook.STREAK:
+        hidden |= {"streak_time"}
+    # What is opaque hides or is hidden; nothing fades where it meets the scene.
+    return hidden | {"softness"} if settings.blending is Blending.OPAQUE else hidden
+
+
+def files_of(settings: Settings) -> tuple[FileUse, ...]:
+    """The picture of a particle, and the image that says where a surface emits."""
+    assert isinstance(settings, EmitterSettings)
+    picture = settings.texture if settings.look is ParticleLook.TEXTURED else ""
+    density = settings.density_texture if settings.source in SURFACE_SOURCES else ""
+    uses = (
+        FileUse("texture", picture, "image", without="the particles of {names} are round spots instead"),
+        FileUse("density_texture", density, "image", without="the surface emits everywhere for {names}"),
+    )
+    return tuple(use for use in uses if use.path)
+
+
+def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
+    """Version 1 had mute and solo among the settings, and the model and the bone that carry or emit."""
+    if version == 1:
+        part = raw["emitter"]
+        for name in ("muted", "solo"):
+            if name in part:
+                raw[name] = part.pop(name)
+        carrier, bone = part.pop("model_node", ""), part.pop("bone", "")
+        if carrier and part.get("source") in [source.value for source in SURFACE_SOURCES]:
+            raw["attachment"] = {"node": carrier, "bone": ""}
+            rebased(raw, nodes.get(carrier, {}))
+        elif carrier and bone:
+            raw["attachment"] = {"node": carrier, "bone": bone}
+
+
+def kept(settings: Settings) -> frozenset[str]:
+    """What a preset does not change of an emitter."""
+    assert isinstance(settings, EmitterSettings)
+    return _PLACES if settings.source in SURFACE_SOURCES else frozenset()
+
+
+BUILT_IN = {
+    name: {field: getattr(made, field) for field in PRESET_FIELDS}
+    for name, made in ((name, with_preset(EmitterSettings(), name)) for name in PRESETS)
+}
+"""Every value of the presets that come with the program, by name."""
+
+EMITTER = Kind(
+    name="emitter",
+    label="Emitter",
+    icon="emitter",
+    hue="#d55e00",
+    settings=EmitterSettings,
+    adds=(
+        AddEntry(
+            "emitter", "&Emitter", "Add an emitter of particles.", functools.partial(new_emitter, ""), "emitter",
+            "&Emitter", where,
+        ),
+        *(
+            AddEntry(
+                f"emitter.{name.lower().replace(' ', '-')}",
+                name,
+                f"Add {name.lower()}, on the selected bone or model if there is one.",
+                functools.partial(new_emitter, name),
+                group="&Emitter",
+                where=where,
+            )
+            for name in PRESETS
+        ),
+    ),
+    presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, kept),
+    idle=idle,
+    files=files_of,
+    migrate=migrate,
+    system="sim.kinds.emitter.system:EmitterSystem",
+    view="sim.kinds.emitter.view:EmitterView",
+    panel="app.kinds.emitter.panel:EmitterPanel",
+)  # fmt: skip

@@ -1,0 +1,211 @@
+"""Where the nodes of a scene stand at one moment: by their own transform, riding on another node or on a bone of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel
+from sim.jobs.pose import Pose
+from sim.maths import quaternion
+from sim.maths.euler import degrees_from_matrix
+from sim.maths.transform import decompose, inverse_affine, node_matrix, polar, rigid_matrix
+from sim.scene.scene import Attachment, Node, NodeId, Scene
+from sim.scene.transform import Transform
+from sim.scene.vectors import Vec3
+
+Float64 = npt.NDArray[np.float64]
+
+_EVEN = 1e-9
+"""Largest shear and difference of scales, as a part of the scale, that counts as rounding."""
+
+
+class Figure(Protocol):
+    """A model as it is posed at one moment."""
+
+    @property
+    def model(self) -> CharacterModel:
+        """The runtime model."""
+
+    @property
+    def pose(self) -> Pose | None:
+        """Its pose; None for models without a skeleton."""
+
+    @property
+    def world_from_model(self) -> Float64:
+        """Placement of the file space in the world, shape (4, 4)."""
+
+
+Figures = Mapping[NodeId, Figure]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """What a node stands on: a rigid frame in the world (4, 4), and a scale for everything relative to it."""
+
+    world_from_carrier: Float64
+    scale: float
+
+    @property
+    def matrix(self) -> Float64:
+        """Both in one, shape (4, 4)."""
+        matrix = self.world_from_carrier.copy()
+        matrix[:3, :3] *= self.scale
+        return matrix
+
+
+WORLD = Carrier(np.eye(4), 1.0)
+
+
+class Places:
+    """Answers for one scene and its figures as they stand now; what was asked for once is kept.
+
+    What rides on a node is relative to the frame of that node without its scale, in metres; on a bone, to the frame of
+    the bone.  The scale of the carrier's node, by its geometric mean, scales it too.  A node or bone that is not there
+    leaves what would ride on it where its own transform puts it in the world.
+
+    Args:
+        scene: The scene.
+        figures: Models as they are posed, by node.
+    """
+
+    def __init__(self, scene: Scene, figures: Figures) -> None:
+        self.scene, self._figures = scene, figures
+        self._carriers: dict[tuple[NodeId, str], Carrier] = {}
+
+    def carrier(self, node: Node) -> Carrier:
+        """What the transform of a node is relative to."""
+        attachment = node.attachment
+        if not attachment.node:
+            return WORLD
+        key = (attachment.node, attachment.bone)
+        if key not in self._carriers:
+            # The highest first, so that long chains are no deep recursion.
+            for above in reversed(self.scene.carriers(node.id)):
+                upper = (above.attachment.node, above.attachment.bone)
+                if upper[0] and upper not in self._carriers:
+                    self._find([upper])
+            self._find([key])
+        return self._carriers[key]
+
+    def carriers(self, nodes: Iterable[Node]) -> list[Carrier]:
+        """The same of many nodes, found together."""
+        asked = list(nodes)
+        keys = {(node.attachment.node, node.attachment.bone): None for node in asked if node.attachment.node}
+        self._find([key for key in keys if key not in self._carriers])
+        return [self.carrier(node) for node in asked]
+
+    def world_from_parent(self, node: Node) -> Float64:
+        """What the transform of a node is relative to, shape (4, 4)."""
+        return self.carrier(node).matrix
+
+    def world_from_node(self, node: Node) -> Float64:
+        """Placement of a node in the world, its scale included, shape (4, 4)."""
+        own = node_matrix(node.transform)
+        return self.world_from_parent(node) @ own if node.attachment.node else own
+
+    def missing(self, node: Node) -> str:
+        """Why there is nothing to ride on, as one line; "" for nothing, or while a model is being read."""
+        attachment, stays = node.attachment, "it stays where its own transform puts it"
+        label = node.name or node.id
+        if not attachment.node:
+            return ""
+        if not self.scene.has(attachment.node):
+            return f"{label}: what it rides on is not in the scene; {stays}"
+        carrier = self.scene.node(attachment.node)
+        is_read = carrier.id in self._figures or not carrier.settings.is_figure
+        if not attachment.bone or not is_read or self._bone_matrix(attachment) is not None:
+            return ""
+        return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
+
+    def _find(self, keys: list[tuple[NodeId, str]]) -> None:
+        """Frames of carriers; those of bones are made rigid together."""
+        bones: dict[tuple[NodeId, str], Float64] = {}
+        for key in keys:
+            self._carriers[key] = WORLD
+            if not self.scene.has(key[0]):
+                continue
+            if not key[1]:
+                self._carriers[key] = self._frame(self.scene.node(key[0]))
+            elif (matrix := self._bone_matrix(Attachment(node=key[0], bone=key[1]))) is not None:
+                bones[key] = matrix
+        if bones:
+            for key, frame in zip(bones, rigid_frames(np.array(list(bones.values()))), strict=True):
+                self._carriers[key] = Carrier(frame, self._scale(self.scene.node(key[0])))
+
+    def _frame(self, node: Node) -> Carrier:
+        """Frame of a node without its scale."""
+        below = self.carrier(node)
+        own = rigid_matrix(node.transform, below.scale)
+        frame = own if below is WORLD else below.world_from_carrier @ own
+        return Carrier(frame, self._scale(node))
+
+    def _scale(self, node: Node) -> float:
+        """Mean scale of a node in the world; 1 where it is flat."""
+        x, y, z = node.transform.scale
+        volume = abs(x * y * z)
+        own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
+        return own * self.carrier(node).scale
+
+    def _bone_matrix(self, attachment: Attachment) -> Float64 | None:
+        figure = self._figures.get(attachment.node)
+        if figure is None or figure.pose is None or figure.model.skeleton is None:
+            return None
+        joint = figure.model.skeleton.find(attachment.bone)
+        if joint is None:
+            return None
+        matrix: Float64 = figure.world_from_model @ figure.pose.model_from_joint[joint]
+        return matrix
+
+
+def rigid_frames(matrices: Float64) -> Float64:
+    """Affine matrices (N, 4, 4) without their scale and shear; a mirroring one becomes a rotation too."""
+    rigid = matrices.copy()
+    linear = matrices[:, :3, :3]
+    rigid[:, :3, :3] = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), np.finfo(float).tiny)
+    # The decomposition is needed only for what is not a rotation with an even scale already.
+    product = np.swapaxes(rigid[:, :3, :3], 1, 2) @ linear
+    scale = product[:, 0, 0]
+    even = np.abs(product - scale[:, None, None] * np.eye(3)).max(axis=(1, 2)) <= _EVEN * scale
+    uneven = ~even | (np.linalg.det(linear) <= 0.0)
+    if uneven.any():
+        rigid[uneven, :3, :3], _ = polar(linear[uneven])
+    return rigid
+
+
+def relative_transform(world_from_node: Float64, carrier: Carrier) -> Transform:
+    """Transform of a node on a carrier that stands as a matrix (4, 4) without shear puts it into the world."""
+    position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
+    return Transform(
+        position=vector(position), rotation=degrees_from_matrix(quaternion.to_matrix(orientation)), scale=vector(scale)
+    )
+
+
+def vector(values: npt.ArrayLike) -> Vec3:
+    """Three numbers of an array as plain ones."""
+    x, y, z = np.asarray(values, np.float64).tolist()
+    return x, y, z
+
+
+def carrier_of(transform: Transform) -> Carrier:
+    """What stands on a node that rides on nothing itself."""
+    x, y, z = transform.scale
+    volume = abs(x * y * z)
+    return Carrier(rigid_matrix(transform), volume ** (1.0 / 3.0) if volume > 0.0 else 1.0)
+
+
+def rebased(raw: dict[str, Any], carrier: Mapping[str, Any]) -> None:
+    """Makes the transform of a node's JSON object relative to another node's that rides on nothing; both as in files.
+
+    Values that are none are left to whoever reads the file.
+    """
+    try:
+        own = msgspec.convert(raw.get("transform", {}), Transform)
+        other = msgspec.convert(carrier.get("transform", {}), Transform)
+    except msgspec.ValidationError:
+        return
+    if other != Transform():
+        raw["transform"] = msgspec.to_builtins(relative_transform(node_matrix(own), carrier_of(other)))
