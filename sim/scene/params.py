@@ -9,12 +9,14 @@ import enum
 import functools
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 
 S = TypeVar("S", bound=msgspec.Struct)
+Suffixes = Callable[[], tuple[str, ...]]
 
 _EXTRA_KEY = "param"
 
@@ -61,7 +63,7 @@ class Declaration:
 
     Attributes:
         source: Parameter beside this one that says whose bones or sections are meant.
-        suffixes: Endings of the files that a path may name, such as ".png".
+        suffixes: Gives the endings of the files that a path may name, such as ".png".
     """
 
     doc: str
@@ -76,7 +78,7 @@ class Declaration:
     label: str = ""
     role: Role = Role.PLAIN
     source: str = ""
-    suffixes: tuple[str, ...] = ()
+    suffixes: Suffixes = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def param(
     label: str = "",
     role: Role = Role.PLAIN,
     source: str = "",
-    suffixes: tuple[str, ...] = (),
+    suffixes: Suffixes = tuple,
     bounded: bool = True,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
@@ -149,7 +151,7 @@ def param(
         label: Row label when the field name reads badly.
         role: What the value stands for, where the type does not say it.
         source: Parameter beside this one that says whose bones or sections are meant.
-        suffixes: Endings of the files that a path may name.
+        suffixes: Gives the endings of the files that a path may name, when a file is chosen.
         bounded: False for vectors, whose components carry their own bounds.
     """
     declared = Declaration(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from sim.assets.formats import MODEL_FORMATS
 from sim.scene.params import Effect, Role, Scale, param
 
 
@@ -52,8 +53,9 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Annotated[
         str,
-        param("Model file; stored relative to the project.", group="File", role=Role.PATH, effect=Effect.REBUILD),
-    ] = ""
+        param("Model file; stored relative to the project.", group="File", role=Role.PATH,
+              suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
     up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.VIEW)] = (
         UpAxis.AUTO
     )
