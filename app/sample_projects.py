@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from app.files.project_file import save_project
+from app.files.project_file import PROJECT_SUFFIX, save_project
 from resources import path
 from resources.samples.scenes import sample_scenes
 
@@ -17,7 +17,7 @@ def save_samples(folder: Path, models: Path) -> list[Path]:
     """
     saved = []
     for name, (scene, view_state) in sample_scenes(models).items():
-        saved.append(folder / f"{name}.sinew")
+        saved.append(folder / f"{name}{PROJECT_SUFFIX}")
         save_project(saved[-1], scene, view_state)
     return saved
 

@@ -3,7 +3,7 @@
 What is drawn belongs to a `ViewportClient`; overlays are ordinary child widgets laid over the picture.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, Signal
@@ -23,6 +23,12 @@ class Viewport(QOpenGLWidget):
     Signals carry positions in logical pixels from the top left.  `drag_started` is sent with the place of the
     press, once the mouse has moved further than a click may; a press without a drag is a click.  Presses, drags and
     clicks carry the modifier keys of the press too.
+
+    Args:
+        client: Draws.
+        controller: Turns mouse and wheel into camera moves.
+        accepts: Whether the file of a path may be dropped.
+        parent: Parent widget.
     """
 
     pressed = Signal(QPointF, object)
@@ -37,10 +43,17 @@ class Viewport(QOpenGLWidget):
     resized = Signal()
     files_dropped = Signal(list)
 
-    def __init__(self, client: ViewportClient, controller: CameraController, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        client: ViewportClient,
+        controller: CameraController,
+        accepts: Callable[[str], bool],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._client = client
         self._controller = controller
+        self._accepts = accepts
         self._press: QPointF | None = None
         self._modifiers = Qt.KeyboardModifier.NoModifier
         self._dragging = False
@@ -159,11 +172,15 @@ class Viewport(QOpenGLWidget):
         return super().event(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accepts files."""
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
+        """Accepts files of which one can be used."""
+        if any(self._accepts(path) for path in _local_files(event)):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Hands dropped files to the window."""
-        self.files_dropped.emit([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+        self.files_dropped.emit(_local_files(event))
         event.acceptProposedAction()
+
+
+def _local_files(event: QDropEvent) -> list[str]:
+    return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.options import file_with_suffix, positive, require_folder
+from app.cli.options import output_file, positive, require_folder
 from app.cli.progress import Progress
+from sim.assets.format_registry import Format, Formats
 from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row
@@ -31,6 +32,9 @@ SYSTEMS = {
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
 
 
+REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
@@ -43,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
     parser.add_argument("--compare", type=Path, metavar="OLD", help="a report of --json to compare with")
-    parser.add_argument("--json", type=file_with_suffix(".json"), metavar="FILE", help="write the figures here too")
+    parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="write the figures here too")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -5,15 +5,17 @@ import json
 from pathlib import Path
 
 from app.cli.failure import print_warnings
+from app.cli.options import any_of
 from app.cli.progress import Progress
 from sim.assets.build import build_model
+from sim.assets.formats import MODEL_FORMATS
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("path", type=Path, metavar="PATH", help="model file")
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"model file ({any_of(MODEL_FORMATS)})")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 

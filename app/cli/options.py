@@ -4,8 +4,10 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from app.cli.failure import CommandError
+from sim.assets.format_registry import Formats
 
 
 def positive(text: str) -> int:
@@ -26,16 +28,22 @@ def finite_number(text: str) -> float:
     return value
 
 
-def file_with_suffix(*suffixes: str) -> Callable[[str], Path]:
+def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
     """Type of an output option whose ending names the format."""
 
     def checked(text: str) -> Path:
-        path = Path(text)
-        if path.suffix.lower() not in suffixes:
-            raise argparse.ArgumentTypeError(f"{text!r} does not end in {' or '.join(suffixes)}")
-        return path
+        try:
+            formats.of(Path(text))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return Path(text)
 
     return checked
+
+
+def any_of(formats: Formats[Any]) -> str:
+    """Endings of the files of some formats for a help text, such as ".npz|.obj"."""
+    return "|".join(formats.suffixes())
 
 
 def require_folder(path: Path) -> None:

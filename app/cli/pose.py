@@ -2,19 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError
 from app.cli.model import chosen_clip, chosen_time, loaded
-from app.cli.options import file_with_suffix, finite_number, require_folder
+from app.cli.options import any_of, finite_number, output_file, require_folder
+from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import CharacterModel
-from sim.export.atomic_file import atomic_file
-from sim.export.npz import write_npz
-from sim.export.obj import write_obj
-from sim.export.ply import write_ply
+from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
 from sim.figures.settings import Interpolation, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
@@ -25,7 +22,7 @@ Float32 = npt.NDArray[np.float32]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="model file")
+    parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
     parser.add_argument("--clip", metavar="NAME|INDEX", help="the animation; the first one by default")
     moment = parser.add_mutually_exclusive_group()
     moment.add_argument(
@@ -47,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what the viewport draws, or double precision on the CPU (default: %(default)s)",
     )
     parser.add_argument(
-        "--output", required=True, type=file_with_suffix(".npz", ".obj", ".ply"), metavar="FILE.npz|.obj|.ply"
+        "--output", required=True, type=output_file(SURFACE_WRITERS), metavar=f"FILE{any_of(SURFACE_WRITERS)}"
     )
 
 
@@ -62,7 +59,8 @@ def run(options: argparse.Namespace) -> None:
         pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
     skin = skin_on_gpu if options.backend == "gpu" else skin_by_reference
     positions, normals = skin(model, pose, SkinningMethod(options.method))
-    write(options.output, model, pose, positions, normals, time or 0.0)
+    surface = surface_of(model, positions, normals, pose, time or 0.0)
+    SURFACE_WRITERS.of(options.output).save(surface, options.output)
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
@@ -95,31 +93,3 @@ def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod
         mesh.skin(pose, method)
         skinned = mesh.read()
     return skinned["position"][:, :3], skinned["normal"][:, :3]
-
-
-def write(
-    path: Path, model: CharacterModel, pose: Pose | None, positions: Float32, normals: Float32, time: float
-) -> None:
-    """Writes the arrays, or the mesh, that the ending of `path` asks for."""
-    with atomic_file(path) as file:
-        if path.suffix.lower() == ".npz":
-            write_npz(pose_arrays(model, pose, positions, normals, time), file)
-        else:
-            writer = write_obj if path.suffix.lower() == ".obj" else write_ply
-            writer(surface_of(model, positions, normals), file)
-
-
-def pose_arrays(
-    model: CharacterModel, pose: Pose | None, positions: Float32, normals: Float32, time: float
-) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a pose file; without a skeleton those of the bones are empty."""
-    names = model.skeleton.names if model.skeleton is not None else ()
-    palette = pose.palette if pose is not None else np.empty((0, 4, 4))
-    return {
-        "positions": positions.astype(np.float32),
-        "normals": normals.astype(np.float32),
-        "triangles": model.mesh.triangles.astype(np.uint32),
-        "palette": palette.astype(np.float32),
-        "bone_names": np.array(names, dtype=np.str_),
-        "time": np.array(time, dtype=np.float64),
-    }

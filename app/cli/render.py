@@ -9,15 +9,16 @@ from time import monotonic
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.options import file_with_suffix, require_folder
+from app.cli.options import any_of, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
+from app.files.project_file import PROJECT_SUFFIX
+from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip
-from sim.export.atomic_file import atomic_file
+from sim.export.formats import PICTURE_WRITERS
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.scene.camera import Camera
@@ -39,12 +40,14 @@ UInt8 = npt.NDArray[np.uint8]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help="what to draw")
+    parser.add_argument(
+        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to draw ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
+    )
     parser.add_argument(
         "--output",
         required=True,
-        type=file_with_suffix(".png"),
-        metavar="frame_%04d.png",
+        type=output_file(PICTURE_WRITERS),
+        metavar=f"frame_%04d{any_of(PICTURE_WRITERS)}",
         help="picture to write; %%04d stands for the frame, without it there is one picture",
     )
     parser.add_argument(
@@ -69,11 +72,12 @@ def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
     scene = opened(options.path)
     frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
+    writer = PICTURE_WRITERS.of(options.output)
     with headless() as context, Progress(f"drawing {options.path.name}") as progress:
         renderer = Renderer(context, scene, options.size)
         camera = renderer.camera(options.view, [time for _, time in frames])
         for index, (frame, time) in enumerate(frames):
-            write_picture(numbered_path(options.output, frame), renderer.picture(time, camera))
+            writer.save(renderer.picture(time, camera), numbered_path(options.output, frame))
             progress((index + 1) / len(frames))
         renderer.release()
 
@@ -164,12 +168,6 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
     if last > first and not numbered:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
     return [(frame, _frame_time(key_times, frame)) for frame in range(first, last + 1)]
-
-
-def write_picture(path: Path, pixels: UInt8) -> None:
-    """Writes RGB pixels, row 0 at the top, as PNG."""
-    with atomic_file(path) as file:
-        Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG")
 
 
 def is_numbered(path: Path) -> bool:

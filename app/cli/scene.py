@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.model import loaded
-from app.files.project_file import SUFFIX, load_project
+from app.files.project_file import is_project, load_project
 from sim.assets.images import ImageError, load_image
 from sim.assets.mesh import upright_mesh
 from sim.assets.model import CharacterModel, Clip, Mesh
@@ -63,7 +63,7 @@ def opened(path: Path) -> OpenedScene:
         ModelError: If a model cannot be used.
         CommandError: If a model or a mesh of a project is missing.
     """
-    if path.suffix.lower() == SUFFIX:
+    if is_project(path):
         project = load_project(path)
         print_warnings(path, project.warnings)
         scene, view_state = project.scene, project.view_state

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError
-from app.cli.options import file_with_suffix, finite_number, require_folder
+from app.cli.options import any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
-from app.files.project_file import SUFFIX
-from sim.export.atomic_file import atomic_file
-from sim.export.npz import Frames, write_npz
+from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.export.formats import ARRAY_WRITERS
+from sim.export.npz import Frames
 from sim.kinds.contract import Array
 from sim.scene.clock import STEP_TIME
 
@@ -37,14 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", type=interval, default=1, metavar="K", help="write each Kth step (default: %(default)s)"
     )
-    parser.add_argument("--output", required=True, type=file_with_suffix(".npz"), metavar="FILE.npz")
+    parser.add_argument(
+        "--output", required=True, type=output_file(ARRAY_WRITERS), metavar=f"FILE{any_of(ARRAY_WRITERS)}"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Reads, simulates and writes."""
     require_folder(options.output)
-    if options.project.suffix.lower() != SUFFIX:
-        raise CommandError(options.project, "", f"is no project; its name does not end in {SUFFIX}")
+    if not is_project(options.project):
+        raise CommandError(options.project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
     steps = STEPS if options.steps is None else options.steps
     if options.seconds is not None:
         steps = round(options.seconds / STEP_TIME)
@@ -57,8 +59,7 @@ def run(options: argparse.Namespace) -> None:
                 refuse(scene, run.advance_to(step))
                 recorded.add()
                 progress(step / max(steps, 1))
-            with atomic_file(options.output) as file:
-                write_npz(recorded.arrays(options.every, text), file)
+            ARRAY_WRITERS.of(options.output).save(recorded.arrays(options.every, text), options.output)
         run.release()
 
 

@@ -8,20 +8,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
-from app.editor.actions import preset_action, shortcut_entries
+from app.editor.actions import EXPORTS, preset_action, shortcut_entries
 from app.files.export import export_model
+from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
 from sim.kinds.emitter.presets import PRESETS
 from sim.scene.handles import HandleMode
 from sim.scene.view import Comparison, DisplayMode
 from sim.solids.state import SolidShape
 from widgets.cheat_sheet import CheatSheet
+from widgets.file_filter import file_filter
 from widgets.theme import ThemeMode
 
 if TYPE_CHECKING:
     from app.editor.editor import Editor
+    from sim.assets.raw import RawModel
+    from sim.export.formats import Writer
 
 Slots = dict[str, Callable[..., None]]
 
@@ -46,7 +51,7 @@ def _file_slots(editor: Editor) -> Slots:
         "file.import": lambda: _with(dialogs.model_path(), files.import_model),
         "file.save": files.save,
         "file.save_as": files.save_as,
-        "file.export": lambda: export_selected(editor),
+        **{action_id: _call(export_selected, editor, writer) for action_id, writer in EXPORTS.items()},
         "file.screenshot": lambda: save_screenshot(editor),
         "file.quit": lambda: editor.window.close(),
         "add.model": lambda: _with(dialogs.model_path(), files.import_model),
@@ -163,25 +168,29 @@ def show_about(editor: Editor) -> None:
 
 def save_screenshot(editor: Editor) -> None:
     """Saves the picture of the viewport as the user sees it."""
-    path = editor.dialogs.save_path("Save screenshot", Path(f"{editor.document.title}.png"), "Images (*.png *.jpg)")
+    writable = {f".{name.data().decode()}" for name in QImageWriter.supportedImageFormats()}
+    suffixes = [suffix for suffix in IMAGE_FORMATS.suffixes() if suffix in writable]
+    suggestion = Path(f"{editor.document.title}{suffixes[0]}")
+    path = editor.dialogs.save_path("Save screenshot", suggestion, file_filter("Images", suffixes))
     if path is None:
         return
-    path = path if path.suffix else path.with_suffix(".png")
+    path = path if path.suffix else path.with_suffix(suffixes[0])
     saved = editor.viewport.grab().save(str(path))
     report = editor.panels.inform if saved else editor.panels.fail
     report(str(path), "screenshot saved" if saved else "cannot be written")
 
 
-def export_selected(editor: Editor) -> None:
-    """Writes the active model as EZMesh."""
+def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
+    """Writes the active model in a format."""
     node = editor.active.node
     loaded = editor.store.loaded(node.id) if node else None
     if node is None or loaded is None:
         return
-    path = editor.dialogs.save_path("Export EZMesh", Path(f"{node.name}.ezm"), "EZMesh (*.ezm)")
+    suffix, kind = writer.suffixes[0], file_filter(writer.name, writer.suffixes)
+    path = editor.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
     if path is not None:
-        target = path if path.suffix else path.with_suffix(".ezm")
-        export_model(Path(loaded.model.path), target, done=editor.panels.inform, failed=editor.panels.fail)
+        target = path if path.suffix else path.with_suffix(suffix)
+        export_model(Path(loaded.model.path), target, writer, done=editor.panels.inform, failed=editor.panels.fail)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from sim.export.formats import MODEL_WRITERS
 from sim.kinds.emitter.presets import PRESETS
 from widgets.cheat_sheet import ShortcutEntry
 from widgets.icons import icon
@@ -51,13 +52,19 @@ def preset_action(preset: str) -> str:
     return f"add.emitter.{preset.lower().replace(' ', '-')}"
 
 
+EXPORTS = {f"file.export.{writer.name.lower().replace(' ', '-')}": writer for writer in MODEL_WRITERS}
+"""Formats that models are exported in, by the id of the action."""
+
 SPECS: tuple[ActionSpec, ...] = (
     _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
     _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="open"),
     _spec("file.import", "&Import Model…", "Add a model to the scene.", "Ctrl+I", icon="mdi6.import"),
     _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
     _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
-    _spec("file.export", "&EZMesh…", "Write the selected model as an .ezm file."),
+    *(
+        _spec(id, f"&{writer.name}…", f"Write the selected model as {writer.name} ({writer.suffixes[0]}).")
+        for id, writer in EXPORTS.items()
+    ),
     _spec("file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="screenshot"),
     _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),
     _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="undo"),

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from app.files.project_files import MODEL_SUFFIXES, PROJECT_SUFFIX, Answer
+from app.files.project_file import PROJECT_SUFFIX
+from app.files.project_files import Answer
 from app.files.recovery import Recovery
+from sim.assets.formats import MODEL_FORMATS
+from widgets.file_filter import ALL_FILES, file_filter
 
-_MODELS = f"Models ({' '.join('*' + suffix for suffix in MODEL_SUFFIXES)})"
-_PROJECTS = f"Sinew projects (*{PROJECT_SUFFIX})"
-_ALL = f"Projects and models (*{PROJECT_SUFFIX} {' '.join('*' + suffix for suffix in MODEL_SUFFIXES)})"
+_PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 
 
 class Dialogs:
@@ -40,15 +41,16 @@ class Dialogs:
 
     def open_path(self) -> Path | None:
         """A project or model to open."""
-        return self._existing("Open", f"{_ALL};;{_PROJECTS};;{_MODELS};;All files (*)")
+        both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
+        return self._existing("Open", both, _PROJECTS, _models())
 
     def model_path(self, title: str = "Import model") -> Path | None:
         """A model to import or to put in the place of a missing one."""
-        return self._existing(title, f"{_MODELS};;All files (*)")
+        return self._existing(title, _models())
 
     def timings_path(self) -> Path | None:
         """Timings to compare with."""
-        return self._existing("Import timings", "Timings (*.csv);;All files (*)")
+        return self._existing("Import timings", "Timings (*.csv)")
 
     def project_save_path(self, suggestion: Path) -> Path | None:
         """Where to save the project."""
@@ -81,6 +83,11 @@ class Dialogs:
         chosen = box.clickedButton()
         return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
 
-    def _existing(self, title: str, kinds: str) -> Path | None:
-        name, _ = QFileDialog.getOpenFileName(self.parent, title, str(self.folder() or ""), kinds)
+    def _existing(self, title: str, *kinds: str) -> Path | None:
+        shown = ";;".join([*kinds, ALL_FILES])
+        name, _ = QFileDialog.getOpenFileName(self.parent, title, str(self.folder() or ""), shown)
         return Path(name) if name else None
+
+
+def _models() -> str:
+    return file_filter("Models", MODEL_FORMATS.suffixes())

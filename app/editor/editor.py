@@ -22,7 +22,7 @@ from app.files.model_store import ModelStore
 from app.files.places import config_folder, data_folder
 from app.files.presets import PARTICLES, PresetStore
 from app.files.project_error import ProjectError
-from app.files.project_files import Answer, ProjectFiles
+from app.files.project_files import Answer, ProjectFiles, can_open
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
@@ -116,7 +116,7 @@ class Editor:
 
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
-        self.viewport = Viewport(self.client, controller)
+        self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)

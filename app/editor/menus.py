@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
-from app.editor.actions import Actions
+from app.editor.actions import EXPORTS, Actions
 from app.kinds.emitter.menu import EmitterMenu
 
 SEPARATOR = "-"
@@ -57,7 +57,7 @@ class Menus:
         self._actions = actions
         self.recent = QMenu("Open &Recent", window)
         export = QMenu("&Export", window)
-        export.addAction(actions["file.export"])
+        export.addActions([actions[action_id] for action_id in EXPORTS])
         self.sections = QMenu("Cl&oth from Section", window)
         self.emitters = EmitterMenu(actions, window)
         submenus = {RECENT: self.recent, SECTIONS: self.sections, EMITTERS: self.emitters, "export": export}

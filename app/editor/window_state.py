@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 
 from app.bootstrap import APPLICATION
 from app.document.document import Document
+from app.editor.actions import EXPORTS
 from app.editor.main_window import MainWindow
 from app.files.project_files import ProjectFiles
 from app.files.recent_files import RecentFiles
@@ -61,7 +62,7 @@ class WindowState(QObject):
         for name in ("edit.rename", "edit.duplicate", "edit.delete", "edit.hide"):
             actions[name].setEnabled(selected is not None)
         actions["edit.show_all"].setEnabled(any(not n.visible for n in self._document.scene.nodes))
-        for name in ("skin.lbs", "skin.dqs", "skin.dqs-scale", "play.bind_pose", "file.export"):
+        for name in ("skin.lbs", "skin.dqs", "skin.dqs-scale", "play.bind_pose", *EXPORTS):
             actions[name].setEnabled(settings is not None)
 
     def _refresh_camera(self, *_: object) -> None:

@@ -1,22 +1,23 @@
-"""Export of a model as EZMesh, off the GUI thread."""
+"""Export of a model, off the GUI thread."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from app.background import run_in_background
 from sim.assets.load import read_raw
-from sim.assets.raw import ModelError
-from sim.assets.writer import write_ezm
+from sim.assets.raw import ModelError, RawModel
+from sim.export.formats import Writer
 
 Report = Callable[[str, str], None]
 
 
-def export_model(source: Path, target: Path, *, done: Report, failed: Report) -> None:
-    """Writes the content of a model file as `.ezm`; the target appears complete or not at all.
+def export_model(source: Path, target: Path, writer: Writer[RawModel], *, done: Report, failed: Report) -> None:
+    """Writes the content of a model file in another format; the target appears complete or not at all.
 
     Args:
         source: The file the model came from; it is read again, since the runtime model keeps less.
         target: File to write.
+        writer: The format.
         done: Told the target and a note when it is written.
         failed: Told the target and one line why it is not.
     """
@@ -27,13 +28,13 @@ def export_model(source: Path, target: Path, *, done: Report, failed: Report) ->
         else:
             done(str(target), "exported")
 
-    run_in_background(lambda: _written(source, target), report)
+    run_in_background(lambda: _written(source, target, writer), report)
 
 
-def _written(source: Path, target: Path) -> str:
+def _written(source: Path, target: Path, writer: Writer[RawModel]) -> str:
     """Runs on a worker: "" or one line why it failed."""
     try:
-        write_ezm(read_raw(source), target)
+        writer.save(read_raw(source), target)
     except ModelError as error:
         return str(error)
     except OSError as error:

@@ -21,7 +21,7 @@ from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState
 
-SUFFIX = ".sinew"
+PROJECT_SUFFIX = ".sinew"
 BACKUP_SUFFIX = ".bak"
 
 
@@ -42,6 +42,11 @@ class LoadedProject:
     unknown: UnknownContent
     warnings: tuple[str, ...]
     migrated_from: int | None
+
+
+def is_project(path: Path) -> bool:
+    """Whether a file is named like a project."""
+    return path.suffix.lower() == PROJECT_SUFFIX
 
 
 def load_project(path: Path, *, migrations: Mapping[int, Migration] = MIGRATIONS) -> LoadedProject:

@@ -12,8 +12,9 @@ from app.document.document import Document
 from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
 from app.files.project_error import ProjectError
-from app.files.project_file import load_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, is_project, load_project, save_project
 from app.files.recent_files import RecentFiles
+from sim.assets.load import is_model
 from sim.assets.model import CharacterModel
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
@@ -21,8 +22,6 @@ from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, ViewState
 
-PROJECT_SUFFIX = ".sinew"
-MODEL_SUFFIXES = (".ezm", ".ezb", ".obj")
 _IMPORT = "import:"
 
 
@@ -99,7 +98,7 @@ class ProjectFiles(QObject):
 
     def open(self, path: Path) -> None:
         """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
-        if path.suffix.lower() == PROJECT_SUFFIX:
+        if is_project(path):
             self._open_project(path)
         else:
             self._load(path, replace=True)
@@ -232,9 +231,14 @@ class ProjectFiles(QObject):
         return self.save() if answer is Answer.SAVE else answer is Answer.DISCARD
 
 
+def can_open(path: Path) -> bool:
+    """Whether a file is a project, or may be a model."""
+    return is_project(path) or is_model(path)
+
+
 def with_project_suffix(path: Path) -> Path:
     """The path with the suffix by which a project is known when it is opened again."""
-    return path if path.suffix.lower() == PROJECT_SUFFIX else path.with_name(path.name + PROJECT_SUFFIX)
+    return path if is_project(path) else path.with_name(path.name + PROJECT_SUFFIX)
 
 
 def key_light(model: CharacterModel) -> Node:

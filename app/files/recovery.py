@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.files.process_lock import ProcessLock
-from app.files.project_file import LoadedProject, load_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, LoadedProject, load_project, save_project
 from app.files.unknown_content import UnknownContent
 from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState
 
-_PROJECT = "project.sinew"
+_PROJECT = f"project{PROJECT_SUFFIX}"
 _ORIGIN = "origin.json"
 _LOCK_SUFFIX = ".lock"
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sim.assets.ezm_reader import check_indices
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.formats import EZB_MAGIC
 from sim.assets.hierarchy import parents_by_index
 from sim.assets.limits import MAX_JOINTS, MAX_PARTS, check_magnitude
 from sim.assets.load_watch import LoadWatch
@@ -25,8 +26,6 @@ from sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
-
-EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
 
 Item = TypeVar("Item")
 

@@ -1,4 +1,4 @@
-"""Texture images as arrays: PNG, JPEG, TGA, BMP and DDS to RGBA bytes, bounded in size."""
+"""Texture images as arrays: files of every known format to RGBA bytes, bounded in size."""
 
 import os
 import stat
@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
+from sim.assets.formats import IMAGE_FORMATS
+
 UInt8 = npt.NDArray[np.uint8]
 
 SIDE_MAX = 16384
@@ -16,7 +18,6 @@ SIDE_MAX = 16384
 PIXEL_MAX = 1 << 26
 """Most pixels of an image that is decoded, 256 MiB as RGBA."""
 
-_FORMATS = ("PNG", "JPEG", "TGA", "BMP", "DDS")
 _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
@@ -40,14 +41,15 @@ def load_image(path: Path) -> UInt8:
         ImageError: If the file is missing, no image of a known format, damaged, or too large.
     """
     _check_regular(path)
+    formats = [known.name for known in IMAGE_FORMATS]
     try:
-        with Image.open(path, formats=_FORMATS) as image:
+        with Image.open(path, formats=formats) as image:
             _check_size(path, image.size)
             return _rgba(image)
     except ImageError:
         raise
     except UnidentifiedImageError:
-        raise ImageError(path, f"is no image of a known format ({', '.join(_FORMATS)})") from None
+        raise ImageError(path, f"is no image of a known format ({', '.join(formats)})") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise ImageError(path, f"has more than {PIXEL_MAX} pixels") from None
     except Exception as error:  # decoders of damaged files fail in every way there is

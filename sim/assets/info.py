@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
 from sim.assets.raw import RawModel
-
-_FORMATS = {"ezm": "EZMesh text", "ezb": "binary EZMesh", "obj": "Wavefront OBJ", "gltf": "glTF"}
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
@@ -114,7 +113,7 @@ def _overview(info: dict[str, Any]) -> str:
     lo, hi = np.array(info["bounds"]["min"]), np.array(info["bounds"]["max"])
     dialect = f", {info['dialect']} dialect" if info["dialect"] else ""
     rows = [
-        ("format", _FORMATS.get(info["format"], info["format"]) + dialect),
+        ("format", model_format_name(info["format"]) + dialect),
         ("asset", info["asset_name"] or "-"),
         ("vertices", f"{info['vertex_count']:,}"),
         ("triangles", f"{info['triangle_count']:,}"),

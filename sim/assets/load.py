@@ -5,24 +5,18 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from sim.assets.build import build_model
-from sim.assets.ezb_reader import EZB_MAGIC, read_ezb
-from sim.assets.ezm_reader import read_ezm
 from sim.assets.faults import ElementFault
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, SNIFFED, UTF8_MARK, ModelFormat
 from sim.assets.limits import MAX_FILE_BYTES
 from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
-from sim.assets.obj_reader import is_obj, read_obj
 from sim.assets.raw import ModelError, RawModel
 
-_UTF8_MARK = b"\xef\xbb\xbf"
 _OTHER_FORMATS = (
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"DDS ", "a DDS image"),
-    (b"BM", "a BMP image"),
     (b"GIF8", "a GIF image"),
     (b"PK\x03\x04", "a ZIP archive"),
     (b"Kaydara FBX", "an FBX scene"),
@@ -35,13 +29,15 @@ _OTHER_FORMATS = (
 def load_model(
     path: Path | str,
     *,
+    options: msgspec.Struct | None = None,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> CharacterModel:
     """The character in a file, ready to pose and draw.
 
     Args:
-        path: An EZMesh file, text or binary, or an OBJ file.
+        path: A file of any format of `sim.assets.formats`.
+        options: Choices for its format; the defaults for None.
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
         cancelled: Asked between pieces of work.
 
@@ -49,12 +45,26 @@ def load_model(
         ModelError: If the file cannot be read or used; one line naming file, element and reason.
         LoadCancelled: If `cancelled` said so.
     """
-    return build_model(read_raw(path, progress=progress, cancelled=cancelled))
+    return build_model(read_raw(path, options=options, progress=progress, cancelled=cancelled))
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file may be a model, by its suffix or by how it begins; one that cannot be looked into is none."""
+    if any(known.has_suffix(path) for known in MODEL_FORMATS):
+        return True
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return _told(file.read(SNIFFED)) is not None
+    except OSError:
+        return False
 
 
 def read_raw(
     path: Path | str,
     *,
+    options: msgspec.Struct | None = None,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> RawModel:
@@ -66,27 +76,38 @@ def read_raw(
     try:
         # Values come from a file: what overflows is found by the checks of the result.
         with np.errstate(all="ignore"):
-            raw = _read(data, path, watch)
+            raw = _format_of(data, path).read(data, path, watch, options)
     except ElementFault as fault:
         raise ModelError(path, fault.element, fault.reason) from None
     watch.finish()
     return raw
 
 
-def _read(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    if data.startswith(EZB_MAGIC):
-        return read_ezb(data, path, watch)
-    start = data[:4096].removeprefix(_UTF8_MARK).lstrip()
-    if start.startswith(b"<"):
-        return read_ezm(data, path, watch)
+def _told(start: bytes) -> ModelFormat | None:
+    """The format that begins like this."""
+    return next((known for known in MODEL_FORMATS if known.begins(start)), None)
+
+
+def _format_of(data: bytes, path: Path) -> ModelFormat:
+    """The format of a file, which its content tells; the suffix only where it may.
+
+    Raises:
+        ElementFault: If it is none that is known.
+    """
+    if (told := _told(data[:SNIFFED])) is not None:
+        return told
+    start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()
     if not start.strip(b"\0"):
         raise ElementFault("", "the file is empty" if not data else "the file has no content")
-    for magic, what in _OTHER_FORMATS:
+    images = ((image.magic, f"a {image.name} image") for image in IMAGE_FORMATS if image.magic)
+    for magic, what in (*images, *_OTHER_FORMATS):
         if start.startswith(magic):
             raise ElementFault("", f"this is {what}, not a model")
-    if is_obj(start) or path.suffix.lower() == ".obj":
-        return read_obj(data, path, watch)
-    raise ElementFault("", "this is neither EZMesh text (which starts with '<') nor binary EZMesh nor OBJ")
+    for known in MODEL_FORMATS:
+        if known.by_suffix and known.has_suffix(path):
+            return known
+    names = (f"{known.name} ({known.mark})" if known.mark else known.name for known in MODEL_FORMATS)
+    raise ElementFault("", f"this is neither {' nor '.join(names)}")
 
 
 def _read_bytes(path: Path) -> bytes:

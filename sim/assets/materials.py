@@ -5,10 +5,9 @@ import os
 import re
 from pathlib import Path
 
+from sim.assets.formats import IMAGE_FORMATS
 from sim.assets.model import Material
 from sim.assets.raw import RawModel
-
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp")
 
 _FOLDER = re.compile(r"[\\/]")
 # `%20` is what one writer puts where it means a double quote; it is not a URL escape.
@@ -25,11 +24,12 @@ class TextureFolder:
 
     def find(self, recorded: str) -> Path | None:
         """The file that the recorded path means, or None: its last part, then with other image types."""
+        suffixes = IMAGE_FORMATS.suffixes()
         for name in dict.fromkeys((base_name(recorded), base_name(recorded).replace("%20", " "))):
             stem = name.rpartition(".")[0] or name
-            for candidate in (name, *(stem + suffix for suffix in IMAGE_SUFFIXES)):
+            for candidate in (name, *(stem + suffix for suffix in suffixes)):
                 actual = self._listing().get(candidate.casefold())
-                if actual is not None and candidate.casefold().endswith(IMAGE_SUFFIXES):
+                if actual is not None and candidate.casefold().endswith(suffixes):
                     return self._folder / actual
         return None
 
@@ -117,7 +117,7 @@ def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
     layer = name.split("+")[0]
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)
-    is_image = path is not None or texture.casefold().endswith(IMAGE_SUFFIXES)
+    is_image = path is not None or texture.casefold().endswith(IMAGE_FORMATS.suffixes())
     return Material(name=name, texture=texture if is_image else None, texture_path=path)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.formats import UTF8_MARK
 from sim.assets.limits import MAX_MAGNITUDE, PartCounter
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
@@ -25,7 +26,8 @@ Corner = tuple[int, int, int]
 
 def is_obj(start: bytes) -> bool:
     """Whether a text begins as OBJ files do: comments, known keywords, and a vertex with numbers among them."""
-    lines = [words for line in start.splitlines() if (words := line.split()) and not words[0].startswith(b"#")]
+    text = start.removeprefix(UTF8_MARK).splitlines()
+    lines = [words for line in text if (words := line.split()) and not words[0].startswith(b"#")]
     return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
 
 

@@ -139,7 +139,7 @@ class RawModel:
 
     Attributes:
         path: The file.
-        format: "ezm", "ezb", "obj" or "gltf".
+        format: Key of its `ModelFormat`, such as "ezm".
         dialect: "MeshSystem" or "legacy" for EZMesh, else None.
         warnings: What was odd but usable, one sentence each.
     """

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -34,9 +35,13 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
     Raises:
         OSError: If the file cannot be written.
     """
-    text = ezm_text(raw).encode("ascii", "xmlcharrefreplace")
     with atomic_file(Path(path)) as file:
-        file.write(text)
+        write_ezm_file(raw, file)
+
+
+def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
+    """Writes `raw` into an open file; see `write_ezm`."""
+    file.write(ezm_text(raw).encode("ascii", "xmlcharrefreplace"))
 
 
 def ezm_text(raw: RawModel) -> str:

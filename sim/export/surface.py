@@ -1,11 +1,14 @@
 """A posed mesh ready to be written: what every export format needs, and nothing of how it was made."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
+from sim.export.npz import write_npz
+from sim.jobs.pose import Pose
 
 Float32 = npt.NDArray[np.float32]
 UInt32 = npt.NDArray[np.uint32]
@@ -22,6 +25,9 @@ class Surface:
         texcoords: v = 0 at the bottom row of the image, shape (V, 2).
         triangles: Counter-clockwise from outside, shape (T, 3).
         ranges: Material name, first triangle and triangle count of each section, in file order.
+        bone_names: One for each of B bones.
+        palette: What each bone does to the bind pose, shape (B, 4, 4).
+        time: Moment in the clip [s].
     """
 
     name: str
@@ -30,10 +36,13 @@ class Surface:
     texcoords: Float32
     triangles: UInt32
     ranges: tuple[tuple[str, int, int], ...]
+    bone_names: tuple[str, ...] = ()
+    palette: Float32 = field(default_factory=lambda: np.empty((0, 4, 4), np.float32))
+    time: float = 0.0
 
 
-def surface_of(model: CharacterModel, positions: Float32, normals: Float32) -> Surface:
-    """The mesh of `model` with other positions and normals, as skinning gives them, both (V, 3)."""
+def surface_of(model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float) -> Surface:
+    """The mesh of `model` with the positions and normals, both (V, 3), that skinning by a pose gives."""
     mesh = model.mesh
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
@@ -42,7 +51,24 @@ def surface_of(model: CharacterModel, positions: Float32, normals: Float32) -> S
         (_material_name(model, part.material, part.name), part.first_triangle, part.triangle_count)
         for part in mesh.sections
     )
-    return Surface(model.path.stem, positions, normals, texcoords, mesh.triangles, ranges)
+    names = tuple(model.skeleton.names) if model.skeleton is not None else ()
+    palette = pose.palette if pose is not None else np.empty((0, 4, 4))
+    return Surface(
+        model.path.stem, positions, normals, texcoords, mesh.triangles, ranges, names, palette.astype(np.float32), time
+    )
+
+
+def write_arrays(surface: Surface, file: BinaryIO) -> None:
+    """Writes places, triangles and the pose as a NumPy archive; without a skeleton the arrays of bones are empty."""
+    arrays = {
+        "positions": surface.positions.astype(np.float32),
+        "normals": surface.normals.astype(np.float32),
+        "triangles": surface.triangles.astype(np.uint32),
+        "palette": surface.palette,
+        "bone_names": np.array(surface.bone_names, dtype=np.str_),
+        "time": np.array(surface.time, dtype=np.float64),
+    }
+    write_npz(arrays, file)
 
 
 def _material_name(model: CharacterModel, index: int, fallback: str) -> str:

@@ -3,6 +3,7 @@
 import enum
 from typing import Annotated, ClassVar
 
+from sim.assets.formats import MODEL_FORMATS
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -53,8 +54,9 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     path: Annotated[
         str,
-        param("Model file; stored relative to the project.", group="File", role=Role.PATH, effect=Effect.REBUILD),
-    ] = ""
+        param("Model file; stored relative to the project.", group="File", role=Role.PATH,
+              suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
     up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.VIEW)] = (
         UpAxis.AUTO
     )

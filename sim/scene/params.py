@@ -9,12 +9,14 @@ import enum
 import functools
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
 S = TypeVar("S", bound=msgspec.Struct)
+Suffixes = Callable[[], tuple[str, ...]]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,7 @@ class Declaration:
 
     Attributes:
         source: Parameter beside this one that names the file whose sections are meant.
-        suffixes: Endings of the files that a path may name, such as ".png".
+        suffixes: Gives the endings of the files that a path may name, such as ".png".
     """
 
     doc: str
@@ -93,7 +95,7 @@ class Declaration:
     label: str = ""
     role: Role = Role.PLAIN
     source: str = ""
-    suffixes: tuple[str, ...] = ()
+    suffixes: Suffixes = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def param(
     label: str = "",
     role: Role = Role.PLAIN,
     source: str = "",
-    suffixes: tuple[str, ...] = (),
+    suffixes: Suffixes = tuple,
     bounded: bool = True,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
@@ -166,7 +168,7 @@ def param(
         label: Row label when the field name reads badly.
         role: What the value stands for, where the type does not say it.
         source: Parameter beside this one that names the file whose sections are meant.
-        suffixes: Endings of the files that a path may name.
+        suffixes: Gives the endings of the files that a path may name, when a file is chosen.
         bounded: False for vectors, whose components carry their own bounds.
     """
     declared = Declaration(

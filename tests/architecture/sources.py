@@ -1,11 +1,14 @@
 """What the architecture tests read: the Python files of the program and the modules they import."""
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
+LATE_NAME = re.compile(r"((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
+"""A function that is imported when it is needed."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Source:
                 found.update(f"{base}.{alias.name}" for alias in node.names)
             elif isinstance(node, ast.Call):
                 found.update(_imported_by_call(node))
+            elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))):
+                found.add(".".join(late.groups()))
         return found
 
     def _absolute(self, node: ast.ImportFrom) -> str:

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
@@ -172,15 +172,25 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, a
     assert again.document.undo_stack.count() == 1
 
 
-def drop(editor, *paths):
+def files_data(*paths):
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    action, buttons = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    place = QPointF(50.0, 50.0)
-    enter = QDragEnterEvent(place.toPoint(), action, data, buttons, Qt.KeyboardModifier.NoModifier)
+    return data
+
+
+def dragged(editor, *paths):
+    """The event of files that are dragged into the viewport."""
+    data, buttons = files_data(*paths), Qt.MouseButton.LeftButton
+    enter = QDragEnterEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, buttons, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(editor.viewport, enter)
-    assert enter.isAccepted()
-    event = QDropEvent(place, action, data, buttons, Qt.KeyboardModifier.NoModifier)
+    return enter
+
+
+def drop(editor, *paths):
+    assert dragged(editor, *paths).isAccepted()
+    data, buttons = files_data(*paths), Qt.MouseButton.LeftButton
+    place = QPointF(50.0, 50.0)
+    event = QDropEvent(place, Qt.DropAction.CopyAction, data, buttons, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(editor.viewport, event)
 
 
@@ -227,12 +237,22 @@ def test_an_import_is_one_entry(qtbot, editor, tiny):
 def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tmp_path):
     shown = picture(editor)
     editor.dialogs.path = arm.with_name("copy.ezm")  # beside its textures
-    editor.window.actions_table["file.export"].trigger()
+    editor.window.actions_table["file.export.ezmesh"].trigger()
     qtbot.waitUntil(lambda: bool(messages(editor, Severity.INFO)), timeout=10000)
     assert messages(editor, Severity.ERROR) == []
     session.load(editor, arm.with_name("copy.ezm"))
     picture(editor)
     np.testing.assert_array_equal(picture(editor), shown)
+
+
+@pytest.mark.parametrize(("name", "written"), [("shot", "shot.png"), ("shot.jpg", "shot.jpg")])
+def test_a_screenshot_is_saved_in_the_format_of_its_name(editor, tmp_path, name, written):
+    editor.dialogs.path = tmp_path / name
+    editor.window.actions_table["file.screenshot"].trigger()
+    assert editor.dialogs.suggestion.suffix == ".png"
+    assert [message.text for message in messages(editor)] == ["screenshot saved"]
+    with Image.open(tmp_path / written) as image:
+        assert min(image.size) > 100
 
 
 def crashed_session(origin=None):

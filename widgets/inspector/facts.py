@@ -1,12 +1,12 @@
 """Read-only sections of the inspector: what a model file holds, and where a joint is."""
 
+from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Material
 from widgets.inspector.form import FactParameter, NoteParameter, SectionParameter
 from widgets.joint_text import JointPlacement
 from widgets.protocols import ModelState, ModelStatus
 
-_FORMATS = {"ezm": "EZMesh", "ezb": "EZMesh, binary", "obj": "Wavefront OBJ", "gltf": "glTF"}
 _WARNINGS_MAX = 50
 
 
@@ -61,7 +61,7 @@ def _absent_section(status: ModelStatus | None) -> SectionParameter:
 def _model_section(model: CharacterModel) -> SectionParameter:
     mesh, skeleton = model.mesh, model.skeleton
     size = " × ".join(f"{edge:.4g}" for edge in mesh.bounds.size)
-    kind = _FORMATS.get(model.format, model.format)
+    kind = model_format_name(model.format)
     facts = [
         ("Format", f"{kind} ({model.dialect})" if model.dialect else kind),
         ("Vertices", f"{mesh.vertex_count:,}"),

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
+from sim.scene.params import Suffixes
+from widgets.file_filter import ALL_FILES, file_filter
 from widgets.inspector.editor import Editor
 from widgets.theme import SPACE, icon
-
-MODEL_SUFFIXES = (".ezm", ".ezb", ".xml", ".obj")
 
 
 class ElidedLabel(QWidget):
@@ -51,13 +51,13 @@ class PathEditor(Editor):
     """Path of a file; the dialog does not block the window.
 
     Args:
-        suffixes: Endings of the files to choose from; those of models by default.
+        suffixes: Gives the endings of the files to choose from.
         parent: Parent widget.
     """
 
-    def __init__(self, suffixes: tuple[str, ...] = (), parent: QWidget | None = None) -> None:
+    def __init__(self, suffixes: Suffixes, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.filter = f"Files ({' '.join('*' + suffix for suffix in suffixes or MODEL_SUFFIXES)});;All files (*)"
+        self._suffixes = suffixes
         self.dialog: QFileDialog | None = None
         self.label = ElidedLabel(Qt.TextElideMode.ElideLeft, self)
         self.button = QToolButton(self)
@@ -82,7 +82,8 @@ class PathEditor(Editor):
             self.dialog.raise_()
             return
         folder = str(PurePath(self.label.text()).parent) if self.label.text() else ""
-        dialog = QFileDialog(self.window(), "Choose a file", folder, self.filter)
+        kinds = f"{file_filter('Files', self._suffixes())};;{ALL_FILES}"
+        dialog = QFileDialog(self.window(), "Choose a file", folder, kinds)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog = dialog

@@ -3,14 +3,13 @@
 import enum
 from typing import Annotated, ClassVar
 
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.vectors import Colour, Vec3
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
-MESH_SUFFIXES = (".obj", ".ezm", ".ezb")
-IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp")
 
 
 class ClothSource(enum.Enum):
@@ -81,7 +80,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     mesh_path: Annotated[
         str,
         param("File whose triangles become cloth; stored relative to the project.", group="Shape", label="Mesh file",
-              role=Role.PATH, suffixes=MESH_SUFFIXES, effect=Effect.REBUILD),
+              role=Role.PATH, suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     mesh_section: Annotated[
         str,
@@ -238,7 +237,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     texture: Annotated[
         str,
         param("Image on the fabric; stored relative to the project.", group="Look", role=Role.PATH,
-              suffixes=IMAGE_SUFFIXES, effect=Effect.VIEW),
+              suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW),
     ] = ""  # fmt: skip
 
     thickness: Annotated[

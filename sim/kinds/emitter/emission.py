@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from sim.assets.formats import IMAGE_FORMATS
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 Length = Annotated[float, msgspec.Meta(ge=0.0, le=1e4)]
@@ -80,7 +81,7 @@ class EmissionSettings(Settings, frozen=True, kw_only=True):
     density_texture: Annotated[
         str,
         param("Image whose brightness says where the surface emits; stored relative to the project.", group="Source",
-              role=Role.PATH, suffixes=(".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp"), effect=Effect.REBUILD),
+              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     mode: Annotated[
         EmissionMode,

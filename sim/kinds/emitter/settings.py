@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from sim.assets.formats import IMAGE_FORMATS
 from sim.kinds.emitter.emission import EmissionSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, param
@@ -151,7 +152,7 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     texture: Annotated[
         str,
         param("Image of a textured particle; stored relative to the project.", group="Look", role=Role.PATH,
-              suffixes=(".png", ".jpg", ".jpeg", ".tga", ".dds", ".bmp"), effect=Effect.VIEW),
+              suffixes=IMAGE_FORMATS.suffixes, effect=Effect.VIEW),
     ] = ""  # fmt: skip
     atlas_columns: Annotated[
         int, param("Pictures side by side in the image.", lo=1, hi=64, soft=(1, 16), group="Look", effect=Effect.VIEW)

@@ -10,11 +10,11 @@ from typing import BinaryIO
 import pytest
 
 from app.cli import main as cli
-from app.cli import pose as cli_pose
 from app.cli.failure import CommandError, failure_text
 from app.cli.main import main
 from app.cli.progress import Progress
 from sim.assets.raw import ModelError
+from sim.export import surface
 
 
 def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -148,7 +148,7 @@ def test_being_ended_while_writing_leaves_no_file(
         assert len(list(tmp_path.iterdir())) == 2
         signal.raise_signal(ending)
 
-    monkeypatch.setattr(cli_pose, "write_npz", ended)
+    monkeypatch.setattr(surface, "write_npz", ended)
     arguments = ["pose", str(model), "--backend", "reference", "--output", str(tmp_path / "a.npz")]
     assert main(arguments) == 130
     assert capsys.readouterr().err.splitlines()[-1] == "sinew: interrupted"

@@ -1,0 +1,108 @@
+"""The file formats that are read; loading, dialogs, drops, settings, commands and messages ask these registries.
+
+A format becomes known everywhere by `MODEL_FORMATS.register(ModelFormat(...))`.  Asking imports no reader: that happens
+with the first file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sim.assets.format_registry import Format, Formats, resolved
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import msgspec
+
+    from sim.assets.load_watch import LoadWatch
+    from sim.assets.raw import RawModel
+
+SNIFFED = 4096
+"""First bytes of a file that tell its format."""
+
+UTF8_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFormat(Format):
+    """A format of models.
+
+    Functions may be given as "package.module:name".
+
+    Attributes:
+        key: What `RawModel.format` says.
+        mark: How people know it, for messages, or "".
+        sniff: Whether a file begins like this, from up to `SNIFFED` bytes.
+        reader: Gives a `RawModel` for the whole content, the path, a `LoadWatch`, and options where there are any.
+        by_suffix: Whether a file with one of the suffixes is one, however it begins.
+    """
+
+    key: str
+    mark: str = ""
+    sniff: Callable[[bytes], bool] | str
+    reader: Callable[..., RawModel] | str
+    by_suffix: bool = False
+
+    def begins(self, start: bytes) -> bool:
+        """Whether the first bytes of a file are those of this format."""
+        return bool(resolved(self.sniff)(start))
+
+    def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
+        """The content of a file.
+
+        Raises:
+            ElementFault: If it cannot be used.
+            LoadCancelled: If `watch` says so.
+        """
+        raw: RawModel = resolved(self.reader)(data, path, watch, *self.chosen(options))
+        return raw
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageFormat(Format):
+    """A format of images, named as the decoder calls it.
+
+    Attributes:
+        magic: First bytes; b"" where nothing tells it.
+    """
+
+    magic: bytes = b""
+
+
+def _begins_with_a_tag(start: bytes) -> bool:
+    return start.removeprefix(UTF8_MARK).lstrip().startswith(b"<")
+
+
+EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
+
+MODEL_FORMATS = Formats(
+    ModelFormat(
+        key="ezm", name="EZMesh text", mark="which starts with '<'", suffixes=(".ezm", ".xml"),
+        sniff=_begins_with_a_tag, reader="sim.assets.ezm_reader:read_ezm",
+    ),
+    ModelFormat(
+        key="ezb", name="binary EZMesh", suffixes=(".ezb",),
+        sniff=lambda start: start.startswith(EZB_MAGIC), reader="sim.assets.ezb_reader:read_ezb",
+    ),
+    # Comments may hide how an OBJ file begins.
+    ModelFormat(
+        key="obj", name="Wavefront OBJ", suffixes=(".obj",), by_suffix=True,
+        sniff="sim.assets.obj_reader:is_obj", reader="sim.assets.obj_reader:read_obj",
+    ),
+)  # fmt: skip
+
+IMAGE_FORMATS = Formats(
+    ImageFormat(name="PNG", suffixes=(".png",), magic=b"\x89PNG"),
+    ImageFormat(name="JPEG", suffixes=(".jpg", ".jpeg"), magic=b"\xff\xd8\xff"),
+    ImageFormat(name="TGA", suffixes=(".tga",)),
+    ImageFormat(name="DDS", suffixes=(".dds",), magic=b"DDS "),
+    ImageFormat(name="BMP", suffixes=(".bmp",), magic=b"BM"),
+)
+
+
+def model_format_name(key: str) -> str:
+    """What people call the format of a model that was read, from `RawModel.format`."""
+    return next((known.name for known in MODEL_FORMATS if known.key == key), key)

@@ -1,0 +1,12 @@
+"""Pictures as PNG."""
+
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+
+def write_png(pixels: npt.NDArray[np.uint8], file: BinaryIO) -> None:
+    """Writes RGB pixels, shape (H, W, 3), row 0 at the top."""
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG")

@@ -1,0 +1,54 @@
+"""Suffixes of files stand in the registries of formats and nowhere else."""
+
+import ast
+import re
+
+import pytest
+
+from app.files.project_file import PROJECT_SUFFIX
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
+from sim.export.formats import ARRAY_WRITERS, MODEL_WRITERS, PICTURE_WRITERS, SURFACE_WRITERS
+from tests.architecture.sources import Source, sources
+
+REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, PICTURE_WRITERS)
+HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
+MEASURED = ("sim/bench/", "app/cli/bench")
+"""Benchmarks name the files that they make or start with."""
+
+KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
+SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-])", re.IGNORECASE)
+
+
+def named_suffixes(source: Source) -> list[str]:
+    """Texts of a file, other than those that document, in which a known suffix stands."""
+    nodes = list(ast.walk(source.tree))
+    documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
+    return [node.value for node in texts if isinstance(node.value, str) and SUFFIX.search(node.value)]
+
+
+PROGRAM = [
+    source
+    for source in sources("app", "widgets", "sim")
+    if source.name not in HOMES and not source.name.startswith(MEASURED)
+]
+
+
+@pytest.mark.parametrize("source", PROGRAM, ids=lambda source: source.name)
+def test_no_suffix_is_named_beside_the_registries(source: Source) -> None:
+    assert named_suffixes(source) == []
+
+
+def test_the_registries_name_them() -> None:
+    found = {text for source in sources("app", "sim") if source.name in HOMES for text in named_suffixes(source)}
+    assert found >= KNOWN
+
+
+@pytest.mark.parametrize("code", ["'.ezm'", "f'{name}.png'", "'Images (*.PNG *.jpg)'", "(1, '.sinew')"])
+def test_a_named_suffix_is_found(code: str) -> None:
+    assert len(named_suffixes(Source("a.py", f"x = {code}"))) == 1
+
+
+@pytest.mark.parametrize("code", ["'.pngs'", "'.txt'", "f'.sinew-{x}-'", "'png'"])
+def test_other_texts_are_not(code: str) -> None:
+    assert named_suffixes(Source("a.py", f'"""Writes .ezm."""\nx = {code}\n"""Not .obj."""')) == []
