@@ -2,8 +2,7 @@
 
 import math
 
-import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
@@ -43,7 +42,7 @@ class AxisGizmo(Overlay):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
-        self._rotation = np.eye(3)
+        self._rotation = glm.dmat3()
         self._hovered: tuple[int, int, int] | None = None
         self._entered = self._turning = False
         self._press: QPointF | None = None
@@ -52,22 +51,18 @@ class AxisGizmo(Overlay):
         self.setToolTip(_TIP)
         self.setAccessibleName("View direction")
 
-    def set_rotation(self, rotation: npt.NDArray[np.float64]) -> None:
-        """Follows the camera.
-
-        Args:
-            rotation: Rows are the camera's right, up and backward axes in the world, shape (3, 3).
-        """
-        if not np.array_equal(rotation, self._rotation):
-            self._rotation = np.array(rotation, dtype=np.float64)
+    def set_rotation(self, rotation: glm.dmat3) -> None:
+        """Follows the camera, whose right, up and backward axes in the world are the columns."""
+        if rotation != self._rotation:
+            self._rotation = rotation
             self.update()
 
     def knob_place(self, direction: tuple[int, int, int]) -> tuple[QPointF, float]:
         """Centre of the knob of a direction in widget pixels, and its nearness, 1 towards the eye."""
-        seen = self._rotation @ np.array(direction, dtype=np.float64)
+        right, up, nearness = glm.dvec3(*direction) * self._rotation
         reach = self.width() / 2.0 - _KNOB - 2.0
         centre = QPointF(self.width() / 2.0, self.height() / 2.0)
-        return centre + QPointF(float(seen[0]) * reach, -float(seen[1]) * reach), float(seen[2])
+        return centre + QPointF(right * reach, -up * reach), nearness
 
     def direction_at(self, place: QPointF) -> tuple[int, int, int] | None:
         """The nearest knob under a point, or None."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import msgspec
-import numpy as np
+from pyglm import glm
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QNativeGestureEvent, QWheelEvent
 
@@ -31,20 +31,20 @@ def preset(camera: Camera, name: str) -> Camera:
 def orbited(camera: Camera, dx: float, dy: float) -> Camera:
     """Camera turned about its target by a drag of (dx, dy) pixels; the picture follows the mouse."""
     yaw = (camera.yaw - dx * ORBIT_DEGREES_PER_PIXEL + 180.0) % 360.0 - 180.0
-    pitch = float(np.clip(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0, 90.0))
+    pitch = min(max(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0), 90.0)
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def world_per_pixel(camera: Camera, height: float) -> float:
     """Size of a pixel at the depth of the target [m]; `height` of the picture in pixels."""
-    return 2.0 * float(np.tan(np.radians(camera.field_of_view) / 2.0)) * camera.distance / max(height, 1.0)
+    return 2.0 * camera.tangent * camera.distance / max(height, 1.0)
 
 
 def panned(camera: Camera, dx: float, dy: float, height: float) -> Camera:
     """Camera moved so that the target's plane follows a drag of (dx, dy) pixels."""
     right, up, _ = camera.rotation()
-    moved = np.asarray(camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
-    return msgspec.structs.replace(camera, target=(float(moved[0]), float(moved[1]), float(moved[2])))
+    moved = glm.dvec3(*camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
+    return msgspec.structs.replace(camera, target=moved.to_tuple())
 
 
 def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: float) -> Camera:
@@ -56,14 +56,11 @@ def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: floa
         ndc: Cursor, from -1 to 1, y up.
         aspect: Width / height of the picture.
     """
-    distance = float(np.clip(camera.distance / factor, 1e-4, 1e7))
-    half = float(np.tan(np.radians(camera.field_of_view) / 2.0))
-    shift = (camera.distance - distance) * half
+    distance = min(max(camera.distance / factor, 1e-4), 1e7)
+    shift = (camera.distance - distance) * camera.tangent
     right, up, _ = camera.rotation()
-    target = np.asarray(camera.target) + right * (ndc[0] * shift * aspect) + up * (ndc[1] * shift)
-    return msgspec.structs.replace(
-        camera, distance=distance, target=(float(target[0]), float(target[1]), float(target[2]))
-    )
+    target = glm.dvec3(*camera.target) + right * (ndc[0] * shift * aspect) + up * (ndc[1] * shift)
+    return msgspec.structs.replace(camera, distance=distance, target=target.to_tuple())
 
 
 class CameraController:

@@ -38,8 +38,9 @@ class HandlesOverlay(Overlay):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             back = self._handles.view.camera.rotation()[2]
-            for axis in np.argsort(self._handles.axes @ back):
-                self._paint_axis(painter, self._handles, int(axis))
+            towards_eye = back * self._handles.axes
+            for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
+                self._paint_axis(painter, self._handles, axis)
             if self._handles.mode is not HandleMode.ROTATE:
                 self._paint_centre(painter, self._handles)
 
@@ -58,7 +59,7 @@ class HandlesOverlay(Overlay):
             painter.drawRect(int(x - _TIP / 2), int(y - _TIP / 2), int(_TIP), int(_TIP))
 
     def _paint_centre(self, painter: QPainter, handles: Handles) -> None:
-        x, y = handles.view.pixels(handles.centre[None])[0].tolist()
+        x, y = handles.view.pixels([handles.centre])[0].tolist()
         if not np.isfinite((x, y)).all():
             return
         painter.setPen(QPen(_HELD if self._marked == FREE else _FREE, 2.0))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import msgspec
-import numpy as np
+from pyglm import glm
 
 from app.document.document import Document
 from sim.figures.settings import SkinningMethod, section_list
@@ -85,10 +85,11 @@ class SceneEdits:
         """Adds a light between the camera and its target, up and to the right, where it can be seen and grabbed."""
         camera = self._document.view_state.camera
         right, up, back = camera.rotation()
-        place = np.asarray(camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
-        position = (float(place[0]), float(place[1]), float(place[2]))
+        place = glm.dvec3(*camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
         light = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
-        self._document.add_node(Node(id="", name="light", transform=Transform(position=position), settings=light))
+        self._document.add_node(
+            Node(id="", name="light", transform=Transform(position=place.to_tuple()), settings=light)
+        )
 
     def add_cloth(self) -> None:
         """Adds a sheet that hangs from its two upper corners over the camera's target."""

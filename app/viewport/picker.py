@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 from PySide6.QtCore import QPointF
 
 from app.document.document import Document
@@ -56,15 +57,14 @@ class Picker:
             particle = engine.pick_particle(hit, *self.ray(position))
         return None if particle is None else ParticleRef(hit.node, particle)
 
-    def place_of(self, reference: ParticleRef) -> Float64 | None:
-        """Where a particle is in the world [m], shape (3,); None for one that is not there."""
+    def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
+        """Where a particle is in the world [m]; None for one that is not there."""
         engine = self._client.engine
         cloth = engine.simulation.cloths.get(reference.node) if engine else None
         if engine is None or cloth is None or reference.particle >= cloth.model.particle_count:
             return None
         with self._viewport.gl_current():
-            place: Float64 = engine.particle_positions(reference.node, np.array([reference.particle]))[0]
-        return place
+            return glm.dvec3(*engine.particle_positions(reference.node, np.array([reference.particle]))[0])
 
     def cloth_positions(self, node_id: NodeId) -> Float64:
         """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
@@ -75,12 +75,12 @@ class Picker:
         with self._viewport.gl_current():
             return cloth.positions().astype(np.float64)
 
-    def ray(self, position: QPointF) -> tuple[Float64, Float64]:
-        """Origin [m] and direction in the world of what lies behind a place, shape (3,) each."""
+    def ray(self, position: QPointF) -> tuple[glm.dvec3, glm.dvec3]:
+        """Origin [m] and direction in the world of what lies behind a place."""
         width, height = self.size
         return self.camera.ray(2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height, width / height)
 
-    def beside(self, position: QPointF, place: npt.ArrayLike) -> Float64 | None:
+    def beside(self, position: QPointF, place: glm.dvec3) -> glm.dvec3 | None:
         """The point under a place of the viewport that is as deep in the picture as a place of the world [m]."""
         return ray_plane(*self.ray(position), place, self.camera.rotation()[2])
 

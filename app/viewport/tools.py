@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
@@ -58,7 +59,7 @@ class ViewportTools(QObject):
         self.cloth.hint.connect(self.hint)
         self._light: NodeId | None = None
         self._gesture: Gesture | None = None
-        self._offset = np.zeros(3)
+        self._offset = glm.dvec3()
         viewport.pressed.connect(self._on_pressed)
         viewport.clicked.connect(self._on_clicked)
         viewport.hovered.connect(self._on_hovered)
@@ -179,8 +180,7 @@ class ViewportTools(QObject):
         name = self._document.scene.node(self._light).name
         self._gesture = self._document.new_gesture(f"Move {name}")
         grabbed = self._on_view_plane(position)
-        place = np.asarray(self._document.scene.node(self._light).transform.position)
-        self._offset = place - grabbed if grabbed is not None else np.zeros(3)
+        self._offset = self._light_place() - grabbed if grabbed is not None else glm.dvec3()
         self.hint.emit(f"{name}: Escape puts it back")
 
     def _on_dragged(self, position: QPointF) -> None:
@@ -193,9 +193,8 @@ class ViewportTools(QObject):
             return
         place = self._on_view_plane(position)
         if place is not None:
-            moved = place + self._offset
             ref = ParamRef(self._light, "transform", "position")
-            self._document.set_value(ref, (float(moved[0]), float(moved[1]), float(moved[2])), self._gesture)
+            self._document.set_value(ref, (place + self._offset).to_tuple(), self._gesture)
 
     def _on_drag_finished(self, position: QPointF) -> None:
         ended = self._handles.end() or self._emitters.end() or self.cloth.end()
@@ -213,10 +212,13 @@ class ViewportTools(QObject):
 
     # --- geometry -------------------------------------------------------------------------------------
 
-    def _on_view_plane(self, position: QPointF) -> np.ndarray | None:
+    def _on_view_plane(self, position: QPointF) -> glm.dvec3 | None:
         """Point under the cursor at the depth of the dragged light."""
+        return self._picker.beside(position, self._light_place())
+
+    def _light_place(self) -> glm.dvec3:
         assert self._light is not None
-        return self._picker.beside(position, self._document.scene.node(self._light).transform.position)
+        return glm.dvec3(*self._document.scene.node(self._light).transform.position)
 
     def _surface_at(self, position: QPointF) -> Selection:
         engine, hit = self._client.engine, self._picker.surface(position)

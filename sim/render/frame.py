@@ -5,14 +5,14 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.kinds.light.settings import LightSettings
 from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
-from sim.scene.camera import Camera
+from sim.scene.camera import Camera, view_from_world
 from sim.scene.vectors import Vec3
 from sim.scene.view import ViewSettings
 
@@ -36,8 +36,6 @@ SHADOW_SIZE = 1024
 _SKY = (0.52, 0.58, 0.66)
 _GROUND = (0.24, 0.22, 0.20)
 
-Matrix = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True)
 class Light:
@@ -52,13 +50,13 @@ class Subject:
     """Sphere around what is shown [m]; the shadow map, depth range and grid adapt to it.
 
     Attributes:
-        centre: Shape (3,).
+        centre: Its middle.
         radius: Positive.
         box: What is shown, without the ground below it; None for nothing.
         around: Box around all that may be seen, which the shadow need not reach; None for nothing beyond the sphere.
     """
 
-    centre: npt.NDArray[np.float64]
+    centre: glm.dvec3
     radius: float
     box: Bounds | None = None
     around: Bounds | None = None
@@ -68,8 +66,7 @@ class Subject:
 class Frame:
     """Everything a pass needs to know about the picture, besides its own objects.
 
-    It is a value, so what follows from it is worked out once; with single vectors plain numbers do that several times
-    faster than arrays.
+    It is a value, so what follows from it is worked out once.
 
     Attributes:
         camera: Where it is seen from.
@@ -92,34 +89,28 @@ class Frame:
         return self.width / self.height
 
     @cached_property
-    def eye(self) -> Vec3:
+    def eye(self) -> glm.dvec3:
         """Place of the camera [m]."""
-        x, y, z = self.camera.position().tolist()
-        return x, y, z
+        return self.camera.position()
 
     @cached_property
-    def centre(self) -> Vec3:
-        """Centre of the subject [m]."""
-        x, y, z = self.subject.centre.tolist()
-        return x, y, z
+    def _rotation(self) -> glm.dmat3:
+        return self.camera.rotation()
 
     @cached_property
-    def _axes(self) -> tuple[Vec3, Vec3, Vec3]:
-        """Right, up and backward axis of the camera in the world."""
-        right, up, back = self.camera.rotation().tolist()
-        return right, up, back
+    def _depth(self) -> float:
+        """Depth [m] of the centre of the subject."""
+        return glm.dot(self._rotation[2], self.eye - self.subject.centre)
 
     @cached_property
     def depth_range(self) -> tuple[float, float]:
         """Near and far distance [m] that hold the subject and the ground around it."""
-        centre, radius = self.centre, self.subject.radius
+        radius = self.subject.radius
         outer_near, outer_far = self._depths_around()
-        far = max((math.dist(centre, self.eye) + radius) * 4.0 + 10.0 * radius, outer_far)
+        far = max((glm.distance(self.subject.centre, self.eye) + radius) * 4.0 + 10.0 * radius, outer_far)
         if self.camera.orthographic:
             return min(-far, outer_near), far
-        back = self._axes[2]
-        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, centre, strict=True))
-        nearest = min(depth - 1.2 * radius, 0.95 * self._nearest_ground(), outer_near)
+        nearest = min(self._depth - 1.2 * radius, 0.95 * self._nearest_ground(), outer_near)
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
 
     def _depths_around(self) -> tuple[float, float]:
@@ -127,53 +118,52 @@ class Frame:
         around = self.subject.around
         if around is None:
             return math.inf, -math.inf
-        ends = zip(self._axes[2], self.eye, around.lo.tolist(), around.hi.tolist(), strict=True)
-        shares = [(axis * (eye - low), axis * (eye - high)) for axis, eye, low, high in ends]
-        return sum(map(min, shares)), sum(map(max, shares))
+        back = self._rotation[2]
+        low, high = back * (self.eye - glm.dvec3(around.lo)), back * (self.eye - glm.dvec3(around.hi))
+        return sum(glm.min(low, high)), sum(glm.max(low, high))
 
     def _nearest_ground(self) -> float:
         """Depth [m] at which a perspective picture first shows the plane y = 0: at its lower or upper edge."""
-        height = self.eye[1]
-        _, up, back = self._axes
-        half = math.tan(math.radians(self.camera.field_of_view) / 2.0)
-        approach = half * abs(up[1]) + math.copysign(back[1], back[1] * height)
+        height, (_, up, back) = self.eye.y, self._rotation
+        approach = self.camera.tangent * abs(up.y) + math.copysign(back.y, back.y * height)
         return abs(height) / approach if approach > 0.0 else math.inf
 
     @cached_property
-    def _clip_from_view(self) -> Matrix:
+    def _clip_from_view(self) -> glm.dmat4:
         return self.camera.clip_from_view(self.aspect, *self.depth_range)
 
     @cached_property
-    def clip_from_world(self) -> Matrix:
+    def clip_from_world(self) -> glm.dmat4:
         """Projection of this picture."""
-        return self._clip_from_view @ self.camera.view_from_world()
+        return self._clip_from_view * view_from_world(self._rotation, self.eye)
+
+    @cached_property
+    def _world_from_clip(self) -> glm.dmat4:
+        return glm.inverse(self.clip_from_world)
 
     @property
     def depth_terms(self) -> tuple[float, float]:
         """Third and fourth element of the third row of the projection, which tell depth [m] from window depth."""
-        return float(self._clip_from_view[2, 2]), float(self._clip_from_view[2, 3])
+        return self._clip_from_view[2].z, self._clip_from_view[3].z
 
-    @cached_property
+    @property
     def height_terms(self) -> tuple[float, float, float, float]:
         """What tells the height [m] of a place in clip coordinates, as its product; zeros where no ground is drawn."""
         if not (self.view.grid or self.view.axes):
             return (0.0, 0.0, 0.0, 0.0)
-        x, y, z, w = np.linalg.inv(self.clip_from_world)[1].tolist()
-        return x, y, z, w
+        return glm.row(self._world_from_clip, 1).to_tuple()
 
     @property
     def middle_depth(self) -> float:
         """Depth [m] of the middle of the subject, at least a part of its size."""
-        back, radius = self._axes[2], self.subject.radius
-        depth = sum(axis * (eye - middle) for axis, eye, middle in zip(back, self.eye, self.centre, strict=True))
-        return max(depth, 0.5 * radius)
+        return max(self._depth, 0.5 * self.subject.radius)
 
     @cached_property
-    def shadow_clip_from_world(self) -> Matrix:
+    def shadow_clip_from_world(self) -> glm.dmat4:
         """Projection of the shadow map; from straight above where there is no light."""
-        x, y, z = self.centre
-        light = self.lights[0].position if self.lights else (x, y + 4.0 * self.subject.radius, z)
-        return shadow_clip_from_world(light, self.centre, self.subject.radius)
+        centre, radius = self.subject.centre, self.subject.radius
+        light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
+        return shadow_clip_from_world(light, centre, radius)
 
     def ground_shadow(self) -> GroundRectangle:
         """Where on the ground the shadow can be, with a margin for its soft edge."""
@@ -189,16 +179,15 @@ class Frame:
         return bool(self.lights) and self.lights[0].settings.shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
-        """Values of the uniform block, matrices row-major."""
+        """Values of the uniform block."""
         view = self.view
-        back = self._axes[2]
         positions, colours = _packed_lights(self.lights)
         return {
             "clip_from_world": self.clip_from_world,
-            "world_from_clip": np.linalg.inv(self.clip_from_world),
+            "world_from_clip": self._world_from_clip,
             "shadow_from_world": texture_from_world(self.shadow_clip_from_world),
             "eye": (*self.eye, 0.0 if self.camera.orthographic else 1.0),
-            "view_direction": (-back[0], -back[1], -back[2], self.depth_range[1]),
+            "view_direction": (*-self._rotation[2], self.depth_range[1]),
             "light_position": positions,
             "light_colour": colours,
             "sky": (*_scaled(_SKY, view.ambient), 1.0 / SHADOW_SIZE),
@@ -206,7 +195,7 @@ class Frame:
             "background_top": (*_linear(view.background_top), 1.0),
             "background_bottom": (*_linear(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
-            "subject": (*self.centre, self.subject.radius),
+            "subject": (*self.subject.centre, self.subject.radius),
         }
 
 

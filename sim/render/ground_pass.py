@@ -39,7 +39,7 @@ class GroundPass:
         _STATE.within(scissor).apply(self._context)
         fade = max(frame.subject.radius * 9.0, frame.camera.distance * 1.6)
         shadow = frame.ground_shadow()
-        x, _, z = frame.centre
+        x, _, z = frame.subject.centre
         along, across = shadow.within(x, z)
         outer = (along - fade, across - fade), (along + fade, across + fade)
         inner = shadow.clipped(*outer)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -63,7 +64,7 @@ class PickPass:
             targets: What is visible.
             x, y: Cursor from the top left [px].
         """
-        clip_from_world = _magnifier(frame.width, frame.height, x, y) @ frame.clip_from_world
+        clip_from_world = _magnifier(frame.width, frame.height, x, y) * frame.clip_from_world
         self._target.clear((0, 0, 0, 0))
         for index, target in enumerate(targets):
             self._program["u_clip_from_model"] = clip_from_world @ target.world_from_model
@@ -84,13 +85,11 @@ class PickPass:
         self._target.release()
 
 
-def _magnifier(width: int, height: int, x: float, y: float) -> npt.NDArray[np.float64]:
+def _magnifier(width: int, height: int, x: float, y: float) -> glm.dmat4:
     """Clip transform that spreads the square around (x, y) over the whole target."""
     edge = 2 * REACH + 1
-    matrix = np.diag([width / edge, height / edge, 1.0, 1.0])
-    centre = np.array([2.0 * (x + 0.5) / width - 1.0, 1.0 - 2.0 * (y + 0.5) / height])
-    matrix[:2, 3] = -centre * matrix[[0, 1], [0, 1]]
-    return matrix
+    centre = glm.dvec3(2.0 * (x + 0.5) / width - 1.0, 1.0 - 2.0 * (y + 0.5) / height, 0.0)
+    return glm.scale(glm.dvec3(width / edge, height / edge, 1.0)) * glm.translate(-centre)
 
 
 def _nearest(pixels: npt.NDArray[np.int64]) -> tuple[int, int] | None:

@@ -2,7 +2,7 @@
 
 import math
 
-import numpy as np
+from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.kinds.emitter.mark import EmitterMark
@@ -48,7 +48,7 @@ def scene_shot(views: SceneViews, camera: Camera, selected: NodeId | None = None
 def model_shot(scene: Scene, places: Places, view: CharacterView) -> Shot:
     """One model by itself, in the light of a scene."""
     box, camera = view.character.bounds(), Camera()
-    subject = Subject((box.lo + box.hi) / 2.0, max(box.extent, 1e-4), box)
+    subject = Subject(glm.dvec3((box.lo + box.hi) / 2.0), max(box.extent, 1e-4), box)
     return Shot(camera, scene.view, scene_lights(scene, places, camera), subject, (view,))
 
 
@@ -82,7 +82,7 @@ def _camera_lamp(camera: Camera) -> Light:
     right, up, _ = camera.rotation()
     eye = camera.position() + (right + up) * camera.distance * 0.4
     settings = LightSettings(reach=camera.distance * 1.1, shadow=False)
-    return Light(settings, (float(eye[0]), float(eye[1]), float(eye[2])))
+    return Light(settings, eye.to_tuple())
 
 
 def _subject(camera: Camera, solids: list[Bounds], flights: list[Bounds]) -> Subject:
@@ -90,10 +90,10 @@ def _subject(camera: Camera, solids: list[Bounds], flights: list[Bounds]) -> Sub
     # What flies casts little shadow; the sphere of the shadow map is not to be wasted on it.
     box = joined(solids or flights)
     if box is None:
-        return Subject(np.asarray(camera.target), 1.0)
+        return Subject(glm.dvec3(*camera.target), 1.0)
     # The sphere reaches the ground, where the shadow falls.
     (left, lowest, far), (right, top, near) = box.lo.tolist(), box.hi.tolist()
     bottom = min(lowest, max(0.0, lowest - max(right - left, top - lowest, near - far)))
-    centre = np.array([(left + right) / 2.0, (bottom + top) / 2.0, (far + near) / 2.0])
+    centre = glm.dvec3((left + right) / 2.0, (bottom + top) / 2.0, (far + near) / 2.0)
     radius = math.dist((left, bottom, far), (right, top, near)) / 2.0
     return Subject(centre, max(radius, 1e-4), box, joined([box, *flights]))

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -32,7 +31,7 @@ class ShadowPass:
         assert self.target.depth is not None
         self.map: Texture2D = self.target.depth
 
-    def draw(self, clip_from_world: npt.NDArray[np.float64], casters: Iterable[Surface]) -> None:
+    def draw(self, clip_from_world: glm.dmat4, casters: Iterable[Surface]) -> None:
         """Renders what is shown of surfaces; binds the map's framebuffer."""
         self.target.clear(None)
         _STATE.apply(self._context)

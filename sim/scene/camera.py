@@ -1,21 +1,20 @@
 """Camera as a value: orbit around a target, perspective or orthographic.
 
-World space is right-handed, y up, metres.  Matrices are float64 (4, 4), row-major numpy arrays that
-multiply column vectors, named destination_from_source.
+World space is right-handed, y up, metres.  Matrices multiply column vectors and are named destination_from_source.
+Single vectors and matrices are those of GLM in double precision, which cost a tenth of small arrays; numpy reads them.
+GLM takes whole tuples in single precision, so vectors are made of unpacked ones: `glm.dvec3(*place)`.
 """
 
-import functools
+import itertools
 import math
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 
 from sim.scene.params import param
 from sim.scene.vectors import Vec3
-
-Matrix = npt.NDArray[np.float64]
 
 _FRAME_MARGIN = 1.12
 """Size of the picture relative to a box that is framed in it."""
@@ -38,100 +37,73 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     orthographic: Annotated[bool, param("Draw without perspective.")] = False
     field_of_view: Annotated[float, param("Vertical opening angle.", unit="°", lo=1.0, hi=150.0)] = 40.0
 
-    def rotation(self) -> Matrix:
-        """Rows are the camera's right, up and backward axes in the world, shape (3, 3), read-only."""
-        return _rotation(self.yaw, self.pitch)
+    @property
+    def tangent(self) -> float:
+        """Half the height of a perspective picture at a depth of one metre [m]."""
+        return math.tan(math.radians(self.field_of_view) / 2.0)
 
-    def position(self) -> Matrix:
-        """Eye point in the world [m], shape (3,)."""
-        eye: Matrix = np.asarray(self.target) + self.rotation()[2] * self.distance
-        return eye
+    def rotation(self) -> glm.dmat3:
+        """World from camera space: columns are the camera's right, up and backward axes in the world."""
+        turn, tilt = math.radians(self.yaw), math.radians(self.pitch)
+        cy, sy, cp, sp = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
+        return glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
 
-    def view_from_world(self) -> Matrix:
-        """Rigid transform into camera space (x right, y up, -z forward), read-only."""
-        return _view_from_world(self.target, self.yaw, self.pitch, self.distance)
+    def position(self) -> glm.dvec3:
+        """Eye point in the world [m]."""
+        return glm.dvec3(*self.target) + self.rotation()[2] * self.distance
 
-    def clip_from_view(self, aspect: float, near: float, far: float) -> Matrix:
+    def view_from_world(self) -> glm.dmat4:
+        """Rigid transform into camera space (x right, y up, -z forward)."""
+        return view_from_world(self.rotation(), self.position())
+
+    def clip_from_view(self, aspect: float, near: float, far: float) -> glm.dmat4:
         """Projection to OpenGL clip space; aspect is width / height, near and far in metres."""
-        half = math.tan(math.radians(self.field_of_view) / 2.0)
         if self.orthographic:
-            return _orthographic(half * self.distance * aspect, half * self.distance, near, far)
-        return _perspective(half * aspect, half, near, far)
+            half = self.tangent * self.distance
+            return orthographic(half * aspect, half, near, far)
+        return perspective(self.tangent * aspect, self.tangent, near, far)
 
-    def clip_from_world(self, aspect: float, near: float, far: float) -> Matrix:
+    def clip_from_world(self, aspect: float, near: float, far: float) -> glm.dmat4:
         """Projection after view."""
-        return self.clip_from_view(aspect, near, far) @ self.view_from_world()
+        return self.clip_from_view(aspect, near, far) * self.view_from_world()
 
-    def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[Matrix, Matrix]:
-        """Origin [m] and unit direction in the world, shape (3,), through a point of the picture.
+    def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[glm.dvec3, glm.dvec3]:
+        """Origin [m] and unit direction in the world through a point of the picture.
 
         Args:
             ndc_x: Horizontal place from -1 (left) to 1.
             ndc_y: Vertical place from -1 (bottom) to 1.
             aspect: Width / height of the picture.
         """
-        half = np.tan(np.radians(self.field_of_view) / 2.0)
         right, up, back = self.rotation()
-        if self.orthographic:
-            span = half * self.distance
-            return self.position() + right * (ndc_x * span * aspect) + up * (ndc_y * span), -back
-        direction = right * (ndc_x * half * aspect) + up * (ndc_y * half) - back
-        return self.position(), direction / np.linalg.norm(direction)
+        eye = glm.dvec3(*self.target) + back * self.distance
+        aside = (right * (ndc_x * aspect) + up * ndc_y) * self.tangent
+        return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
 
-    def framed(self, lo: npt.ArrayLike, hi: npt.ArrayLike, aspect: float = 1.0) -> "Camera":
+    def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
         """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""
-        low, high = np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64)
-        centre = (low + high) / 2.0
-        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, 8).T * (high - low)
-        x, y, z = self.rotation() @ corners.T
-        half = np.tan(np.radians(self.field_of_view) / 2.0) / _FRAME_MARGIN
-        reach = np.maximum(np.abs(x) / (half * aspect), np.abs(y) / half)
-        distance = float((reach if self.orthographic else reach + z).max())
-        target = (float(centre[0]), float(centre[1]), float(centre[2]))
-        return msgspec.structs.replace(self, target=target, distance=float(np.clip(distance, _NEAREST, 1e7)))
+        low, high = glm.dvec3(*lo), glm.dvec3(*hi)
+        turn, half = self.rotation(), self.tangent / _FRAME_MARGIN
+        corners = [glm.dvec3(*side) * (high - low) * turn for side in itertools.product((-0.5, 0.5), repeat=3)]
+        reaches = [(max(abs(x) / (half * aspect), abs(y) / half), z) for x, y, z in corners]
+        distance = max(reach if self.orthographic else reach + z for reach, z in reaches)
+        target = ((low + high) / 2.0).to_tuple()
+        return msgspec.structs.replace(self, target=target, distance=min(max(distance, _NEAREST), 1e7))
 
 
-# A camera stands still in most frames.
+def view_from_world(rotation: glm.dmat3, eye: glm.dvec3) -> glm.dmat4:
+    """Rigid transform into the space of an eye [m] whose right, up and backward axes are the columns of a rotation."""
+    return glm.translate(glm.dmat4(glm.transpose(rotation)), -eye)
 
 
-@functools.lru_cache(maxsize=64)
-def _rotation(yaw: float, pitch: float) -> Matrix:
-    turn, tilt = math.radians(yaw), math.radians(pitch)
-    cy, sy, cp, sp = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
-    rotation = np.array([[cy, 0.0, -sy], [-sy * sp, cp, -cy * sp], [sy * cp, sp, cy * cp]])
-    rotation.flags.writeable = False
-    return rotation
+def perspective(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
+    """Projection to OpenGL clip space of a picture of this half width and height at a depth of one metre [m]."""
+    # That of GLM itself is in single precision.
+    depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
+    return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, (far + near) / depth, -1.0, 0, 0, 2.0 * far * near / depth, 0)
 
 
-@functools.lru_cache(maxsize=64)
-def _view_from_world(target: Vec3, yaw: float, pitch: float, distance: float) -> Matrix:
-    rotation = _rotation(yaw, pitch)
-    view = np.eye(4)
-    view[:3, :3] = rotation
-    view[:3, 3] = -rotation @ (np.asarray(target) + rotation[2] * distance)
-    view.flags.writeable = False
-    return view
-
-
-def _perspective(half_x: float, half_y: float, near: float, far: float) -> Matrix:
-    depth = near - far
-    return np.array(
-        [
-            [1.0 / half_x, 0.0, 0.0, 0.0],
-            [0.0, 1.0 / half_y, 0.0, 0.0],
-            [0.0, 0.0, (far + near) / depth, 2.0 * far * near / depth],
-            [0.0, 0.0, -1.0, 0.0],
-        ]
-    )
-
-
-def _orthographic(half_x: float, half_y: float, near: float, far: float) -> Matrix:
-    depth = near - far
-    return np.array(
-        [
-            [1.0 / half_x, 0.0, 0.0, 0.0],
-            [0.0, 1.0 / half_y, 0.0, 0.0],
-            [0.0, 0.0, 2.0 / depth, (far + near) / depth],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+def orthographic(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
+    """Projection to OpenGL clip space of a picture of this half width and height [m] at every depth."""
+    depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
+    return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, 2.0 / depth, 0, 0, 0, (far + near) / depth, 1)

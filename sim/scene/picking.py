@@ -5,6 +5,7 @@ Pixels count from the top left corner of the picture, x to the right and y down;
 
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from sim.scene.camera import Camera
 
@@ -74,27 +75,20 @@ def pick_joint(
     return int(parent[children[choice - len(dots)]])
 
 
-def ray_plane(
-    origin: npt.ArrayLike, direction: npt.ArrayLike, point: npt.ArrayLike, normal: npt.ArrayLike
-) -> Float64 | None:
-    """Where a ray meets the plane through `point` with `normal`, shape (3,); None if parallel or behind.
+def ray_plane(origin: glm.dvec3, direction: glm.dvec3, point: glm.dvec3, normal: glm.dvec3) -> glm.dvec3 | None:
+    """Where a ray meets the plane through `point` with `normal` [m]; None if parallel or behind.
 
-    Args:
-        origin, direction: The ray [m], shape (3,) each; the direction may have any length.
-        point, normal: The plane, shape (3,) each; the normal may have any length.
+    The direction and the normal may have any length.
     """
-    start, along = np.asarray(origin, dtype=np.float64), np.asarray(direction, dtype=np.float64)
-    facing = np.asarray(normal, dtype=np.float64)
-    approach = float(along @ facing)
-    if abs(approach) <= 1e-9 * float(np.linalg.norm(along) * np.linalg.norm(facing)):
+    approach = glm.dot(direction, normal)
+    if abs(approach) <= 1e-9 * glm.length(direction) * glm.length(normal):
         return None
-    distance = float((np.asarray(point, dtype=np.float64) - start) @ facing) / approach
-    met: Float64 = start + distance * along
-    return met if distance >= 0.0 else None
+    distance = glm.dot(point - origin, normal) / approach
+    return origin + direction * distance if distance >= 0.0 else None
 
 
 def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
-    view = camera.view_from_world()
+    view = np.asarray(camera.view_from_world())
     places = np.asarray(points, dtype=np.float64).reshape(-1, 3)
     # Not a number passes through every step in silence, infinity does not.
     seen: Float64 = np.where(np.isfinite(places), places, np.nan) @ view[:3, :3].T + view[:3, 3]
@@ -104,9 +98,8 @@ def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
 def _pixels(camera: Camera, size: tuple[float, float], seen: Float64) -> Float64:
     """Pixels (N, 2) of points in camera space (N, 3)."""
     width, height = size
-    half = np.tan(np.radians(camera.field_of_view) / 2.0)
     reach = np.full(len(seen), camera.distance) if camera.orthographic else -seen[:, 2]
-    reach = np.where(reach > 0.0, reach, np.nan) * half
+    reach = np.where(reach > 0.0, reach, np.nan) * camera.tangent
     across, upward = seen[:, 0] / (reach * width / height), seen[:, 1] / reach
     return np.stack([(1.0 + across) * width / 2.0, (1.0 - upward) * height / 2.0], axis=1)
 

@@ -15,7 +15,7 @@ ROOMS = ("sim.kinds", "sim.figures", "sim.skin", "sim.solids")
 """Where pure modules and such that speak to the GPU stand side by side; those that import the GPU side belong to it."""
 PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
-PURE_LIBRARIES = {"numpy", "msgspec"}
+PURE_LIBRARIES = {"numpy", "msgspec", "pyglm"}
 ASSET_LIBRARIES = {"lxml", "PIL"}
 
 

@@ -513,7 +513,7 @@ def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_m
     placed = middle_of(stage, sphere)
     handles = stage.editor.handles._handles()
     assert np.allclose(handles.centre, placed, atol=1e-9)
-    start = QPointF(*handles.view.pixels(handles.centre[None])[0])
+    start = QPointF(*handles.view.pixels([handles.centre])[0])
     target = start + QPointF(-30.0, 20.0)
     stage.mouse.drag(start, target)
     picture(stage.editor)

@@ -25,14 +25,14 @@ def cameras(draw):
 
 
 def clip_points(camera: Camera, aspect: float, points: np.ndarray) -> np.ndarray:
-    matrix = camera.clip_from_world(aspect, camera.distance * 1e-3, camera.distance * 1e3)
+    matrix = np.asarray(camera.clip_from_world(aspect, camera.distance * 1e-3, camera.distance * 1e3))
     homogeneous = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ matrix.T
     return homogeneous[:, :3] / homogeneous[:, 3:]
 
 
 @given(cameras())
 def test_view_is_rigid_and_puts_the_target_ahead(camera):
-    view = camera.view_from_world()
+    view = np.asarray(camera.view_from_world())
     np.testing.assert_allclose(view[:3, :3] @ view[:3, :3].T, np.eye(3), atol=1e-12)
     assert np.linalg.det(view[:3, :3]) == pytest.approx(1.0)
     seen = view[:3, :3] @ camera.target + view[:3, 3]
@@ -57,7 +57,7 @@ def test_the_ray_through_a_point_of_the_picture_meets_what_is_drawn_there(camera
     origin, direction = camera.ray(x / 100.0, y / 100.0, aspect)
     assert np.linalg.norm(direction) == pytest.approx(1.0)
     point = origin + direction * (camera.distance * far / 100.0)
-    np.testing.assert_allclose(clip_points(camera, aspect, point[None])[0, :2], [x / 100.0, y / 100.0], atol=1e-6)
+    np.testing.assert_allclose(clip_points(camera, aspect, np.array([point]))[0, :2], [x / 100.0, y / 100.0], atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_ray_through_a_point_of_the_picture_meets_what_is_drawn_there(camera
 )
 def test_axes_of_the_usual_views(yaw, pitch, right, up, forward):
     camera = Camera(yaw=yaw, pitch=pitch, target=(1.0, 2.0, 3.0), distance=5.0)
-    np.testing.assert_allclose(camera.rotation(), [right, up, np.negative(forward)], atol=1e-15)
+    np.testing.assert_allclose([*camera.rotation()], [right, up, np.negative(forward)], atol=1e-15)
     np.testing.assert_allclose(camera.position(), np.array([1, 2, 3]) - 5.0 * np.array(forward), atol=1e-14)
 
 
@@ -79,7 +79,7 @@ def test_both_projections_show_the_plane_of_the_target_in_one_size():
     camera = Camera(yaw=20.0, pitch=30.0, distance=7.0)
     flat = msgspec.structs.replace(camera, orthographic=True)
     right, up, _ = camera.rotation()
-    points = camera.target + np.array([[0.3, 0.2], [-1.0, 0.5]]) @ np.stack([right, up])
+    points = camera.target + np.array([[0.3, 0.2], [-1.0, 0.5]]) @ np.array([right, up])
     seen, flat_seen = clip_points(camera, 1.5, points), clip_points(flat, 1.5, points)
     np.testing.assert_allclose(seen[:, :2], flat_seen[:, :2], atol=1e-12)
 
@@ -88,7 +88,8 @@ def test_both_projections_show_the_plane_of_the_target_in_one_size():
 def test_near_and_far_map_to_the_ends_of_the_depth_range(orthographic):
     camera = Camera(orthographic=orthographic, distance=5.0)
     points = camera.position() - camera.rotation()[2] * np.array([[0.5], [50.0]])
-    homogeneous = np.concatenate([points, np.ones((2, 1))], axis=1) @ camera.clip_from_world(1.0, 0.5, 50.0).T
+    matrix = np.asarray(camera.clip_from_world(1.0, 0.5, 50.0))
+    homogeneous = np.concatenate([points, np.ones((2, 1))], axis=1) @ matrix.T
     np.testing.assert_allclose(homogeneous[:, 2] / homogeneous[:, 3], [-1.0, 1.0], atol=1e-12)
 
 

@@ -85,7 +85,7 @@ def test_the_cone_opens_through_all_directions_and_stays_within():
     made = handles(cone_angle=90.0, speed=8.0)
     press = knob(made, GripKind.CONE)
     hold = made.hit(press)
-    base = made.view.pixels(made.base[None])[0]
+    base = made.view.pixels([made.base])[0]
     below = gripped(made, hold, press, (base[0], base[1] + 200.0))["cone_angle"]
     above = gripped(made, hold, press, (base[0], base[1] - 200.0))["cone_angle"]
     assert 0.0 <= above < 10.0
@@ -102,7 +102,7 @@ def test_the_cone_opens_through_all_directions_and_stays_within():
 def test_nothing_becomes_negative(kind, values, name):
     made = handles(**values)
     press = knob(made, kind)
-    middle = made.view.pixels(made.base[None])[0]
+    middle = made.view.pixels([made.base])[0]
     far = tuple(middle + 3.0 * (middle - press))
     value = gripped(made, made.hit(press), press, far)[name]
     assert value >= 0.0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyglm import glm
 
 from sim.scene.camera import Camera
 from sim.scene.picking import pick_joint, project_points, ray_plane
@@ -25,7 +26,7 @@ def pixel(point: list[float], camera: Camera = FRONT) -> tuple[float, float]:
 @pytest.mark.parametrize("camera", [FRONT, FLAT, Camera(yaw=50.0, pitch=-20.0), Camera(pitch=90.0)])
 def test_projection_is_the_one_that_draws(camera):
     points = np.random.default_rng(0).normal(size=(50, 3)) + camera.target
-    matrix = camera.clip_from_world(SIZE[0] / SIZE[1], 0.01, 100.0)
+    matrix = np.asarray(camera.clip_from_world(SIZE[0] / SIZE[1], 0.01, 100.0))
     clip = np.concatenate([points, np.ones((50, 1))], axis=1) @ matrix.T
     ndc = clip[:, :2] / clip[:, 3:]
     pixels, depths = project_points(camera, SIZE, points)
@@ -106,10 +107,11 @@ def test_what_is_picked_is_within_the_radius(x, y, radius):
 
 
 def test_ray_meets_the_plane():
-    met = ray_plane([0.0, 5.0, 0.0], [1.0, -2.0, 0.0], [7.0, 1.0, 7.0], [0.0, 3.0, 0.0])
+    origin, point = glm.dvec3(0.0, 5.0, 0.0), glm.dvec3(7.0, 1.0, 7.0)
+    met = ray_plane(origin, glm.dvec3(1.0, -2.0, 0.0), point, glm.dvec3(0.0, 3.0, 0.0))
     np.testing.assert_allclose(met, [2.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize("direction", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("direction", [glm.dvec3(1.0, 0.0, 0.0), glm.dvec3(0.0, 1.0, 0.0), glm.dvec3(0.0, 0.0, 0.0)])
 def test_ray_that_is_parallel_or_leaves_the_plane_meets_nothing(direction):
-    assert ray_plane([0.0, 5.0, 0.0], direction, [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]) is None
+    assert ray_plane(glm.dvec3(0.0, 5.0, 0.0), direction, glm.dvec3(0.0, 0.0, 0.0), glm.dvec3(0.0, 1.0, 0.0)) is None

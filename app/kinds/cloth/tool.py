@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 from PySide6.QtCore import QObject, QPointF, QTimer, Signal
 
 from app.document.document import Document
@@ -35,8 +35,8 @@ class _Touch:
     """A particle that was pressed: where it was then, and from the place under the mouse to it [m]."""
 
     particle: ParticleRef
-    place: npt.NDArray[np.float64]
-    offset: npt.NDArray[np.float64]
+    place: glm.dvec3
+    offset: glm.dvec3
 
 
 class ClothTool(QObject):
@@ -124,7 +124,7 @@ class ClothTool(QObject):
         if touch is None:
             return False
         self.marks.hover(touch.particle)
-        self._stepper.grab = Grab(touch.particle.node, touch.particle.particle, _point(touch.place))
+        self._stepper.grab = Grab(touch.particle.node, touch.particle.particle, touch.place.to_tuple())
         self._playback.set_in_hand(True)
         cloth = self._cloth(touch.particle.node)
         if cloth is not None and cloth.halted:
@@ -141,9 +141,9 @@ class ClothTool(QObject):
         grab = self._stepper.grab
         if self._touch is None or grab is None:
             return False
-        under = self._picker.beside(position, np.subtract(grab.hand, self._touch.offset))
+        under = self._picker.beside(position, glm.dvec3(*grab.hand) - self._touch.offset)
         if under is not None:
-            self._stepper.grab = replace(grab, hand=_point(under + self._touch.offset))
+            self._stepper.grab = replace(grab, hand=(under + self._touch.offset).to_tuple())
         return True
 
     def end(self, *, cancel: bool = False) -> bool:
@@ -218,7 +218,3 @@ class ClothTool(QObject):
     def _cloth(self, node_id: NodeId) -> Cloth | None:
         engine = self._client.engine
         return engine.simulation.cloths.get(node_id) if engine else None
-
-
-def _point(place: npt.NDArray[np.float64]) -> tuple[float, float, float]:
-    return float(place[0]), float(place[1]), float(place[2])

@@ -4,18 +4,20 @@ Pure geometry, like `sim.scene.handles`; what is drawn and what a drag does come
 """
 
 import enum
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.reach import FLIGHT, reach
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.transform import transform_points
-from sim.scene.handles import View, along_axis, linear_point, polyline_distance
+from sim.scene.handles import CIRCLE, RING_POINTS, View, along_axis, polyline_distance
 from sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
@@ -30,7 +32,6 @@ SMALLEST_RING = 14.0
 
 _GRAB = 9.0
 _EDGE_GRAB = 5.0
-_RING_POINTS = 64
 _EDGE_ON = 0.1
 _ANGLES = np.linspace(0.0, 180.0, 361)
 _SPEED_MAX, _LENGTH_MAX = 1e4, 1e4
@@ -76,7 +77,7 @@ class EmitterHandles:
 
     Args:
         view: The picture.
-        world_from_source: Where the emitter stands, shape (4, 4).
+        world_from_source: Where the emitter stands.
         settings: Its settings.
 
     Attributes:
@@ -84,17 +85,17 @@ class EmitterHandles:
         outline: Polylines that only explain the grips [m].
     """
 
-    def __init__(self, view: View, world_from_source: Float64, settings: EmitterSettings) -> None:
-        self.view, self.world_from_source, self.settings = view, world_from_source, settings
+    def __init__(self, view: View, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
+        self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
         self.grips: tuple[Grip, ...] = (*self._aim_grips(), *self._source_grips())
         self.outline: tuple[Float64, ...] = tuple(self._outline())
 
     # --- geometry -------------------------------------------------------------------------------------
 
     @property
-    def base(self) -> Float64:
-        """Where the arrow begins in the world [m], shape (3,): at the top of a source that emits outwards."""
-        return linear_point(self.world_from_source, (0.0, _top(self.settings), 0.0))
+    def base(self) -> glm.dvec3:
+        """Where the arrow begins in the world [m]: at the top of a source that emits outwards."""
+        return self.world_from_source * glm.dvec3(0.0, _top(self.settings), 0.0)
 
     @property
     def length(self) -> float:
@@ -102,9 +103,9 @@ class EmitterHandles:
         return ROOT * self.view.metres_per_pixel(self.base) + ARROW_TIME * self.settings.speed
 
     @property
-    def direction(self) -> Float64:
-        """Middle of the directions that particles start in, a unit vector of the world, shape (3,)."""
-        return self._turned(middle_direction(self.settings))
+    def direction(self) -> glm.dvec3:
+        """Middle of the directions that particles start in, a unit vector of the world."""
+        return _unit(glm.dmat3(self.world_from_source) * middle_direction(self.settings))
 
     def rim_point(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike) -> Float64:
         """Points (N, 3) of the rim of a cone [m]: half its opening [°] and the turn about its axis [rad].
@@ -115,7 +116,7 @@ class EmitterHandles:
         tilt, turn = np.broadcast_arrays(np.radians(np.asarray(angle, float)), np.asarray(azimuth, float))
         across = np.sin(tilt)
         local = reach(self.settings) * np.stack([across * np.cos(turn), np.cos(tilt), across * np.sin(turn)], axis=-1)
-        return transform_points(self.world_from_source, local + np.array([0.0, _top(self.settings), 0.0]))
+        return self._placed(local + np.array([0.0, _top(self.settings), 0.0]))
 
     def hit(self, cursor: Cursor) -> Hold | None:
         """What is under the cursor, knobs before edges; None for nothing."""
@@ -133,65 +134,61 @@ class EmitterHandles:
                     return Hold(number, int(np.argmin(distances)), on_edge=True)
         return None
 
-    def _turned(self, direction: Float64) -> Float64:
-        """Directions (..., 3) of the source as unit vectors of the world."""
-        turned: Float64 = direction @ self.world_from_source[:3, :3].T
-        unit: Float64 = turned / np.maximum(np.linalg.norm(turned, axis=-1, keepdims=True), 1e-12)
-        return unit
+    def _placed(self, points: Float64) -> Float64:
+        """Points (..., 3) of the source in the world [m]."""
+        return transform_points(np.asarray(self.world_from_source), points)
 
     def _aim_grips(self) -> Iterator[Grip]:
         settings = self.settings
         if settings.source in _SURFACES and settings.aim is EmissionAim.OUTWARD:
             return  # every place of the surface has a direction of its own
         tip = self.base + self.length * self.direction
-        yield Grip(GripKind.SPEED, tip[None], np.zeros((0, 3)))
+        yield Grip(GripKind.SPEED, np.array([tip]), np.zeros((0, 3)))
         if settings.aim is not EmissionAim.ANGLES:
-            turns = np.linspace(0.0, 2.0 * np.pi, _RING_POINTS + 1)
+            turns = np.linspace(0.0, 2.0 * np.pi, RING_POINTS + 1)
             rim = self.rim_point(settings.cone_angle, turns)
-            yield Grip(GripKind.CONE, rim[: _RING_POINTS : _RING_POINTS // 4], rim)
+            yield Grip(GripKind.CONE, rim[: RING_POINTS : RING_POINTS // 4], rim)
 
     def _source_grips(self) -> Iterator[Grip]:
         settings = self.settings
         if settings.source in (EmitterSource.SPHERE, EmitterSource.DISC):
             ring = self._ring()
-            yield Grip(GripKind.RADIUS, ring[: _RING_POINTS : _RING_POINTS // 4], ring)
+            yield Grip(GripKind.RADIUS, ring[: RING_POINTS : RING_POINTS // 4], ring)
         elif settings.source in (EmitterSource.BOX, EmitterSource.LINE):
             for axis in range(3 if settings.source is EmitterSource.BOX else 1):
                 ends = np.zeros((2, 3))
                 ends[:, axis] = np.array([0.5, -0.5]) * self._shown_size(axis)
-                yield Grip(GripKind.SIZE, transform_points(self.world_from_source, ends), np.zeros((0, 3)), axis)
+                yield Grip(GripKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
 
-    def ring_axes(self) -> tuple[Float64, Float64]:
+    def ring_axes(self) -> tuple[glm.dvec3, glm.dvec3]:
         """Two directions that span the plane of a disc, or that in which a ball is seen; in the space of the source."""
         if self.settings.source is not EmitterSource.SPHERE:
-            return np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+            return glm.dvec3(1.0, 0.0, 0.0), glm.dvec3(0.0, 0.0, 1.0)
         right, up, _ = self.view.camera.rotation()
         first, second = self._into_source(right), self._into_source(up)
-        return first, _unit(second - (second @ first) * first)
+        return first, _unit(second - first * glm.dot(second, first))
 
     def _ring(self) -> Float64:
-        turns = np.linspace(0.0, 2.0 * np.pi, _RING_POINTS + 1)[:, None]
-        first, second = self.ring_axes()
         radius = max(self.settings.source_radius, self._pixels_in_source(SMALLEST_RING))
-        return transform_points(self.world_from_source, radius * (np.cos(turns) * first + np.sin(turns) * second))
+        return self._placed(radius * (CIRCLE @ np.array(self.ring_axes())))
 
     def _shown_size(self, axis: int) -> float:
         return max(self.settings.source_size[axis], 2.0 * self._pixels_in_source(SMALLEST_RING))
 
     def _pixels_in_source(self, count: float) -> float:
         """Length in the space of the source of so many pixels."""
-        scale = float(np.cbrt(abs(np.linalg.det(self.world_from_source[:3, :3])))) or 1.0
-        return count * self.view.metres_per_pixel(self.world_from_source[:3, 3]) / scale
+        scale = math.cbrt(abs(glm.determinant(self.world_from_source))) or 1.0
+        return count * self.view.metres_per_pixel(self.world_from_source[3].xyz) / scale
 
-    def _into_source(self, direction: Float64) -> Float64:
-        return _unit(np.linalg.solve(self.world_from_source[:3, :3], direction).astype(np.float64))
+    def _into_source(self, direction: glm.dvec3) -> glm.dvec3:
+        return _unit(glm.inverse(glm.dmat3(self.world_from_source)) * direction)
 
     def _outline(self) -> Iterator[Float64]:
         for grip in self.grips:
             if grip.kind is GripKind.SPEED:
-                yield np.stack([self.base, grip.knobs[0]])
+                yield np.array([self.base, grip.knobs[0]])
             elif grip.kind is GripKind.CONE and _top(self.settings):
-                yield from (np.stack([self.base, knob]) for knob in grip.knobs)
+                yield from (np.array([self.base, knob]) for knob in grip.knobs)
             elif grip.kind is GripKind.SIZE:
                 yield grip.knobs
 
@@ -213,23 +210,23 @@ def gripped(handles: EmitterHandles, hold: Hold, press: Cursor, cursor: Cursor) 
     if grip.kind is GripKind.RADIUS:
         way = _reach(handles, cursor) - _reach(handles, press)
         return {"source_radius": _within(settings.source_radius + way, _LENGTH_MAX)}
-    axis = handles.world_from_source[:3, grip.axis]
-    scale = max(float(np.linalg.norm(axis)), 1e-12)
+    axis = handles.world_from_source[grip.axis].xyz
+    scale = max(glm.length(axis), 1e-12)
     sign = 1.0 if hold.point == 0 else -1.0
-    way = sign * _way(handles, handles.world_from_source[:3, 3], axis / scale, press, cursor) / scale
+    way = sign * _way(handles, handles.world_from_source[3].xyz, axis / scale, press, cursor) / scale
     size = list(settings.source_size)
     size[grip.axis] = _within(size[grip.axis] + 2.0 * way, _LENGTH_MAX)
     return {"source_size": tuple(size)}
 
 
-def middle_direction(settings: EmitterSettings) -> Float64:
-    """Middle of the directions in the frame of the source, shape (3,); as in `sim.kinds.emitter.directions`."""
+def middle_direction(settings: EmitterSettings) -> glm.dvec3:
+    """Middle of the directions in the frame of the source; as in `sim.kinds.emitter.directions`."""
     if settings.aim is not EmissionAim.ANGLES:
-        return np.array([0.0, 1.0, 0.0])
-    yaw, pitch = np.radians(settings.yaw), np.radians(settings.pitch)
+        return glm.dvec3(0.0, 1.0, 0.0)
+    yaw, pitch = math.radians(settings.yaw), math.radians(settings.pitch)
     if settings.yaw_spread >= 360.0:
-        return np.array([0.0, np.copysign(1.0, np.sin(pitch)), 0.0])  # all around, so up or down on the whole
-    return np.array([-np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)])
+        return glm.dvec3(0.0, math.copysign(1.0, math.sin(pitch)), 0.0)  # all around, so up or down on the whole
+    return glm.dvec3(-math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch))
 
 
 _SURFACES = (EmitterSource.VERTICES, EmitterSource.FACES)
@@ -244,7 +241,7 @@ def _top(settings: EmitterSettings) -> float:
 def _cone_angle(handles: EmitterHandles, grip: Grip, hold: Hold, press: Cursor, cursor: Cursor) -> float:
     """The angle whose point of the rim, at the turn that is held, is nearest to the cursor on the screen [°]."""
     before = handles.settings.cone_angle
-    part = hold.point / _RING_POINTS if hold.on_edge else hold.point / len(grip.knobs)
+    part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(grip.knobs)
     azimuth = 2.0 * np.pi * part
     held = handles.view.pixels(handles.rim_point([before], azimuth))[0]
     wanted = np.asarray(cursor) + held - np.asarray(press)
@@ -257,24 +254,22 @@ def _cone_angle(handles: EmitterHandles, grip: Grip, hold: Hold, press: Cursor, 
 
 def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
     """Distance from the middle of a round source to the cursor in the plane of its ring, in the source's space [m]."""
-    source_from_world = np.linalg.inv(handles.world_from_source).astype(np.float64)
+    source_from_world = glm.inverse(handles.world_from_source)
     origin, direction = handles.view.ray(cursor)
-    start = linear_point(source_from_world, origin)
-    along = _unit(source_from_world[:3, :3] @ direction)
-    normal = np.cross(*handles.ring_axes())
-    place = ray_plane(start, along, np.zeros(3), normal) if abs(along @ normal) > _EDGE_ON else None
+    start, along = source_from_world * origin, _unit(glm.dmat3(source_from_world) * direction)
+    normal = glm.cross(*handles.ring_axes())
+    place = ray_plane(start, along, glm.dvec3(), normal) if abs(glm.dot(along, normal)) > _EDGE_ON else None
     # A disc that is seen edge-on has no place under the cursor; the nearest point of the ray does.
-    return float(np.linalg.norm(start - (start @ along) * along if place is None else place))
+    return float(glm.length(start - along * glm.dot(start, along) if place is None else place))
 
 
-def _way(handles: EmitterHandles, centre: Float64, axis: Float64, press: Cursor, cursor: Cursor) -> float:
+def _way(handles: EmitterHandles, centre: glm.dvec3, axis: glm.dvec3, press: Cursor, cursor: Cursor) -> float:
     """Way of the mouse along an axis of the world [m]."""
     return along_axis(handles.view, centre, axis, cursor) - along_axis(handles.view, centre, axis, press)
 
 
-def _unit(vector: Float64) -> Float64:
-    unit: Float64 = vector / max(float(np.linalg.norm(vector)), 1e-12)
-    return unit
+def _unit(vector: glm.dvec3) -> glm.dvec3:
+    return vector / max(glm.length(vector), 1e-12)
 
 
 def _within(value: float, highest: float) -> float:

@@ -1,14 +1,10 @@
 """How large particles become in a picture."""
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 
 from sim.assets.model import Bounds
-
-Matrix = npt.NDArray[np.float64]
 
 SPRITE_PIXELS = 48.0
 """Widest point sprite [px]; in wider ones it shows that a point vanishes when its centre leaves the picture."""
@@ -19,18 +15,18 @@ class Projection:
     """What sizes depend on.
 
     Attributes:
-        clip_from_world: The projection, shape (4, 4).
+        clip_from_world: The projection.
         viewport: Width and height of the target [px].
     """
 
-    clip_from_world: Matrix
+    clip_from_world: glm.dmat4
     viewport: tuple[int, int]
 
     @property
     def scale(self) -> tuple[float, float]:
         """Change of clip x and y over a metre across the view: the rows of a view are of length 1."""
-        linear = self.clip_from_world[:2, :3]
-        return math.hypot(*linear[0].tolist()), math.hypot(*linear[1].tolist())
+        across, upward = glm.row(self.clip_from_world, 0), glm.row(self.clip_from_world, 1)
+        return glm.length(across.xyz), glm.length(upward.xyz)
 
     def pixels(self, width: float, w: float) -> float:
         """Width on the target [px] of a particle of a width [m], where the projection has this w."""
@@ -38,10 +34,10 @@ class Projection:
 
     def nearest(self, box: Bounds) -> float:
         """Smallest w in a box of the world: the depth [m] of its nearest corner with perspective, 1 without."""
-        *row, near = self.clip_from_world[3].tolist()
+        *row, near = glm.row(self.clip_from_world, 3)
         for part, low, high in zip(row, box.lo.tolist(), box.hi.tolist(), strict=True):
             near += part * (low if part > 0.0 else high)
-        return near
+        return float(near)
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
         """Whether particles no wider than this [m] stay small enough for point sprites all over a box.

@@ -1,10 +1,9 @@
 """The kind of lights."""
 
-import numpy as np
+from pyglm import glm
 
 from sim.kinds.contract import AddEntry, AddPlace, Kind
 from sim.kinds.light.settings import LightSettings
-from sim.scene.places import vector
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
 
@@ -15,9 +14,9 @@ def new_light(place: AddPlace) -> Node:
     if place.attachment.node:
         return Node(id="", name="light", attachment=place.attachment, settings=LightSettings())
     right, up, back = camera.rotation()
-    position = np.asarray(camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
+    position = glm.dvec3(*camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
     settings = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
-    return Node(id="", name="light", transform=Transform(position=vector(position)), settings=settings)
+    return Node(id="", name="light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
 LIGHT = Kind(

@@ -220,5 +220,5 @@ def pixel_of(camera: Camera, size: tuple[int, int], point: Sequence[float]) -> t
     """Column and row of the pixel that shows a point of the world."""
     width, height = size
     clip = camera.clip_from_world(width / height, 0.01, 1000.0) @ np.append(np.asarray(point, float), 1.0)
-    x, y = clip[:2] / clip[3]
+    x, y = clip.xy / clip.w
     return int((x + 1.0) / 2.0 * width), int((1.0 - y) / 2.0 * height)

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.render.frame import Frame, Subject
@@ -14,7 +15,7 @@ SUBJECT = np.array([0.0, 40.0, 0.0])
 
 
 def frame(camera: Camera, around: Bounds | None) -> Frame:
-    return Frame(camera, ViewSettings(), (), Subject(SUBJECT, 0.5, None, around), 300, 200)
+    return Frame(camera, ViewSettings(), (), Subject(glm.dvec3(SUBJECT), 0.5, None, around), 300, 200)
 
 
 @pytest.mark.parametrize("orthographic", [False, True])

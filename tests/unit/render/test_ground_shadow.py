@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.kinds.light.settings import LightSettings
@@ -76,7 +77,7 @@ def test_no_shadow_without_a_light_that_casts_one_or_anything_to_cast():
     dark = Light(LightSettings(shadow=False), (2.0, 5.0, 1.0))
 
     def rectangle(lights, box):
-        return Frame(Camera(), ViewSettings(), lights, Subject(np.zeros(3), 1.0, box), 100, 100).ground_shadow()
+        return Frame(Camera(), ViewSettings(), lights, Subject(glm.dvec3(), 1.0, box), 100, 100).ground_shadow()
 
     assert rectangle((lamp,), None) is NO_SHADOW
     assert rectangle((dark,), box) is NO_SHADOW

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyglm import glm
 
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
 
@@ -14,9 +15,9 @@ directions = st.sampled_from(
 )
 
 
-def projected(matrix: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def projected(matrix: glm.dmat4, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Divided coordinates (N, 3), and w (N,)."""
-    clip = np.column_stack([places, np.ones(len(places))]) @ matrix.T
+    clip = np.column_stack([places, np.ones(len(places))]) @ np.asarray(matrix).T
     return clip[:, :3] / clip[:, 3:], clip[:, 3]
 
 

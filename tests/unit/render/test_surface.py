@@ -130,7 +130,7 @@ def test_the_magnifier_works_before_the_division_too():
     clip = camera.clip_from_world(2.0, 0.1, 100.0) @ [0.3, 0.2, 0.1, 1.0]
     column, row = (clip[0] / clip[3] + 1.0) * 100.0 - 0.5, (1.0 - clip[1] / clip[3]) * 50.0 - 0.5
     seen = _magnifier(200, 100, column, row) @ clip
-    np.testing.assert_allclose(seen[:2] / seen[3], 0.0, atol=1e-9)
+    np.testing.assert_allclose(seen.xy / seen.w, 0.0, atol=1e-9)
     assert seen[3] == clip[3]
 
 

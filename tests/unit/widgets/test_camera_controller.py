@@ -2,9 +2,11 @@
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyglm import glm
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 
@@ -47,15 +49,15 @@ def cameras(draw):
     )
 
 
-def on_target_plane(camera: Camera, pixel: tuple[float, float]) -> np.ndarray:
+def on_target_plane(camera: Camera, pixel: tuple[float, float]) -> glm.dvec3:
     """Point of the plane through the target, parallel to the picture, that a pixel shows."""
     origin, direction = camera.ray(2.0 * pixel[0] / SIZE[0] - 1.0, 1.0 - 2.0 * pixel[1] / SIZE[1], ASPECT)
     back = camera.rotation()[2]
-    return origin + direction * (((np.asarray(camera.target) - origin) @ back) / (direction @ back))
+    return origin + direction * (glm.dot(glm.dvec3(*camera.target) - origin, back) / glm.dot(direction, back))
 
 
-def pixel_of(camera: Camera, point: np.ndarray) -> np.ndarray:
-    return project_points(camera, SIZE, point[None])[0][0]
+def pixel_of(camera: Camera, point: npt.ArrayLike) -> np.ndarray:
+    return project_points(camera, SIZE, [point])[0][0]
 
 
 pixels = st.tuples(st.integers(0, 640), st.integers(0, 400)).map(lambda place: (float(place[0]), float(place[1])))
