@@ -6,6 +6,8 @@ Pure and immutable; knows no Qt.  Pixels are logical and count from the left edg
 import math
 from dataclasses import dataclass, replace
 
+IN_POINT = "in_point"
+OUT_POINT = "out_point"
 MARGIN = 28.0
 _FRAMES_MIN = 4.0
 _ZOOM_OUT_MAX = 2.0

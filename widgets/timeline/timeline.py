@@ -13,14 +13,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
 from widgets.theme import SPACE
-from widgets.timeline.clip_chooser import ClipChooser
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.control_row import ControlRow
+from widgets.timeline.controls import ClipChooser, ControlRow, Notice
 from widgets.timeline.fields import TimeFields, speed_field
-from widgets.timeline.notice import Notice
 from widgets.timeline.ruler import Ruler
 from widgets.timeline.ruler_canvas import StripPainter
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
