@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon
 
 Index = QModelIndex | QPersistentModelIndex
@@ -73,11 +74,7 @@ class CheatSheet(QDialog):
         self._stack = QStackedLayout()
         self._stack.addWidget(self.tree)
         self._stack.addWidget(self.empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
-        layout.setSpacing(SPACE_WIDE)
-        layout.addWidget(self.search)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), self.search, (self._stack, 1), spacing=SPACE_WIDE, margins=SPACE_WIDE)
         self.set_entries(entries)
 
     def set_entries(self, entries: Iterable[ShortcutEntry]) -> None:

@@ -6,8 +6,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from sim.scene.params import Scale
-from widgets.number_drag import NumberRange, gain
-from widgets.number_text import NumberTextError, format_number, parse_number
+from widgets.number_value import NumberRange, NumberTextError, format_number, gain, parse_number
 from widgets.theme import tabular
 
 _DRAG_THRESHOLD = 3.0

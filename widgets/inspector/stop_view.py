@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.inspector.stops import Stops
-from widgets.number_drag import gain
+from widgets.number_value import gain
 
 _ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.icons import draw_glyph, glyph
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, colours, tabular
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_paint import small_font
@@ -35,9 +36,7 @@ class ControlRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(SPACE)
+        self._layout = packed(QHBoxLayout(self), spacing=SPACE)
         self._layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self._fixed: list[QWidget] = []
         self._gaps = 0

@@ -10,13 +10,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalet
 from sim.profile.by_frame import FrameCosts
 from sim.profile.history import Float64
 from sim.profile.sample import TimeSource
-from widgets.number_paint import mixed
+from widgets.number_field import mixed
 from widgets.timeline.ruler_paint import label_height, small_font
 from widgets.timeline.ruler_scale import RulerScale
 from widgets.timeline.timeline import Timeline
 from widgets.timings.colours import pass_colour
-from widgets.timings.scale import TARGETS, round_top
 from widgets.timings.texts import milliseconds
+from widgets.timings.window import TARGETS, round_top
 
 NOTHING = -1
 TARGET = TARGETS[0][0]

@@ -1,6 +1,7 @@
 """The ruler as a picture: what it shows, in which places and colours, and the painting of its still part.
 
-The still part is painted once into a pixmap and kept until the view changes, so that a moving playhead costs little."""
+That part is painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
+"""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QPolygonF
 
-from widgets.number_paint import mixed
+from widgets.number_field import mixed
 from widgets.theme import tabular
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_scale import (

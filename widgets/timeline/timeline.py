@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
+from widgets.parts import packed
 from widgets.theme import SPACE
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.controls import ClipChooser, ControlRow, Notice
@@ -201,11 +202,7 @@ class Timeline(QWidget):
         row.set_expendable(
             [list(fields.labels.values()), ends, [fields.time], [self.bind_pose_button], [self.speed_field]]
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        layout.setSpacing(SPACE)
-        layout.addWidget(row)
-        layout.addWidget(self.ruler, 1)
+        packed(QVBoxLayout(self), row, (self.ruler, 1), spacing=SPACE, margins=SPACE)
         order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
         order += [self.speed_field, *fields.all, self.ruler]
         for before, after in itertools.pairwise(order):

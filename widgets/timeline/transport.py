@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from sim.scene.playback import LoopMode
 from widgets.icons import icon
-from widgets.number_paint import mixed
+from widgets.number_field import mixed
 
 _GRID = 24.0
 # Shapes on a grid of 24, pointing right: triangle (left, tip), bar (left, right), diamond (centre).

@@ -12,7 +12,7 @@ from sim.profile.status import TimerStatus
 from widgets.theme import SPACE
 from widgets.timings.choice import Choice, Unit
 from widgets.timings.frames import Frames
-from widgets.timings.plot_header import PlotHeader
+from widgets.timings.plot_parts import PlotHeader
 from widgets.timings.stack_plot import StackPlot
 from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
 from widgets.timings.window import Window

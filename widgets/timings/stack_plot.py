@@ -9,19 +9,14 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QWidget
 
 from sim.profile.history import Float64, Quantity
-from widgets.number_paint import mixed
+from widgets.number_field import mixed
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.axes import AgoAxis, CostAxis, style_axis
-from widgets.timings.bands import Band
-from widgets.timings.choice import Choice, Unit
+from widgets.timings.choice import Band, Choice, Unit
 from widgets.timings.colours import pass_colour
-from widgets.timings.figures import is_empty_rest
-from widgets.timings.frames import Frames
-from widgets.timings.scale import TARGETS, next_top
-from widgets.timings.stack_item import StackItem, StackLook
-from widgets.timings.stack_picture import NOTHING, Int64, frames_of_columns, snapped, tops
-from widgets.timings.time_box import TimeBox
-from widgets.timings.window import Window
+from widgets.timings.frames import Frames, is_empty_rest
+from widgets.timings.plot_parts import AgoAxis, CostAxis, TimeBox, style_axis
+from widgets.timings.stack_picture import NOTHING, Int64, StackItem, StackLook, frames_of_columns, snapped, tops
+from widgets.timings.window import TARGETS, Window, next_top
 
 _PERCENT = 100.0
 _MS = 1e3

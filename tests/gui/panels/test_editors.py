@@ -15,11 +15,10 @@ from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
 from widgets.inspector.editor import Editor
-from widgets.inspector.editors import editor_for
+from widgets.inspector.editors import choice_text, editor_for
 from widgets.inspector.form import groups_of
 from widgets.inspector.name_choices import Choices
-from widgets.inspector.slider import ValueSlider
-from widgets.inspector.texts import choice_text
+from widgets.inspector.number_editors import ValueSlider
 
 CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *NODE_KINDS.values())
 RECORDS = [

@@ -9,8 +9,7 @@ from sim.scene.camera import Camera
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 from widgets.axis_gizmo import VIEWS, AxisGizmo
 from widgets.divider import Divider
-from widgets.legend import Legend
-from widgets.statistics_overlay import StatisticsOverlay
+from widgets.overlay import Legend, StatisticsOverlay
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
-from widgets.timings.bands import Level
-from widgets.timings.figures import TOTAL
+from widgets.timings.choice import Level
+from widgets.timings.frames import TOTAL
 from widgets.timings.view import TimingsView
 
 

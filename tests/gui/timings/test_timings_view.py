@@ -15,9 +15,8 @@ from sim.profile.sample import TimeSource
 from sim.profile.status import TimerStatus, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
-from widgets.timings.bands import Level
-from widgets.timings.choice import Choice, Shown, Unit
-from widgets.timings.figures import TOTAL
+from widgets.timings.choice import Choice, Level, Shown, Unit
+from widgets.timings.frames import TOTAL
 from widgets.timings.view import TimingsView
 from widgets.timings.window import Window
 

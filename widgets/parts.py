@@ -1,9 +1,65 @@
-"""A row of controls that goes on in a second line where it gets narrow, so that none is cut off or lost."""
+"""Small parts that panels are put together from: buttons, rows of controls, parts that share a width."""
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QSizePolicy, QWidget
+from collections.abc import Sequence
+from typing import TypeVar
 
-from widgets.theme import SPACE
+from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QBoxLayout,
+    QFrame,
+    QLayout,
+    QLayoutItem,
+    QSizePolicy,
+    QSplitter,
+    QToolButton,
+    QTreeView,
+    QWidget,
+)
+
+from widgets.theme import SPACE, icon, tabular
+
+Part = QWidget | QLayout
+Box = TypeVar("Box", bound=QBoxLayout)
+
+
+def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margins: int | QMargins = 0) -> Box:
+    """A box layout with parts in order; a pair is a part with its share of the free room."""
+    for part in parts:
+        item, share = part if isinstance(part, tuple) else (part, 0)
+        layout.addLayout(item, share) if isinstance(item, QLayout) else layout.addWidget(item, share)
+    layout.setSpacing(spacing)
+    layout.setContentsMargins(QMargins(margins, margins, margins, margins) if isinstance(margins, int) else margins)
+    return layout
+
+
+def tool_button(
+    icon_name: str, text: str = "", tip: str = "", parent: QWidget | None = None, *, checkable: bool = False
+) -> QToolButton:
+    """A flat button with an icon, and a text beside it if there is one."""
+    button = QToolButton(parent)
+    button.setIcon(icon(icon_name))
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAutoRaise(True)
+    button.setCheckable(checkable)
+    if text:
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    else:
+        button.setAccessibleName(tip)
+    return button
+
+
+def plain_list(tree: QTreeView, name: str) -> None:
+    """Makes a tree look like a plain list with columns, figures of equal width in it."""
+    tree.setRootIsDecorated(False)
+    tree.setUniformRowHeights(True)
+    tree.setFrameShape(QFrame.Shape.NoFrame)
+    tree.setFont(tabular(tree.font()))
+    tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    tree.setAccessibleName(name)
+    tree.header().setStretchLastSection(False)
 
 
 class FlowLayout(QLayout):
@@ -100,3 +156,32 @@ class FlowRow(QWidget):
         """Appends widgets."""
         for widget in widgets:
             self._flow.addWidget(widget)
+
+
+class ShareSplitter(QSplitter):
+    """A horizontal splitter; once a border was moved, only the part that takes the rest changes with the width.
+
+    Args:
+        parts: Widgets from left to right with their shares of the width.
+        rest: Index of the one that takes the rest.
+        parent: Parent widget.
+    """
+
+    def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._shares = [share for _, share in parts]
+        self._was_moved = False
+        for widget, _ in parts:
+            self.addWidget(widget)
+        self.setStretchFactor(rest, 1)
+        self.splitterMoved.connect(self._keep)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shares the new width."""
+        super().resizeEvent(event)
+        if not self._was_moved:
+            whole = sum(self._shares)
+            self.setSizes([self.width() * share // whole for share in self._shares])
+
+    def _keep(self) -> None:
+        self._was_moved = True
