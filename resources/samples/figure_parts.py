@@ -6,13 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from resources.samples import figure_clothes as clothes
-from resources.samples.figure_body import arm, arm_local, head
-from resources.samples.figure_hair import hair
-from resources.samples.figure_rig import MODEL_FROM_ARM, model_from_arm
-from resources.samples.hems import band, slab
+from resources.samples.figure_body import arm, arm_local, hair, head
+from resources.samples.figure_skeleton import MODEL_FROM_ARM, model_from_arm
+from resources.samples.hems import Taper, band, slab
 from resources.samples.sdf import Distances, Field, Points, mirrored
 from resources.samples.surface import Surface, polygonise
-from resources.samples.taper import Taper
 
 
 @dataclass(frozen=True, slots=True)

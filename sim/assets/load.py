@@ -10,8 +10,7 @@ import numpy as np
 from sim.assets.build import build_model
 from sim.assets.ezb_reader import EZB_MAGIC, read_ezb
 from sim.assets.ezm_reader import read_ezm
-from sim.assets.faults import ElementFault
-from sim.assets.limits import MAX_FILE_BYTES
+from sim.assets.faults import MAX_FILE_BYTES, ElementFault
 from sim.assets.load_watch import LoadWatch
 from sim.assets.model import CharacterModel
 from sim.assets.obj_reader import is_obj, read_obj

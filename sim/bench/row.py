@@ -4,15 +4,49 @@ A case that uses the graphics card hands over a `finish` that waits.  Where the 
 says stands beside the clock.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sim.bench.gpu_time import gpu_seconds
 from sim.gl.timer import Timers
+from sim.profile.recorder import WARM_UP
+from sim.profile.sample import Moment, TimeSource
 
+PASS = "bench"
 MILLISECONDS = 1e3
+
+
+def gpu_seconds(
+    timers: Timers, step: Callable[[], object], finish: Callable[[], object], *, steps: int, repeat: int
+) -> float | None:
+    """Median time of a step on the card [s]; None where the timer is not trusted, or saw no work.
+
+    Rounds of their own are measured, so that the clock is not read around the instrument.
+
+    Args:
+        timers: Those of the context, which is current.
+        step: Does the work of one step once.
+        finish: Returns when all work is done.
+        steps: Steps in a round.
+        repeat: Rounds.
+    """
+    if timers.calibrate().source is not TimeSource.TIMER:
+        return None
+    timers.switch(True)
+    samples = []
+    for index in range(WARM_UP + repeat):
+        with timers.scope(PASS):
+            for _ in range(steps):
+                step()
+        timers.finish_frame(Moment(step=index))
+        finish()
+        samples += timers.poll()
+    timers.switch(False)
+    spans = [one.gpu / steps for sample in samples for one in sample.slices if one.path == PASS]
+    known = [span for span in spans if not math.isnan(span)]
+    return statistics.median(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
-from sim.gl.uniform_types import is_plain
+from sim.gl.reflection import is_plain
 
 if TYPE_CHECKING:
     from sim.gl.context import Context

@@ -7,8 +7,7 @@ from PIL import Image
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.formats import FORMATS, pixel_format
-from sim.gl.texture import BufferTexture, Texture2D
+from sim.gl.texture import FORMATS, BufferTexture, Texture2D, pixel_format
 
 
 @pytest.mark.parametrize("name", [name for name, pixels in FORMATS.items() if not pixels.is_depth])

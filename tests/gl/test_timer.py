@@ -10,7 +10,7 @@ import pytest
 
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
 from sim.engine import Engine
-from sim.gl import query, timer_trials
+from sim.gl import timer, timer_trials
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.debug import pending_errors
@@ -46,7 +46,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in QUERY_CALLS:
         monkeypatch.setattr(GL, name, counted(name, getattr(GL, name)))
     for name in RAW_CALLS:
-        monkeypatch.setattr(query, name, counted(name, getattr(query, name)))
+        monkeypatch.setattr(timer, name, counted(name, getattr(timer, name)))
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from sim.kinds.model.settings import SkinningMethod
-from sim.profile.csv_columns import COLUMNS
+from sim.profile.csv_file import COLUMNS
 from sim.profile.history import Quantity
 from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Clock

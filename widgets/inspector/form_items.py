@@ -20,6 +20,7 @@ _RESET_SIDE = 20
 _WIDE_MARGINS = QMargins(0, SPACE, SPACE_WIDE, SPACE)
 DIFFERS = "≠"
 """Marks a value that is another one now."""
+
 _SEVERITIES = ("warning", "error")
 
 

@@ -21,14 +21,17 @@ from widgets.timings.window import TARGETS, round_top
 NOTHING = -1
 TARGET = TARGETS[0][0]
 """Time of a frame that is aimed at [s]."""
+
 _WORST_SHARE = 3.0
 """Worst frames beyond this many times the costliest median are cut off, so that the stack stays readable."""
+
 _TARGET_SHARE = 0.4
 _PADDING = 3.0
 Int64 = npt.NDArray[np.int64]
 HEIGHT_MIN = 34.0
 _LISTED = 6
 """Passes in the tooltip."""
+
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
 _EMPTY_TEXT = "What each frame costs appears here while the clip plays."
 

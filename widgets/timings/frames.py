@@ -18,6 +18,7 @@ Index = slice | npt.NDArray[np.int64]
 ALL = slice(None)
 _LASTS_AT_LEAST = 0.25
 """A frame with no successor in sight is drawn no longer than this [s], or than it cost."""
+
 TOTAL = ""
 """Path of the row of all passes together."""
 

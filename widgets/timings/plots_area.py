@@ -25,6 +25,7 @@ _HOW = (
 
 _REACH = 3
 """How far from the mouse a spike may be [px]."""
+
 _EASY_TO_HIT = 6
 """Columns of a frame that needs no help."""
 

@@ -24,8 +24,10 @@ from widgets.timings.window import Window
 
 INTERVAL = 100
 """Between two refreshes [ms]: ten pictures a second look live."""
+
 _FIGURES_INTERVAL = 500
 """Least time between two counts of the figures [ms], which could not be read faster."""
+
 _FIGURES_SHARE = 100
 """Counting takes at most this part of the time."""
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
 """Times of a frame that are aimed at [s], and what they are called, long and short."""
+
 _ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _HEADROOM = 1.08
 _SHRINKS_BELOW = 0.4
 LEAST = 1e-5
 """Shortest scale [s]."""
+
 SPAN_MAX = 60.0
 SPAN_MIN = 0.05
 _SLACK = 0.02
