@@ -44,11 +44,10 @@ _WHEEL_NOTCH = 120.0
 
 @dataclass(frozen=True, slots=True)
 class NumberLook:
-    """What is painted: `share` of the range 0 to 1 as a bar, `dim` for a value that is only implied."""
+    """What is painted; `dim` for a value that is only implied."""
 
     number: str
     unit: str
-    share: float
     dim: bool
     held: bool
 
@@ -97,11 +96,6 @@ def _paint_panel(painter: QPainter, field: QWidget, look: NumberLook) -> None:
     painter.setPen(accent if field.hasFocus() or look.held else mixed(base, text, 0.34 if warm else 0.2))
     painter.setBrush(mixed(base, text, 0.06) if warm else base)
     painter.drawRoundedRect(frame, _RADIUS, _RADIUS)
-    if look.share > 0.0:
-        accent.setAlphaF(0.35 if field.isEnabled() else 0.12)
-        bar = frame.adjusted(1.0, 1.0, -1.0, -1.0)
-        bar.setWidth(bar.width() * min(look.share, 1.0))
-        painter.fillRect(bar, accent)
 
 
 class NumberField(NumberEditing):
@@ -229,7 +223,6 @@ class NumberField(NumberEditing):
         look = NumberLook(
             number=self._number,
             unit=self._unit,
-            share=self._range.share(self._value) if self._fill and self._value is not None else 0.0,
             dim=self._value is None,
             held=self._held,
         )

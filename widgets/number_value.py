@@ -143,17 +143,6 @@ class NumberRange:
         step = nice_step((hi - lo) / _STEPS_PER_SPAN) if lo is not None and hi is not None and hi > lo else 0.01
         return max(step, 1.0) if self.whole else step
 
-    def share(self, value: float) -> float:
-        """Place of `value` in the span, 0 to 1; 0 where the span has no two ends."""
-        lo, hi = self.span
-        if lo is None or hi is None or hi <= lo:
-            return 0.0
-        if self.is_log:
-            share = math.log10(value / lo) / math.log10(hi / lo) if value > 0.0 else 0.0
-        else:
-            share = (value - lo) / (hi - lo)
-        return min(max(share, 0.0), 1.0)
-
     def moved(self, value: float, pixels: float, factor: float) -> float:
         """`value` dragged by `pixels`, neither rounded nor clamped; `factor` comes from `gain`."""
         if not self.is_log:

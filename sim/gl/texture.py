@@ -15,8 +15,6 @@ from sim.gl.errors import GLError, GLLimitError
 from sim.gl.objects import GLObject, new_name
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from sim.gl.context import Context
 
 TEXTURE_MAX_ANISOTROPY = 0x84FE
@@ -175,25 +173,6 @@ class Texture2D(Texture):
         texture = cls(context, (array.shape[1], array.shape[0]), pixels, **options)
         texture.write(array)
         return texture
-
-    @classmethod
-    def from_image(
-        cls, context: "Context", image: "Image", *, srgb: bool = True, flip_rows: bool = False, **options: Any
-    ) -> "Texture2D":
-        """Texture from a Pillow image of any mode, as 8-bit RGBA.
-
-        Args:
-            context: Where it lives.
-            image: Its top row becomes row 0 (v = 0), unless `flip_rows`.
-            srgb: Decode sRGB to linear when sampled; False for data such as normal maps.
-            flip_rows: Put the bottom row at v = 0.
-            options: As in the constructor; mipmaps, repeat and anisotropy 8 by default.
-        """
-        array = np.asarray(image.convert("RGBA"))
-        if flip_rows:
-            array = array[::-1]
-        settings: dict[str, Any] = {"mipmaps": True, "wrap": "repeat", "anisotropy": 8.0} | options
-        return cls.from_array(context, array, "srgb8_alpha8" if srgb else "rgba8", **settings)
 
     def write(self, array: npt.NDArray[Any]) -> None:
         """Replace all texels, shape (height, width[, channels]), and remake the mipmaps.

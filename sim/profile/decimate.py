@@ -54,14 +54,6 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
     return Buckets(np.flatnonzero(is_first) + first, numbers[is_first] * length, int(stop), length)
 
 
-def low_and_high(values: Float64, into: Buckets) -> tuple[Float64, Float64]:
-    """Smallest and largest number of each bucket, shapes (N,); NaN where all of a bucket are."""
-    if not len(into.starts):
-        return np.empty(0), np.empty(0)
-    starts, inside = into.starts - into.starts[0], values[into.starts[0] : into.stop]
-    return np.fmin.reduceat(inside, starts), np.fmax.reduceat(inside, starts)
-
-
 def peaks(total: Float64, into: Buckets) -> Int64:
     """Index of the frame with the largest total of each bucket, shape (N,).
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sim.jobs.pose import Pose
+from sim.kinds.model import reference
 from sim.kinds.model.settings import SkinningMethod
 from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.reference import skinning as reference
 
 POSITION_TOLERANCE = 1e-5
 """Largest error of a position, as a part of the extent of the mesh."""

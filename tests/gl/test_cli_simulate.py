@@ -21,14 +21,14 @@ from sim.kinds.collider.place import collider_states, placements
 from sim.kinds.collider.settings import ColliderSettings, ColliderShape
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.model.reference import skin
 from sim.kinds.model.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.maths.transform import node_matrix
-from sim.reference import cloth as reference
-from sim.reference.skinning import skin
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
+from tests.oracles import cloth as reference
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
 CAPE = resources.path("projects") / "cape.sinew"

@@ -11,11 +11,11 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.kinds.model.comparison import INTERVAL, MethodComparison
+from sim.kinds.model.reference import enclosed_volume, method_difference
+from sim.kinds.model.reference import skin as reference_skin
 from sim.kinds.model.settings import SkinningMethod
 from sim.kinds.model.skinning import SkinnedMesh
 from sim.maths.transform import compose
-from sim.reference.skinning import enclosed_volume, method_difference
-from sim.reference.skinning import skin as reference_skin
 from tests.gl.skinning_cases import cloud, pose_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS

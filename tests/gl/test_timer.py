@@ -13,7 +13,6 @@ from sim.engine import Engine
 from sim.gl import timer, timer_trials
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
-from sim.gl.debug import pending_errors
 from sim.gl.library import ShaderLibrary
 from sim.gl.timer import Timers
 from sim.kinds.cloth.settings import ClothSettings
@@ -24,6 +23,7 @@ from sim.profile.run import NO_RUN
 from sim.profile.sample import FrameSample, Moment, TimeSource
 from sim.profile.status import Calibration, Vsync
 from sim.scene.scene import Node, Scene
+from tests.gl.gl_errors import pending_errors
 
 QUERY_CALLS = (
     "glGenQueries", "glDeleteQueries", "glQueryCounter", "glBeginQuery", "glEndQuery", "glGetInteger64v", "glFinish",

@@ -16,9 +16,9 @@ from resources.samples.scenes import sample_scenes
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.reference import skin
 from sim.kinds.model.settings import Interpolation, SkinningMethod
 from sim.maths import quaternion
-from sim.reference.skinning import skin
 
 Float64 = npt.NDArray[np.float64]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sim.assets.model import Mesh
 from sim.gl.context import Context
 from sim.gl.readback import Readback
+from sim.kinds.model.reference import enclosed_volume, method_difference
 from sim.kinds.model.skinning import SkinnedMesh
-from sim.reference.skinning import enclosed_volume, method_difference
 
 INTERVAL = 0.2
 """Shortest time between two statistics [s]."""

@@ -16,11 +16,11 @@ from sim.kinds.emitter.kernels import ANY_SHAPE, shapes_of
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.emitter.system import EmitterSystem
-from sim.reference import particles as reference
 from sim.scene.clock import STEP_TIME
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_colliders
 from sim.solids.state import ColliderState
+from tests.oracles import particles as reference
 
 
 def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:

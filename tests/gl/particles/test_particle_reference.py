@@ -15,10 +15,10 @@ from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.kinds.emitter.system import EmitterSystem
 from sim.kinds.model.skinning import SKINNED
 from sim.maths.transform import compose
-from sim.reference import particles as reference
 from sim.skin.surface_table import face_table, vertex_table
 from sim.solids.state import ColliderState
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
+from tests.oracles import particles as reference
 
 STEPS = 300
 BOUND = 1e-4

@@ -36,7 +36,7 @@ def test_the_legend_shows_the_ramp_and_its_ends(ground):
 
 def test_a_signed_legend_has_zero_without_a_sign(ground):
     legend = Legend(ground)
-    legend.show_ramp(Ramp.DIVERGING, "Difference", -2.0, 2.0)
+    legend.show_ramp(Ramp.CIVIDIS, "Difference", -2.0, 2.0)
     assert legend.labels() == ("-2", "0", "2")
 
 

@@ -12,8 +12,8 @@ from sim.assets.info import influence_counts
 from sim.assets.load import load_model, read_raw
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.reference import skin
 from sim.kinds.model.settings import SkinningMethod
-from sim.reference.skinning import skin
 
 
 @dataclass(frozen=True)

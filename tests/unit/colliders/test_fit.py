@@ -15,10 +15,10 @@ from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import Placement, placements, rigid_frames
 from sim.kinds.collider.settings import ColliderShape
 from sim.kinds.model.placement import world_from_model
+from sim.kinds.model.reference import skin
 from sim.kinds.model.settings import ModelSettings, SkinningMethod
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
-from sim.reference.skinning import skin
 from sim.scene.scene import Node, Scene
 from sim.solids.outline import outline
 from sim.solids.shapes import signed_distance

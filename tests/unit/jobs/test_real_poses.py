@@ -9,8 +9,8 @@ import pytest
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.jobs.evaluate import evaluate_pose
+from sim.kinds.model.reference import skin
 from sim.kinds.model.settings import SkinningMethod
-from sim.reference.skinning import skin
 
 SKINNED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "export/export.ezm")
 

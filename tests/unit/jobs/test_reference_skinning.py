@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Bounds, Mesh, Skin
+from sim.kinds.model.reference import enclosed_volume, method_difference, normal_matrices, skin
 from sim.kinds.model.settings import SkinningMethod
 from sim.maths import quaternion as Q
 from sim.maths.transform import compose
-from sim.reference.skinning import enclosed_volume, method_difference, normal_matrices, skin
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
 RING = 24
