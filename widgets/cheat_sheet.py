@@ -32,19 +32,12 @@ _ALTERNATIVES = " or "
 
 @dataclass(frozen=True, slots=True)
 class ShortcutEntry:
-    """One line of the sheet.
+    """One line of the sheet."""
 
-    Attributes:
-        group: Heading.
-        text: What it does.
-        keys: Keys as people write them, such as "Ctrl+Z" or "Shift+Middle drag"; alternatives joined by " or ".
-        tip: Longer explanation, or "".
-    """
-
-    group: str
-    text: str
-    keys: str
-    tip: str = ""
+    group: str  # Heading
+    text: str  # What it does
+    keys: str  # Keys as people write them, such as "Ctrl+Z" or "Shift+Middle drag"; alternatives joined by " or "
+    tip: str = ""  # Longer explanation, or ""
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether every word is found in group, text, keys or tip."""

@@ -40,19 +40,12 @@ class Severity(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One line for the user.
+    """One line for the user."""
 
-    Attributes:
-        severity: How bad it is.
-        text: What happened.
-        file: File it is about, or "".
-        moment: When, in seconds since the epoch.
-    """
-
-    severity: Severity
-    text: str
-    file: str = ""
-    moment: float = field(default_factory=time.time)
+    severity: Severity  # How bad it is
+    text: str  # What happened
+    file: str = ""  # File it is about, or ""
+    moment: float = field(default_factory=time.time)  # When, in seconds since the epoch
 
     def line(self) -> str:
         """The message as one line of text."""

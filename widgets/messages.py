@@ -24,13 +24,9 @@ _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR
 
 
 class Messages(QWidget):
-    """List of messages with a switch for each severity.
+    """List of messages with a switch for each severity."""
 
-    Signals:
-        unread_changed: Number of warnings and errors that came while the panel was hidden.
-    """
-
-    unread_changed = Signal(int)
+    unread_changed = Signal(int)  # Number of warnings and errors that came while the panel was hidden
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

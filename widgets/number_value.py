@@ -97,22 +97,15 @@ def nice_step(rough: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """Bounds and step of a number.
+    """Bounds and step of a number."""
 
-    Attributes:
-        lo, hi: Hard bounds, None where there is none.
-        soft: Span a drag stays in; the hard range where it is None.
-        step: Linear: amount of one arrow key and grid of a drag; None derives it from the span.
-        scale: Logarithmic scales move by factors and need a `soft` with a positive lower end.
-        whole: Only integers.
-    """
-
+    # lo, hi: Hard bounds, None where there is none
     lo: float | None = None
     hi: float | None = None
-    soft: tuple[float, float] | None = None
-    step: float | None = None
-    scale: Scale = Scale.LINEAR
-    whole: bool = False
+    soft: tuple[float, float] | None = None  # Span a drag stays in; the hard range where it is None
+    step: float | None = None  # Linear: amount of one arrow key and grid of a drag; None derives it from the span
+    scale: Scale = Scale.LINEAR  # Logarithmic scales move by factors and need a `soft` with a positive lower end
+    whole: bool = False  # Only integers
 
     def clamped(self, value: float) -> float:
         """`value` within the hard bounds, rounded if only integers are allowed."""

@@ -15,19 +15,12 @@ from resources.samples.surface import Surface, polygonise
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One closed surface of the figure.
+    """One closed surface of the figure."""
 
-    Attributes:
-        name: What it is; charts, colours and weights go by it.
-        material: Section that it belongs to.
-        surface: The mesh, on the figure's left where it comes in pairs.
-        paired: Whether its mirror image belongs to the figure too.
-    """
-
-    name: str
-    material: str
-    surface: Surface
-    paired: bool = False
+    name: str  # What it is; charts, colours and weights go by it
+    material: str  # Section that it belongs to
+    surface: Surface  # The mesh, on the figure's left where it comes in pairs
+    paired: bool = False  # Whether its mirror image belongs to the figure too
 
 
 def _head() -> Surface:

@@ -78,22 +78,15 @@ HAND = {
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One joint of the bind pose.
+    """One joint of the bind pose."""
 
-    Attributes:
-        name, parent: Names; the root has no parent.
-        position: In the model [m], shape (3,).
-        axes: Columns are the joint's axes in the model, y along the bone, shape (3, 3).
-        segments: Lines that attract skin, shape (S, 2, 3); none for joints that carry no skin of their own.
-        reach: Width over which its skin blends into its neighbours' [m].
-    """
-
+    # name, parent: Names; the root has no parent
     name: str
     parent: str | None
-    position: Float64
-    axes: Float64
-    segments: Float64
-    reach: float
+    position: Float64  # In the model [m], shape (3,)
+    axes: Float64  # Columns are the joint's axes in the model, y along the bone, shape (3, 3)
+    segments: Float64  # Lines that attract skin, shape (S, 2, 3); none for joints that carry no skin of their own
+    reach: float  # Width over which its skin blends into its neighbours' [m]
 
 
 @dataclass(slots=True)

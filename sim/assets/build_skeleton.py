@@ -92,19 +92,14 @@ def _finite(what: str, names: Sequence[str], values: npt.ArrayLike, size: int) -
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """The runtime skeleton and where each skeleton of the file lies in it.
+    """The runtime skeleton and where each skeleton of the file lies in it."""
 
-    Attributes:
-        skeleton: Joints of all skeletons, in file order.
-        number_of_name: The first skeleton of the file with each name.
-        starts, counts: First joint and number of joints of each.
-        joint_of_name: For each skeleton, the first joint with a name as stored; index in `skeleton`.
-    """
-
-    skeleton: Skeleton
-    number_of_name: dict[str, int]
+    skeleton: Skeleton  # Joints of all skeletons, in file order
+    number_of_name: dict[str, int]  # The first skeleton of the file with each name
+    # starts, counts: First joint and number of joints of each
     starts: tuple[int, ...]
     counts: tuple[int, ...]
+    # For each skeleton, the first joint with a name as stored; index in `skeleton`
     joint_of_name: tuple[dict[str, int], ...]
 
     def match(self, name: str) -> int:

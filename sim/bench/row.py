@@ -51,29 +51,19 @@ def gpu_seconds(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Result of one case.
+    """Result of one case."""
 
-    Attributes:
-        system: What was measured, "skinning"; also the word that selects it.
-        variant: Which way of doing it; the first variant of a system and size is what the others compare with.
-        size: How many elements one step handles.
-        unit: What the elements are, "vertices".
-        steps: Steps between two readings of the clock.
-        ms_per_step_min, ms_per_step_median, ms_per_step_max: Over the repetitions [ms].
-        elements_per_second: Of the fastest repetition.
-        gpu_ms_median: What the graphics card's own timer says [ms], or None.
-    """
-
-    system: str
-    variant: str
-    size: int
-    unit: str
-    steps: int
+    system: str  # What was measured, "skinning"; also the word that selects it
+    variant: str  # Which way of doing it; the first variant of a system and size is what the others compare with
+    size: int  # How many elements one step handles
+    unit: str  # What the elements are, "vertices"
+    steps: int  # Steps between two readings of the clock
+    # ms_per_step_min, ms_per_step_median, ms_per_step_max: Over the repetitions [ms]
     ms_per_step_min: float
     ms_per_step_median: float
     ms_per_step_max: float
-    elements_per_second: float
-    gpu_ms_median: float | None = None
+    elements_per_second: float  # Of the fastest repetition
+    gpu_ms_median: float | None = None  # What the graphics card's own timer says [ms], or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

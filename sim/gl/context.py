@@ -32,38 +32,27 @@ SCRATCH_UNIT = 15
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Identity and limits of one context.
+    """Identity and limits of one context."""
 
-    Attributes:
-        renderer, vendor, version, glsl_version: Driver strings.
-        version_number: (major, minor) of the context.
-        max_samples, max_integer_samples: Samples of a multisampled framebuffer, and of one with integer attachments.
-        max_anisotropy: 1.0 where anisotropic filtering is absent.
-        point_size_range: (smallest, largest) point size [pixel].
-        max_line_width: [pixel]; contexts that leave out deprecated features, as on macOS, refuse more than 1.
-        max_texture_size: Edge of a 2D texture [texel].
-        max_texture_buffer_size: Length of a buffer texture [texel].
-        max_uniform_block_size: [byte].
-        max_interleaved_components, max_separate_streams: Limits of transform feedback.
-        extensions: Names of all extensions.
-    """
-
+    # renderer, vendor, version, glsl_version: Driver strings
     renderer: str
     vendor: str
     version: str
     glsl_version: str
-    version_number: tuple[int, int]
+    version_number: tuple[int, int]  # (major, minor) of the context
+    # max_samples, max_integer_samples: Samples of a multisampled framebuffer, and of one with integer attachments
     max_samples: int
     max_integer_samples: int
-    max_anisotropy: float
-    point_size_range: tuple[float, float]
-    max_line_width: float
-    max_texture_size: int
-    max_texture_buffer_size: int
-    max_uniform_block_size: int
+    max_anisotropy: float  # 1.0 where anisotropic filtering is absent
+    point_size_range: tuple[float, float]  # (smallest, largest) point size [pixel]
+    max_line_width: float  # [pixel]; contexts that leave out deprecated features, as on macOS, refuse more than 1
+    max_texture_size: int  # Edge of a 2D texture [texel]
+    max_texture_buffer_size: int  # Length of a buffer texture [texel]
+    max_uniform_block_size: int  # [byte]
+    # max_interleaved_components, max_separate_streams: Limits of transform feedback
     max_interleaved_components: int
     max_separate_streams: int
-    extensions: frozenset[str]
+    extensions: frozenset[str]  # Names of all extensions
 
     @property
     def is_software(self) -> bool:

@@ -23,21 +23,13 @@ ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformType:
-    """One GLSL type.
+    """One GLSL type."""
 
-    Attributes:
-        glsl: Name in GLSL.
-        dtype: numpy type of a component.
-        shape: Shape of one value; () for scalars, (n,) for vectors, (rows, columns) for matrices.
-        upload: Called with (location, count, array) for the program in use.
-        sampler_target: Texture target of samplers, None for everything else.
-    """
-
-    glsl: str
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    upload: Callable[[int, int, npt.NDArray[Any]], None]
-    sampler_target: int | None = None
+    glsl: str  # Name in GLSL
+    dtype: np.dtype  # numpy type of a component
+    shape: tuple[int, ...]  # Shape of one value; () for scalars, (n,) for vectors, (rows, columns) for matrices
+    upload: Callable[[int, int, npt.NDArray[Any]], None]  # Called with (location, count, array) for the program in use
+    sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
     def encode(self, value: object, size: int) -> npt.NDArray[Any]:
         """Value as a new array of shape (count, *shape), count at most `size`.
@@ -153,21 +145,13 @@ class BlockInfo:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Interface of one linked program.
+    """Interface of one linked program."""
 
-    Attributes:
-        uniforms: By name.
-        attributes: By location.
-        blocks: By name.
-        captures: In order.
-        signature: Number that stands for the attributes: equal ones have the same, and it is found at once.
-    """
-
-    uniforms: dict[str, UniformInfo]
-    attributes: tuple[AttributeInfo, ...]
-    blocks: dict[str, BlockInfo]
-    captures: tuple[str, ...]
-    signature: int = -1
+    uniforms: dict[str, UniformInfo]  # By name
+    attributes: tuple[AttributeInfo, ...]  # By location
+    blocks: dict[str, BlockInfo]  # By name
+    captures: tuple[str, ...]  # In order
+    signature: int = -1  # Number that stands for the attributes: equal ones have the same, and it is found at once
 
 
 _SIGNATURES: dict[tuple[AttributeInfo, ...], int] = {}

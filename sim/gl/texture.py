@@ -29,21 +29,13 @@ WRAPS: dict[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class PixelFormat:
-    """How texels are stored and how they travel.
+    """How texels are stored and how they travel."""
 
-    Attributes:
-        internal: Storage on the GPU.
-        transfer: Channels of an upload or a read.
-        element: GL type of one channel in transfer.
-        dtype: numpy type of one channel; a packed depth-stencil word for depth24_stencil8.
-        channels: Channels per texel in transfer.
-    """
-
-    internal: int
-    transfer: int
-    element: int
-    dtype: np.dtype
-    channels: int
+    internal: int  # Storage on the GPU
+    transfer: int  # Channels of an upload or a read
+    element: int  # GL type of one channel in transfer
+    dtype: np.dtype  # numpy type of one channel; a packed depth-stencil word for depth24_stencil8
+    channels: int  # Channels per texel in transfer
 
     @property
     def is_integer(self) -> bool:

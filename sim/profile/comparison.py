@@ -28,20 +28,16 @@ _MEMORY_SHARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Medians of two recordings and how sure their difference is.
+    """Medians of two recordings and how sure their difference is."""
 
-    Attributes:
-        median_a, median_b: Of the frames whose times are known [s]; NaN without any.
-        difference: Of the medians, B less A [s].
-        lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames.
-        frames_a, frames_b: Frames whose times are known.
-    """
-
+    # median_a, median_b: Of the frames whose times are known [s]; NaN without any
     median_a: float
     median_b: float
-    difference: float
+    difference: float  # Of the medians, B less A [s]
+    # lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames
     lo: float
     hi: float
+    # frames_a, frames_b: Frames whose times are known
     frames_a: int
     frames_b: int
 

@@ -16,19 +16,12 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """Runs of neighbouring frames; empty buckets are left out.
+    """Runs of neighbouring frames; empty buckets are left out."""
 
-    Attributes:
-        starts: Index of the first frame of each, shape (N,), ascending.
-        begins: Time at which each bucket begins [s], shape (N,).
-        stop: Index after the last frame of the last one.
-        length: Of each in time [s].
-    """
-
-    starts: Int64
-    begins: Float64
-    stop: int
-    length: float
+    starts: Int64  # Index of the first frame of each, shape (N,), ascending
+    begins: Float64  # Time at which each bucket begins [s], shape (N,)
+    stop: int  # Index after the last frame of the last one
+    length: float  # Of each in time [s]
 
 
 def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:

@@ -102,26 +102,18 @@ class ClockStamps:
 
 @dataclass(slots=True)
 class PendingFrame:
-    """A frame between its picture and its times.
+    """A frame between its picture and its times."""
 
-    Attributes:
-        number, begin, interval, moment: As in `FrameSample`.
-        runs: Every run, a pass before its parts.
-        offset: Clock of the stamps minus the processor's [s].
-        age: Pictures that were finished since.
-        is_disjoint: Whether the clock of the stamps jumped meanwhile, so that no span means anything.
-        lost: GPU times that were lost, known once it is settled.
-    """
-
+    # number, begin, interval, moment: As in `FrameSample`
     number: int
     begin: float
     interval: float
     moment: Moment
-    runs: list[Run]
-    offset: float
-    age: int = 0
-    is_disjoint: bool = False
-    lost: int = 0
+    runs: list[Run]  # Every run, a pass before its parts
+    offset: float  # Clock of the stamps minus the processor's [s]
+    age: int = 0  # Pictures that were finished since
+    is_disjoint: bool = False  # Whether the clock of the stamps jumped meanwhile, so that no span means anything
+    lost: int = 0  # GPU times that were lost, known once it is settled
     _spans: dict[int, Span] = field(default_factory=dict)
 
     def read(self, stamps: Stamps, now: float) -> bool:

@@ -13,15 +13,11 @@ class Summary:
 
     Percentiles are interpolated linearly between the sorted numbers (Hyndman and Fan 1996, definition 7). All figures
     are NaN where nothing is known.
-
-    Attributes:
-        count: Numbers that are known.
-        lost: Numbers that are not.
-        mean, p50, p95, p99, maximum: In the unit of the numbers.
     """
 
-    count: int
-    lost: int
+    count: int  # Numbers that are known
+    lost: int  # Numbers that are not
+    # mean, p50, p95, p99, maximum: In the unit of the numbers
     mean: float
     p50: float
     p95: float

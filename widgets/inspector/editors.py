@@ -136,13 +136,9 @@ def editor_for(record: Param, choices: MakeChoices) -> Editor:
 
 
 class QuietComboBox(QComboBox):
-    """Combo box that leaves the wheel to the panel unless it has focus.
+    """Combo box that leaves the wheel to the panel unless it has focus."""
 
-    Signals:
-        opening: Its list is about to open.
-    """
-
-    opening = Signal()
+    opening = Signal()  # Its list is about to open
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,18 +26,13 @@ _SEVERITIES = ("warning", "error")
 
 @dataclass(frozen=True, slots=True)
 class RowParts:
-    """What a row consists of.
+    """What a row consists of."""
 
-    Attributes:
-        editor, binding: Editor of the value, and its link to the scene.
-        reset_button: Arrow back to the default.
-        row: Widget that holds editor and arrow.
-    """
-
+    # editor, binding: Editor of the value, and its link to the scene
     editor: Editor
     binding: Binding
-    reset_button: QToolButton
-    row: QWidget
+    reset_button: QToolButton  # Arrow back to the default
+    row: QWidget  # Widget that holds editor and arrow
 
 
 class SettingItem(ParameterItem):

@@ -35,13 +35,9 @@ _LABEL_MAX = 200
 
 
 class FormTree(ParameterTree):  # type: ignore[misc]
-    """Sections of rows; remembers which sections are folded.
+    """Sections of rows; remembers which sections are folded."""
 
-    Signals:
-        json_path_requested: The user wants the address of a value, a `SettingParameter`.
-    """
-
-    json_path_requested = Signal(object)
+    json_path_requested = Signal(object)  # The user wants the address of a value, a `SettingParameter`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showHeader=False)

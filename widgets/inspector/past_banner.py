@@ -12,15 +12,10 @@ _ICON_SIDE = 18
 
 
 class PastBanner(QFrame):
-    """A framed text with two buttons below it; hidden until the past is shown.
+    """A framed text with two buttons below it; hidden until the past is shown."""
 
-    Signals:
-        back_requested: The user wants to see the present again.
-        restore_requested: The user wants the values that are shown to be in force again.
-    """
-
-    back_requested = Signal()
-    restore_requested = Signal()
+    back_requested = Signal()  # The user wants to see the present again
+    restore_requested = Signal()  # The user wants the values that are shown to be in force again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -38,27 +38,16 @@ _EMPTY_TEXT = "What each frame costs appears here while the clip plays."
 
 @dataclass(frozen=True, slots=True)
 class StripLook:
-    """Everything the strip is painted from.
+    """Everything the strip is painted from."""
 
-    Attributes:
-        costs: What the frames cost.
-        frame_step: Time between two frames [s].
-        scale: Which time lies where.
-        size: Width and height [px].
-        ratio: Device pixels per logical pixel.
-        palette: Colours of the widget.
-        font: Font of the labels.
-        source: Where the times come from, in short.
-    """
-
-    costs: FrameCosts
-    frame_step: float
-    scale: RulerScale
-    size: tuple[float, float]
-    ratio: float
-    palette: QPalette
-    font: QFont
-    source: str
+    costs: FrameCosts  # What the frames cost
+    frame_step: float  # Time between two frames [s]
+    scale: RulerScale  # Which time lies where
+    size: tuple[float, float]  # Width and height [px]
+    ratio: float  # Device pixels per logical pixel
+    palette: QPalette  # Colours of the widget
+    font: QFont  # Font of the labels
+    source: str  # Where the times come from, in short
 
     @property
     def top(self) -> float:

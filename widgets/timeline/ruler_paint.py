@@ -129,32 +129,20 @@ def ruler_height(font: QFont, strip_height: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RulerView:
-    """Everything the still part of the ruler is painted from.
+    """Everything the still part of the ruler is painted from."""
 
-    Attributes:
-        clip: The clip.
-        scale: Which time lies where.
-        bands: Places from top to bottom.
-        in_time, out_time: Range that plays [s].
-        marks: Time of the marker of each end [s]; the two stand in either order.
-        set_marks: Names of the ends the user set.
-        bind_pose: The clip is ignored now.
-        font: Font of the labels.
-        colours: Colours.
-        ratio: Device pixels per logical pixel.
-    """
-
-    clip: ClipEntry
-    scale: RulerScale
-    bands: RulerBands
+    clip: ClipEntry  # The clip
+    scale: RulerScale  # Which time lies where
+    bands: RulerBands  # Places from top to bottom
+    # in_time, out_time: Range that plays [s]
     in_time: float
     out_time: float
-    marks: dict[str, float]
-    set_marks: frozenset[str]
-    bind_pose: bool
-    font: QFont
-    colours: RulerColours
-    ratio: float
+    marks: dict[str, float]  # Time of the marker of each end [s]; the two stand in either order
+    set_marks: frozenset[str]  # Names of the ends the user set
+    bind_pose: bool  # The clip is ignored now
+    font: QFont  # Font of the labels
+    colours: RulerColours  # Colours
+    ratio: float  # Device pixels per logical pixel
 
     @property
     def hair(self) -> float:

@@ -24,17 +24,11 @@ class Level(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One area of the stack: the times of some passes less those of others.
+    """One area of the stack: the times of some passes less those of others."""
 
-    Attributes:
-        path: What it stands for.
-        plus: Passes whose times with all their parts it holds.
-        minus: Parts of these that are bands of their own.
-    """
-
-    path: str
-    plus: tuple[str, ...]
-    minus: tuple[str, ...] = ()
+    path: str  # What it stands for
+    plus: tuple[str, ...]  # Passes whose times with all their parts it holds
+    minus: tuple[str, ...] = ()  # Parts of these that are bands of their own
 
     @property
     def label(self) -> str:
@@ -126,21 +120,13 @@ class Unit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user wants to see.
+    """What the user wants to see."""
 
-    Attributes:
-        shown: Which times.
-        unit: In milliseconds or in percent of the frame.
-        level: How far groups are taken apart.
-        hidden: Paths of bands that are left out.
-        solo: Path of the only band that is shown, or "".
-    """
-
-    shown: Shown = Shown.GPU
-    unit: Unit = Unit.MILLISECONDS
-    level: Level = Level.KINDS
-    hidden: frozenset[str] = field(default=frozenset())
-    solo: str = ""
+    shown: Shown = Shown.GPU  # Which times
+    unit: Unit = Unit.MILLISECONDS  # In milliseconds or in percent of the frame
+    level: Level = Level.KINDS  # How far groups are taken apart
+    hidden: frozenset[str] = field(default=frozenset())  # Paths of bands that are left out
+    solo: str = ""  # Path of the only band that is shown, or ""
 
     def shows(self, path: str) -> bool:
         """Whether a band is drawn."""

@@ -30,13 +30,9 @@ _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
 
 
 class ComparePage(QWidget):
-    """Chooses A and B among the recordings and shows them.
+    """Chooses A and B among the recordings and shows them."""
 
-    Signals:
-        remove_requested: Name of a recording to forget.
-    """
-
-    remove_requested = Signal(str)
+    remove_requested = Signal(str)  # Name of a recording to forget
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

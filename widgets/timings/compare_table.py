@@ -33,18 +33,13 @@ _PENDING = "…"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two recordings, and which of their times are compared.
+    """Two recordings, and which of their times are compared."""
 
-    Attributes:
-        a, b: The recordings.
-        quantity: Which times.
-        level: How far groups are taken apart.
-    """
-
+    # a, b: The recordings
     a: Recording
     b: Recording
-    quantity: Quantity
-    level: Level
+    quantity: Quantity  # Which times
+    level: Level  # How far groups are taken apart
 
     def paths(self) -> list[str]:
         """The total and every band of either recording."""
@@ -83,13 +78,9 @@ class Pair:
 
 
 class CompareTable(QTreeWidget):
-    """Rows come without figures, which are filled in one by one.
+    """Rows come without figures, which are filled in one by one."""
 
-    Signals:
-        path_chosen: Path of the pass in the current row.
-    """
-
-    path_chosen = Signal(str)
+    path_chosen = Signal(str)  # Path of the pass in the current row
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,17 +150,13 @@ def _signed(seconds: float) -> str:
 
 
 class RecordingList(QTreeWidget):
-    """Names with length and source; what can be done with one is in its menu.
+    """Names with length and source; what can be done with one is in its menu."""
 
-    Signals:
-        a_chosen, b_chosen: Name of a recording to compare.
-        remove_requested: Name of a recording to forget.
-        export_csv_requested, export_trace_requested: The current recording is to be written.
-    """
-
+    # a_chosen, b_chosen: Name of a recording to compare
     a_chosen = Signal(str)
     b_chosen = Signal(str)
-    remove_requested = Signal(str)
+    remove_requested = Signal(str)  # Name of a recording to forget
+    # export_csv_requested, export_trace_requested: The current recording is to be written
     export_csv_requested = Signal()
     export_trace_requested = Signal()
 

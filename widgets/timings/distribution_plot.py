@@ -52,17 +52,11 @@ def counts(values: Float64, edges: Float64) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Times of one set of frames.
+    """Times of one set of frames."""
 
-    Attributes:
-        name: What they are called.
-        times: Times [s], NaN where they were lost.
-        colour: Of the bars.
-    """
-
-    name: str
-    times: Float64
-    colour: QColor
+    name: str  # What they are called
+    times: Float64  # Times [s], NaN where they were lost
+    colour: QColor  # Of the bars
 
 
 class DistributionPlot(QWidget):

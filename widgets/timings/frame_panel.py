@@ -29,14 +29,10 @@ class FramePanel(QWidget):
 
     Attributes:
         buttons: Controls that choose a frame, to be placed beside the title of the panel.
-
-    Signals:
-        stepped: The frame before (-1) or after (1) is wanted.
-        worst_requested: The costliest frame of what is shown is wanted.
     """
 
-    stepped = Signal(int)
-    worst_requested = Signal()
+    stepped = Signal(int)  # The frame before (-1) or after (1) is wanted
+    worst_requested = Signal()  # The costliest frame of what is shown is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

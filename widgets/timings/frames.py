@@ -118,36 +118,23 @@ class Frames:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One row.
+    """One row."""
 
-    Attributes:
-        path: Path of the band; `TOTAL` for all together.
-        label: What the user reads.
-        times: Summary of its times [s].
-        share: Part of all times, 0 to 1.
-    """
-
-    path: str
-    label: str
-    times: Summary
-    share: float
+    path: str  # Path of the band; `TOTAL` for all together
+    label: str  # What the user reads
+    times: Summary  # Summary of its times [s]
+    share: float  # Part of all times, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class RegionFigures:
-    """What the frames of a region cost.
+    """What the frames of a region cost."""
 
-    Attributes:
-        rows: The total first, then the bands from the bottom of the stack up; those that never took time are left out.
-        frames: How many frames there are.
-        rate: Mean frames a second, pauses left out; NaN where no interval is known.
-        seconds: From the begin of the first to the end of the last one [s].
-    """
-
+    # The total first, then the bands from the bottom of the stack up; those that never took time are left out
     rows: tuple[Figures, ...]
-    frames: int
-    rate: float
-    seconds: float
+    frames: int  # How many frames there are
+    rate: float  # Mean frames a second, pauses left out; NaN where no interval is known
+    seconds: float  # From the begin of the first to the end of the last one [s]
 
 
 def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -> RegionFigures:

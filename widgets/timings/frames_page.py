@@ -26,13 +26,9 @@ _WIDE = 150
 
 
 class FramesPage(QWidget):
-    """Joins the parts; it decides nothing about measuring.
+    """Joins the parts; it decides nothing about measuring."""
 
-    Signals:
-        frame_chosen: The `FrameSample` that the user chose.
-    """
-
-    frame_chosen = Signal(object)
+    frame_chosen = Signal(object)  # The `FrameSample` that the user chose
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

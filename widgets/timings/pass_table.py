@@ -230,19 +230,13 @@ def swatch_side(option: QStyleOptionViewItem) -> int:
 
 
 class PassTable(QTreeView):
-    """The table.
+    """The table."""
 
-    Signals:
-        toggled: Path of a band to show or hide.
-        soloed: Path of a band to show alone, or to end that.
-        double_clicked: Path of a band to show alone, or to end that, as if it had not been toggled by the first click.
-        all_requested: All bands are to be shown.
-    """
-
-    toggled = Signal(str)
-    soloed = Signal(str)
+    toggled = Signal(str)  # Path of a band to show or hide
+    soloed = Signal(str)  # Path of a band to show alone, or to end that
+    # Path of a band to show alone, or to end that, as if it had not been toggled by the first click
     double_clicked = Signal(str)
-    all_requested = Signal()
+    all_requested = Signal()  # All bands are to be shown
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -108,25 +108,16 @@ class PlotHeader(QWidget):
 
 
 class TimeBox(pg.ViewBox):
-    """The inside of a plot over time.
+    """The inside of a plot over time."""
 
-    Signals:
-        zoomed: Factor and time [s] at which the wheel turned.
-        scaled: Factor by which the wheel turned over the vertical axis.
-        scale_reset: The vertical axis was double-clicked.
-        panned: The user drags the plot by this time [s].
-        region_dragged: A region is drawn from the first to the second time [s]; true when it is finished.
-        clicked: A time [s].
-        double_clicked: A time [s].
-    """
-
-    zoomed = Signal(float, float)
-    scaled = Signal(float)
-    scale_reset = Signal()
-    panned = Signal(float)
+    zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned
+    scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
+    scale_reset = Signal()  # The vertical axis was double-clicked
+    panned = Signal(float)  # The user drags the plot by this time [s]
+    # A region is drawn from the first to the second time [s]; true when it is finished
     region_dragged = Signal(float, float, bool)
-    clicked = Signal(float)
-    double_clicked = Signal(float)
+    clicked = Signal(float)  # A time [s]
+    double_clicked = Signal(float)  # A time [s]
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False)

@@ -115,31 +115,20 @@ def rows_of(values: Float64, top: float, height: int) -> Int64:
 
 @dataclass(frozen=True, slots=True)
 class StackLook:
-    """What is drawn, in device pixels from the left.
+    """What is drawn, in device pixels from the left."""
 
-    Attributes:
-        edges: Upper edges of the bands in every column, shape (B, C).
-        line: The total in every column, NaN where there is none, shape (C,).
-        colours: Of the bands, from the bottom up.
-        ground, ink, faint: Colour of the background, of the line, of the grid.
-        top: Value at the upper edge.
-        grid: Values of the grid lines.
-        rows: Height.
-        ratio: Device pixels per logical pixel.
-        steps: Whether the pieces of the line are joined.
-    """
-
-    edges: Float64
-    line: Float64
-    colours: tuple[QColor, ...]
+    edges: Float64  # Upper edges of the bands in every column, shape (B, C)
+    line: Float64  # The total in every column, NaN where there is none, shape (C,)
+    colours: tuple[QColor, ...]  # Of the bands, from the bottom up
+    # ground, ink, faint: Colour of the background, of the line, of the grid
     ground: QColor
     ink: QColor
     faint: QColor
-    top: float
-    grid: tuple[float, ...]
-    rows: int
-    ratio: float
-    steps: bool
+    top: float  # Value at the upper edge
+    grid: tuple[float, ...]  # Values of the grid lines
+    rows: int  # Height
+    ratio: float  # Device pixels per logical pixel
+    steps: bool  # Whether the pieces of the line are joined
 
 
 class StackItem(QGraphicsItem):

@@ -15,17 +15,11 @@ _NAME_CHARACTERS = 16
 
 
 class Toolbar(FlowRow):
-    """Measure, hold, what is shown, record, compare, files.
+    """Measure, hold, what is shown, record, compare, files."""
 
-    Signals:
-        record_requested: Name of a recording to begin.
-        record_stopped: The recording is to end.
-        choice_edited: The user chose other times, another unit or another level.
-    """
-
-    record_requested = Signal(str)
-    record_stopped = Signal()
-    choice_edited = Signal()
+    record_requested = Signal(str)  # Name of a recording to begin
+    record_stopped = Signal()  # The recording is to end
+    choice_edited = Signal()  # The user chose other times, another unit or another level
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -62,29 +62,20 @@ class TimingsView(QWidget):
 
     Attributes:
         pause_action: Holds and releases the view; its key works inside the panel.
-
-    Signals:
-        frame_chosen: A `FrameSample` was chosen.
-        held_changed: The view is held, or live again.
-        timing_toggled: Measuring is to be switched on or off.
-        record_requested: Name of a recording to begin.
-        record_stopped: The recording is to end.
-        recording_removed: Name of a recording to forget.
-        import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries.
-        state_changed: `state()` is another one.
     """
 
-    frame_chosen = Signal(object)
-    held_changed = Signal(bool)
-    timing_toggled = Signal(bool)
-    record_requested = Signal(str)
-    record_stopped = Signal()
-    recording_removed = Signal(str)
+    frame_chosen = Signal(object)  # A `FrameSample` was chosen
+    held_changed = Signal(bool)  # The view is held, or live again
+    timing_toggled = Signal(bool)  # Measuring is to be switched on or off
+    record_requested = Signal(str)  # Name of a recording to begin
+    record_stopped = Signal()  # The recording is to end
+    recording_removed = Signal(str)  # Name of a recording to forget
+    # import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries
     import_requested = Signal()
     export_csv_requested = Signal()
     export_trace_requested = Signal()
     clear_requested = Signal()
-    state_changed = Signal()
+    state_changed = Signal()  # `state()` is another one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

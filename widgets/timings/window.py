@@ -33,12 +33,9 @@ def next_top(current: float, peak: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A piece of time.
+    """A piece of time."""
 
-    Attributes:
-        left, right: Its ends [s] relative to the newest frame, at most 0.
-    """
-
+    # left, right: Its ends [s] relative to the newest frame, at most 0
     left: float = -10.0
     right: float = 0.0
 
