@@ -112,7 +112,7 @@ class Texture2D(Texture):
     Args:
         context: Where it lives.
         size: (width, height) [texel].
-        pixels: Format name, see `formats.FORMATS`.
+        pixels: Format name, see `FORMATS`.
         mipmaps: Whether smaller levels are kept; `write` makes them, `write_rows` fills one.
         wrap: Behaviour outside 0 to 1.
         filtering: Between texels; integer formats must use "nearest".
