@@ -30,15 +30,10 @@ _TIP = "Drag to turn the view, click a knob to look along it"
 
 
 class AxisGizmo(Overlay):
-    """Knobs at the ends of the axes, painted from back to front; dragging anywhere on its disc turns the view.
+    """Knobs at the ends of the axes, painted from back to front; dragging anywhere on its disc turns the view."""
 
-    Signals:
-        view_requested: "front", "back", "left", "right", "top" or "bottom".
-        turned: The view was dragged by this many pixels to the right and down.
-    """
-
-    view_requested = Signal(str)
-    turned = Signal(float, float)
+    view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"
+    turned = Signal(float, float)  # The view was dragged by this many pixels to the right and down
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon
 
 Index = QModelIndex | QPersistentModelIndex
@@ -31,19 +32,12 @@ _ALTERNATIVES = " or "
 
 @dataclass(frozen=True, slots=True)
 class ShortcutEntry:
-    """One line of the sheet.
+    """One line of the sheet."""
 
-    Attributes:
-        group: Heading.
-        text: What it does.
-        keys: Keys as people write them, such as "Ctrl+Z" or "Shift+Middle drag"; alternatives joined by " or ".
-        tip: Longer explanation, or "".
-    """
-
-    group: str
-    text: str
-    keys: str
-    tip: str = ""
+    group: str  # Heading
+    text: str  # What it does
+    keys: str  # Keys as people write them, such as "Ctrl+Z" or "Shift+Middle drag"; alternatives joined by " or "
+    tip: str = ""  # Longer explanation, or ""
 
     def matches(self, words: Iterable[str]) -> bool:
         """Whether every word is found in group, text, keys or tip."""
@@ -73,11 +67,7 @@ class CheatSheet(QDialog):
         self._stack = QStackedLayout()
         self._stack.addWidget(self.tree)
         self._stack.addWidget(self.empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
-        layout.setSpacing(SPACE_WIDE)
-        layout.addWidget(self.search)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), self.search, (self._stack, 1), spacing=SPACE_WIDE, margins=SPACE_WIDE)
         self.set_entries(entries)
 
     def set_entries(self, entries: Iterable[ShortcutEntry]) -> None:

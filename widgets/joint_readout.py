@@ -1,10 +1,11 @@
 """Where the selected bone is in the current frame, relative to its parent or in the world."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMargins, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from widgets.joint_text import JointPlacement
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 _LABELS = ("Position", "Rotation", "Quaternion", "Scale")
@@ -55,11 +56,7 @@ class JointReadout(QWidget):
         return value
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(0)
-        head.addWidget(self.title, 1)
-        head.addWidget(self.local_button)
-        head.addWidget(self.world_button)
+        head = packed(QHBoxLayout(), (self.title, 1), self.local_button, self.world_button)
         grid = QGridLayout()
         grid.setHorizontalSpacing(SPACE_WIDE)
         grid.setVerticalSpacing(2)
@@ -69,11 +66,8 @@ class JointReadout(QWidget):
             caption.setForegroundRole(QPalette.ColorRole.PlaceholderText)
             grid.addWidget(caption, row, 0)
             grid.addWidget(value, row, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE_WIDE)
-        layout.setSpacing(SPACE)
-        layout.addLayout(head)
-        layout.addLayout(grid)
+        margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE_WIDE)
+        packed(QVBoxLayout(self), head, grid, spacing=SPACE, margins=margins)
 
 
 def _switch(text: str, tip: str) -> QToolButton:

@@ -14,17 +14,11 @@ Float64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class JointPlacement:
-    """A transform in parts.
+    """A transform in parts."""
 
-    Attributes:
-        position: shape (3,).
-        orientation: Unit quaternion (x, y, z, w), shape (4,).
-        scale: shape (3,).
-    """
-
-    position: Float64
-    orientation: Float64
-    scale: Float64
+    position: Float64  # shape (3,)
+    orientation: Float64  # Unit quaternion (x, y, z, w), shape (4,)
+    scale: Float64  # shape (3,)
 
     def rows(self) -> tuple[tuple[str, str], ...]:
         """Label and text of each part."""

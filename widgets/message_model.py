@@ -1,7 +1,6 @@
-"""Messages as values, their table, the filter by severity, and the way they come in from logging."""
+"""Messages as values, their table, and the filter by severity."""
 
 import enum
-import logging
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,6 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QSortFilterProxyModel,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import QColor, QIcon
 
@@ -42,19 +40,12 @@ class Severity(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One line for the user.
+    """One line for the user."""
 
-    Attributes:
-        severity: How bad it is.
-        text: What happened.
-        file: File it is about, or "".
-        moment: When, in seconds since the epoch.
-    """
-
-    severity: Severity
-    text: str
-    file: str = ""
-    moment: float = field(default_factory=time.time)
+    severity: Severity  # How bad it is
+    text: str  # What happened
+    file: str = ""  # File it is about, or ""
+    moment: float = field(default_factory=time.time)  # When, in seconds since the epoch
 
     def line(self) -> str:
         """The message as one line of text."""
@@ -150,52 +141,6 @@ class MessageFilter(QSortFilterProxyModel):
     def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:  # noqa: ARG002
         """Whether the severity of a row is chosen."""
         return self._model.message(source_row).severity in self._chosen
-
-
-class _Relay(QObject):
-    """Carries messages to the GUI thread: it lives there, so calls from other threads are queued."""
-
-    message = Signal(object)
-
-
-class MessageHandler(logging.Handler):
-    """Logging handler whose messages arrive in the GUI thread, whichever thread logged.
-
-    Create it in the GUI thread, connect `message`, add it to a logger; `close` before the receiver goes.
-    A record may name its file: `log.warning("no texture", extra={"file": "dude.ezm"})`.
-    """
-
-    def __init__(self, level: int = logging.INFO) -> None:
-        super().__init__(level)
-        self._relay: _Relay | None = _Relay()
-
-    @property
-    def message(self) -> Any:
-        """Signal with one `Message`."""
-        assert self._relay is not None
-        return self._relay.message
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Sends a record."""
-        relay = self._relay
-        if relay is None:
-            return
-        try:
-            relay.message.emit(message_of(record))
-        except Exception:
-            self.handleError(record)
-
-    def close(self) -> None:
-        """Sends nothing any more."""
-        self._relay = None
-        super().close()
-
-
-def message_of(record: logging.LogRecord) -> Message:
-    """Message of a log record."""
-    level = record.levelno
-    severity = Severity(sum(level >= bound for bound in (logging.WARNING, logging.ERROR)))
-    return Message(severity, record.getMessage(), str(getattr(record, "file", "")), record.created)
 
 
 def severity_icon(severity: Severity) -> QIcon:

@@ -5,7 +5,6 @@ from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QFrame,
     QHBoxLayout,
     QHeaderView,
     QMenu,
@@ -18,19 +17,16 @@ from PySide6.QtWidgets import (
 
 from widgets.empty_state import EmptyState
 from widgets.message_model import FILE, TIME, Message, MessageFilter, MessageModel, Severity, severity_icon
-from widgets.theme import SPACE, SPACE_WIDE, icon, tabular
+from widgets.parts import packed, plain_list, tool_button
+from widgets.theme import SPACE, SPACE_WIDE, icon
 
 _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR: "Errors"}
 
 
 class Messages(QWidget):
-    """List of messages with a switch for each severity.
+    """List of messages with a switch for each severity."""
 
-    Signals:
-        unread_changed: Number of warnings and errors that came while the panel was hidden.
-    """
-
-    unread_changed = Signal(int)
+    unread_changed = Signal(int)  # Number of warnings and errors that came while the panel was hidden
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,8 +35,8 @@ class Messages(QWidget):
         self.view = QTreeView(self)
         self.empty = EmptyState("info", "No messages", "Warnings and errors of files and settings appear here.", self)
         self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
-        self.clear_button = _tool("clear", "Clear", "Remove all messages")
-        self.copy_button = _tool("copy", "Copy all", "Copy all messages that are shown")
+        self.clear_button = tool_button("clear", "Clear", "Remove all messages")
+        self.copy_button = tool_button("copy", "Copy all", "Copy all messages that are shown")
         self.copy_action = self._make_copy_action()
         self.unread = 0
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
@@ -103,13 +99,10 @@ class Messages(QWidget):
     def _prepare_view(self) -> None:
         view = self.view
         view.setModel(self.proxy)
-        view.setRootIsDecorated(False)
-        view.setUniformRowHeights(True)
-        view.setFrameShape(QFrame.Shape.NoFrame)
+        plain_list(view, "Messages")
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
-        view.setFont(tabular(view.font()))
         view.addAction(self.copy_action)
         header = view.header()
         header.setStretchLastSection(True)
@@ -118,29 +111,21 @@ class Messages(QWidget):
         header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
 
     def _arrange(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        bar.setSpacing(SPACE)
-        for button in self.switches.values():
-            bar.addWidget(button)
+        bar = packed(QHBoxLayout(), *self.switches.values(), spacing=SPACE, margins=SPACE)
         bar.addStretch(1)
         bar.addWidget(self.copy_button)
         bar.addWidget(self.clear_button)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.clear_button.clicked.connect(self.clear)
         self.copy_button.clicked.connect(self.copy_all)
 
     def _make_switch(self, severity: Severity) -> QToolButton:
-        button = _tool(severity.icon_name, _PLURALS[severity], f"Show {_PLURALS[severity].lower()}")
+        name = _PLURALS[severity]
+        button = tool_button(severity.icon_name, name, f"Show {name.lower()}", checkable=True)
         button.setIcon(severity_icon(severity))
-        button.setCheckable(True)
         button.setChecked(True)
         button.toggled.connect(lambda shown: self.proxy.choose(severity, shown))
         return button
@@ -171,13 +156,3 @@ class Messages(QWidget):
         menu.addSeparator()
         menu.addAction(icon("clear"), "Clear").triggered.connect(self.clear)
         return menu
-
-
-def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(icon_name))
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setAutoRaise(True)
-    return button

@@ -6,8 +6,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
 
 from sim.scene.params import Scale
-from widgets.number_drag import NumberRange, gain
-from widgets.number_text import NumberTextError, format_number, parse_number
+from widgets.number_value import NumberRange, NumberTextError, format_number, gain, parse_number
 from widgets.theme import tabular
 
 _DRAG_THRESHOLD = 3.0
@@ -31,7 +30,6 @@ class NumberEditing(QLineEdit):
         default: Value of `reset`.
         double_click_resets: A double click restores the default instead of opening the text.
         optional: Whether None is a value: clearing the text gives None.
-        fill: Paint the share of the soft range as a bar.
     """
 
     edit_started = Signal()
@@ -55,14 +53,13 @@ class NumberEditing(QLineEdit):
         default: float | None = None,
         double_click_resets: bool = False,
         optional: bool = False,
-        fill: bool = False,
     ) -> None:
         super().__init__(parent)
         whole = decimals == 0 if whole is None else whole
         self._range = NumberRange(lo=lo, hi=hi, soft=soft, step=step, scale=scale, whole=whole)
         self._decimals, self._decimals_max = decimals, decimals_max
         self._unit, self._default, self._double_click_resets = unit, default, double_click_resets
-        self._optional, self._fill = optional, fill
+        self._optional = optional
         self._value: float | None = default if default is not None or optional else self._range.clamped(0.0)
         self._fallback = 0.0
         self._waiting: list[float | None] = []

@@ -1,13 +1,25 @@
-"""What lies over the viewport has in common: a quiet ground, and no interest in the mouse unless it says so."""
+"""What lies over the viewport: a quiet ground that leaves the mouse alone, and plain overlays, which only tell."""
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
+
+from sim.maths.ramps import Ramp, ramp_colours
+from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 GROUND = QColor(18, 19, 21, 150)
 TEXT = QColor(236, 236, 236)
 DIM = QColor(236, 236, 236, 175)
 _RADIUS = 4.0
+_SHADOW = QColor(0, 0, 0, 140)
+_GAP = 2
+_BAR_HEIGHT = 10
+_BAR_WIDTH = 180
+_FILL = QColor(90, 204, 255, 38)
+_LINE = QColor(90, 204, 255, 220)
+_SHADE = QColor(0, 0, 0, 110)
 
 
 class Overlay(QWidget):
@@ -33,3 +45,180 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
     painter.setBrush(GROUND)
     painter.drawRoundedRect(box, _RADIUS, _RADIUS)
     painter.restore()
+
+
+class SideLabel(Overlay):
+    """A line of text on a plate, readable over any picture."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self.set_text(text)
+
+    def set_text(self, text: str) -> None:
+        """Shows another name."""
+        self._text = text
+        self.resize(self.sizeHint())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Room for the name."""
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self._text) + 2 * SPACE_WIDE, metrics.height() + 2 * SPACE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Plate and name."""
+        with QPainter(self) as painter:
+            paint_ground(painter, self.rect().toRectF())
+            painter.setPen(TEXT)
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+
+
+class StatisticsOverlay(Overlay):
+    """Lines of label and value, the values one below the other."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[tuple[str, str], ...] = ()
+        font = tabular(self.font())
+        font.setPointSizeF(max(font.pointSizeF() * 0.9, 7.0))
+        self.setFont(font)
+
+    def set_rows(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Shows label and value of each line; repaints only when something differs."""
+        fresh = tuple(rows)
+        if fresh == self._rows:
+            return
+        before = self.sizeHint()
+        self._rows = fresh
+        if self.sizeHint() != before:
+            self.adjustSize()
+        self.update()
+
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """What is shown."""
+        return self._rows
+
+    def sizeHint(self) -> QSize:
+        """Room for all lines."""
+        metrics = self.fontMetrics()
+        values = max((metrics.horizontalAdvance(value) for _, value in self._rows), default=0)
+        return QSize(self._label_width() + values + 2, len(self._rows) * (metrics.height() + _GAP) + 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Light text with a soft shadow, so that it reads on dark and on light pictures."""
+        metrics = self.fontMetrics()
+        value_x = self._label_width()
+        with QPainter(self) as painter:
+            for offset, pen in ((QPoint(1, 1), _SHADOW), (QPoint(0, 0), DIM)):
+                painter.setPen(pen)
+                y = metrics.ascent()
+                for label, value in self._rows:
+                    painter.drawText(QPoint(0, y) + offset, label)
+                    painter.drawText(QPoint(value_x, y) + offset, value)
+                    y += metrics.height() + _GAP
+
+    def _label_width(self) -> int:
+        metrics = self.fontMetrics()
+        return max((metrics.horizontalAdvance(label) for label, _ in self._rows), default=0) + SPACE_WIDE
+
+
+class Legend(Overlay):
+    """Title, ramp, and the values at its ends and middle with their unit."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = ""
+        self._labels = ("", "", "")
+        self._bar = _ramp_image(Ramp.VIRIDIS)
+        self.setFont(tabular(self.font()))
+
+    def show_ramp(self, ramp: Ramp, title: str, lo: float, hi: float, unit: str = "") -> None:
+        """Shows a ramp.
+
+        Args:
+            ramp: The colours.
+            title: What is shown.
+            lo, hi: Values of the first and the last colour.
+            unit: Unit of both.
+        """
+        self._bar = _ramp_image(ramp)
+        self._title = f"{title} [{unit}]" if unit else title
+        self._labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
+        self.setAccessibleName(f"{self._title}: {self._labels[0]} to {self._labels[2]}")
+        self.adjustSize()
+        self.update()
+
+    def labels(self) -> tuple[str, str, str]:
+        """Texts below the ramp, from left to right."""
+        return self._labels
+
+    def sizeHint(self) -> QSize:
+        """Room for title, bar and labels."""
+        metrics = self.fontMetrics()
+        labels = sum(metrics.horizontalAdvance(label) for label in self._labels) + 4 * SPACE_WIDE
+        width = max(_BAR_WIDTH, metrics.horizontalAdvance(self._title), labels)
+        return QSize(width + 2 * SPACE_WIDE, 2 * metrics.height() + _BAR_HEIGHT + 4 * SPACE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Plate, title, bar, labels."""
+        line = self.fontMetrics().height()
+        inner = self.rect().adjusted(SPACE_WIDE, SPACE, -SPACE_WIDE, -SPACE)
+        bar = QRect(inner.left(), inner.top() + line + SPACE, inner.width(), _BAR_HEIGHT)
+        below = QRect(inner.left(), bar.bottom() + SPACE, inner.width(), line)
+        with QPainter(self) as painter:
+            paint_ground(painter, self.rect().toRectF())
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(bar, self._bar)
+            painter.setPen(TEXT)
+            painter.drawText(
+                QRect(inner.left(), inner.top(), inner.width(), line), Qt.AlignmentFlag.AlignLeft, self._title
+            )
+            painter.setPen(DIM)
+            sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+            for label, side in zip(self._labels, sides, strict=True):
+                painter.drawText(below, side, label)
+
+
+def value_label(value: float) -> str:
+    """A value with three significant digits and no negative zero."""
+    return f"{value + 0.0:.3g}"
+
+
+def _ramp_image(ramp: Ramp) -> QImage:
+    colours = ramp_colours(ramp)
+    data = colours.tobytes()
+    # The image shares the bytes unless copied; the copy outlives them.
+    return QImage(data, len(colours), 1, 3 * len(colours), QImage.Format.Format_RGB888).copy()
+
+
+class RubberBand(Overlay):
+    """Covers the viewport while it is shown, and lets the mouse through."""
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._viewport = viewport
+        self._box = QRectF()
+        self.hide()
+
+    @property
+    def box(self) -> QRectF:
+        """The rectangle, in the viewport's logical pixels."""
+        return self._box
+
+    def span(self, start: QPointF, end: QPointF) -> None:
+        """Shows the rectangle between two places."""
+        self._box = QRectF(start, end).normalized()
+        self.setGeometry(self._viewport.rect())
+        self.show()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """A light frame with a dark one around it, to be seen over any picture."""
+        with QPainter(self) as painter:
+            frame = self._box.adjusted(0.5, 0.5, -0.5, -0.5)
+            painter.setPen(QPen(_SHADE, 3.0))
+            painter.drawRect(frame)
+            painter.setPen(QPen(_LINE, 1.0))
+            painter.setBrush(_FILL)
+            painter.drawRect(frame)

@@ -16,19 +16,14 @@ CHANNELS = ("kinetic", "elastic", "potential", "total", "strain")
 
 @dataclass(frozen=True, slots=True)
 class PlotSample:
-    """A cloth at one moment.
+    """A cloth at one moment."""
 
-    Attributes:
-        time: Since the start of the simulation [s].
-        kinetic, elastic, potential: Energies [J].
-        strain: Largest lengthening of a thread over its rest length.
-    """
-
-    time: float
+    time: float  # Since the start of the simulation [s]
+    # kinetic, elastic, potential: Energies [J]
     kinetic: float
     elastic: float
     potential: float
-    strain: float
+    strain: float  # Largest lengthening of a thread over its rest length
 
 
 class PlotRing:

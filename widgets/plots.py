@@ -9,8 +9,9 @@ from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
+from widgets.parts import packed, tool_button
 from widgets.plot_ring import CHANNELS, PlotRing, PlotSample
-from widgets.theme import SPACE, icon, is_dark, tabular
+from widgets.theme import SPACE, is_dark, tabular
 
 INTERVAL = 100  # ms: what is drawn ten times a second looks live
 _SWATCH = 12
@@ -49,10 +50,9 @@ class Plots(QWidget):
         self.moment = QLabel(self)
         self.moment.setFont(tabular(self.font()))
         self.moment.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.pause_button = _tool("pause", "Pause", "Hold the picture; recording goes on.")
-        self.pause_button.setCheckable(True)
+        self.pause_button = tool_button("pause", "Pause", "Hold the picture; recording goes on.", checkable=True)
         self.pause_button.toggled.connect(lambda _: self.redraw())
-        self.clear_button = _tool("clear", "Clear", "Forget what was recorded.")
+        self.clear_button = tool_button("clear", "Clear", "Forget what was recorded.")
         self.clear_button.clicked.connect(self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
@@ -171,12 +171,7 @@ class Plots(QWidget):
         return switch
 
     def _arrange(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        bar.setSpacing(SPACE)
-        for switch in self.switches.values():
-            bar.addWidget(switch)
-        bar.addWidget(self.moment)
+        bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
         bar.addStretch(1)
         bar.addWidget(self.pause_button)
         bar.addWidget(self.clear_button)
@@ -188,11 +183,7 @@ class Plots(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(pair)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addLayout(self._stack, 1)
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
 
     def _take_colours(self) -> None:
         """Pens of the palette in force."""
@@ -246,13 +237,3 @@ def _swatch(colour: QColor) -> QIcon:
     with QPainter(picture) as painter:
         painter.fillRect(0, _SWATCH // 2 - 2, _SWATCH, 4, colour)
     return QIcon(picture)
-
-
-def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(icon_name))
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setToolButtonStyle(_BESIDE)
-    button.setAutoRaise(True)
-    return button

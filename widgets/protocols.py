@@ -78,61 +78,39 @@ class ModelState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """State of the file behind a model node.
+    """State of the file behind a model node."""
 
-    Attributes:
-        state: How far it is.
-        model: The loaded character; None unless `UPLOADING`, on its way to where it is drawn, or `READY`.
-        text: One line about the state: the reason of a failure, or the file that is being read.
-        progress: Share that is loaded, 0 to 1, or None where it is not known.
-    """
-
-    state: ModelState
+    state: ModelState  # How far it is
+    # The loaded character; None unless `UPLOADING`, on its way to where it is drawn, or `READY`
     model: CharacterModel | None = None
-    text: str = ""
-    progress: float | None = None
+    text: str = ""  # One line about the state: the reason of a failure, or the file that is being read
+    progress: float | None = None  # Share that is loaded, 0 to 1, or None where it is not known
 
 
 @dataclass(frozen=True, slots=True)
 class ClothStatus:
-    """How a simulated cloth stands.
+    """How a simulated cloth stands."""
 
-    Attributes:
-        particles, springs, triangles: Counts; 0 while nothing is built.
-        halted: Why it stands still, or "" while it can move.
-        note: What is missing before it can be built, or "".
-        stability: How far it is from blowing up; None while that is not known.
-    """
-
+    # particles, springs, triangles: Counts; 0 while nothing is built
     particles: int = 0
     springs: int = 0
     triangles: int = 0
-    halted: str = ""
-    note: str = ""
-    stability: Stability | None = None
+    halted: str = ""  # Why it stands still, or "" while it can move
+    note: str = ""  # What is missing before it can be built, or ""
+    stability: Stability | None = None  # How far it is from blowing up; None while that is not known
 
 
 @dataclass(frozen=True, slots=True)
 class EmitterStatus:
-    """How an emitter of particles stands.
+    """How an emitter of particles stands."""
 
-    Attributes:
-        alive: Particles that lived at the last count.
-        born_per_second: Births per second of scene time, as the settings have it [1/s].
-        capacity: Most particles at a time; 0 while nothing is built.
-        needed_capacity: Capacity below which lives are cut short.
-        warning: What the capacity is too small for, or "".
-        halted: Why it stands still, or "" while it can move.
-        note: What else there is to know: that it is silent, or what is missing; or "".
-    """
-
-    alive: int = 0
-    born_per_second: float = 0.0
-    capacity: int = 0
-    needed_capacity: int = 0
-    warning: str = ""
-    halted: str = ""
-    note: str = ""
+    alive: int = 0  # Particles that lived at the last count
+    born_per_second: float = 0.0  # Births per second of scene time, as the settings have it [1/s]
+    capacity: int = 0  # Most particles at a time; 0 while nothing is built
+    needed_capacity: int = 0  # Capacity below which lives are cut short
+    warning: str = ""  # What the capacity is too small for, or ""
+    halted: str = ""  # Why it stands still, or "" while it can move
+    note: str = ""  # What else there is to know: that it is silent, or what is missing; or ""
 
 
 class PoseLike(Protocol):

@@ -29,35 +29,29 @@ class ThemeMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Named colours of one scheme as "#rrggbb".
+    """Named colours of one scheme as "#rrggbb"."""
 
-    Attributes:
-        window, base, alternate, button: Surfaces, from panel to field.
-        line: Hairlines between surfaces.
-        handle, knob: Scroll bar handle, slider handle.
-        text, dim: Text, and text of lesser weight; both readable on window and base.
-        disabled: Text of what cannot be used now.
-        accent, on_accent: The one accent colour, and text upon it.
-        accent_text: The accent where it is text or a thin mark on window and base.
-        warning, error: Marks of severity, readable on window and base.
-        axis_x, axis_y, axis_z: Axes of the world.
-    """
-
+    # window, base, alternate, button: Surfaces, from panel to field
     window: str
     base: str
     alternate: str
     button: str
-    line: str
+    line: str  # Hairlines between surfaces
+    # handle, knob: Scroll bar handle, slider handle
     handle: str
     knob: str
+    # text, dim: Text, and text of lesser weight; both readable on window and base
     text: str
     dim: str
-    disabled: str
+    disabled: str  # Text of what cannot be used now
+    # accent, on_accent: The one accent colour, and text upon it
     accent: str
     on_accent: str
-    accent_text: str
+    accent_text: str  # The accent where it is text or a thin mark on window and base
+    # warning, error: Marks of severity, readable on window and base
     warning: str
     error: str
+    # axis_x, axis_y, axis_z: Axes of the world
     axis_x: str
     axis_y: str
     axis_z: str

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
 
 def skin_by_reference(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
     """Positions and unit normals, both (V, 3), by the double-precision skinning on the CPU."""
-    from sim.reference.skinning import skin
+    from sim.figures.reference import skin
 
     if pose is None or model.skin is None:
         return model.mesh.positions, model.mesh.normals

@@ -10,8 +10,7 @@ from app.background import run_in_background
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
 from sim.profile.chrome_trace import write_chrome_trace
-from sim.profile.csv_file import write_csv
-from sim.profile.csv_reader import TimingsFileError, read_csv
+from sim.profile.csv_file import TimingsFileError, read_csv, write_csv
 from sim.profile.recording import Recording
 
 Write = Callable[[Path, Recording, LoadWatch], None]

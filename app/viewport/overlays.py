@@ -19,9 +19,7 @@ from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
 from widgets.empty_state import EmptyState
 from widgets.kinds.cloth.stability_meter import StabilityOverlay
-from widgets.legend import Legend
-from widgets.side_label import SideLabel
-from widgets.statistics_overlay import StatisticsOverlay
+from widgets.overlay import Legend, SideLabel, StatisticsOverlay
 from widgets.viewport import Viewport
 
 MARGIN = 10

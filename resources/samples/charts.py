@@ -22,36 +22,24 @@ _OVERLAP = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """How a piece of surface is unrolled.
+    """How a piece of surface is unrolled."""
 
-    Attributes:
-        unroll: Maps points (N, 3) to (N, 2); the first coordinate is an angle [rad] where `periodic`.
-        box: x, y, width and height of its rectangle in the atlas, y from the top.
-        periodic: Whether the first coordinate closes after a full turn.
-        turned: Whether the second coordinate runs along the rectangle's width.
-        limits: Range of the second coordinate that gets texels; what lies beyond is hidden.
-    """
-
+    # Maps points (N, 3) to (N, 2); the first coordinate is an angle [rad] where `periodic`
     unroll: Callable[[Points], Points]
-    box: tuple[int, int, int, int]
-    periodic: bool = False
-    turned: bool = False
+    box: tuple[int, int, int, int]  # x, y, width and height of its rectangle in the atlas, y from the top
+    periodic: bool = False  # Whether the first coordinate closes after a full turn
+    turned: bool = False  # Whether the second coordinate runs along the rectangle's width
+    # Range of the second coordinate that gets texels; what lies beyond is hidden
     limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """Mesh with seams.
+    """Mesh with seams."""
 
-    Attributes:
-        source: The vertex that each vertex copies, shape (V,).
-        texels: Place of each in the atlas, shape (V, 2).
-        triangles: shape (T, 3).
-    """
-
-    source: Indices
-    texels: Points
-    triangles: Indices
+    source: Indices  # The vertex that each vertex copies, shape (V,)
+    texels: Points  # Place of each in the atlas, shape (V, 2)
+    triangles: Indices  # shape (T, 3)
 
 
 def unwrap(points: Points, triangles: Indices, labels: Indices, charts: Sequence[Chart]) -> Unwrapped:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from resources.samples.charts import Chart
 from resources.samples.figure_clothes import COLLAR, SHIRT_HEM, SLEEVE_HEM
-from resources.samples.figure_rig import arm_from_model
+from resources.samples.figure_skeleton import arm_from_model
 from resources.samples.sdf import Distances, Points
 
 Indices = npt.NDArray[np.int64]

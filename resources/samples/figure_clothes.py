@@ -5,7 +5,7 @@ Metres, y up, facing +z, the figure's left is +x.
 
 import numpy as np
 
-from resources.samples.figure_rig import MODEL_FROM_ARM, arm_from_model, model_from_arm
+from resources.samples.figure_skeleton import MODEL_FROM_ARM, arm_from_model, model_from_arm
 from resources.samples.sdf import (
     Distances,
     Points,

@@ -29,22 +29,15 @@ _HOSTS = {"collar": "shirt", "hem": "shirt", "sleeve-hem": "shirt", "cuff": "tro
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Finished part.
+    """Finished part."""
 
-    Attributes:
-        material: Section that it belongs to.
-        points, normals: shape (V, 3).
-        texels: Place in the atlas, shape (V, 2).
-        weights: Of all joints, shape (V, joints).
-        triangles: shape (T, 3).
-    """
-
-    material: str
+    material: str  # Section that it belongs to
+    # points, normals: shape (V, 3)
     points: Points
     normals: Points
-    texels: Points
-    weights: Points
-    triangles: Indices
+    texels: Points  # Place in the atlas, shape (V, 2)
+    weights: Points  # Of all joints, shape (V, joints)
+    triangles: Indices  # shape (T, 3)
 
 
 @dataclass(frozen=True, slots=True)

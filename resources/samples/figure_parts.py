@@ -6,30 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from resources.samples import figure_clothes as clothes
-from resources.samples.figure_body import arm, arm_local, head
-from resources.samples.figure_hair import hair
-from resources.samples.figure_rig import MODEL_FROM_ARM, model_from_arm
-from resources.samples.hems import band, slab
+from resources.samples.figure_body import arm, arm_local, hair, head
+from resources.samples.figure_skeleton import MODEL_FROM_ARM, model_from_arm
+from resources.samples.hems import Taper, band, slab
 from resources.samples.sdf import Distances, Field, Points, mirrored
 from resources.samples.surface import Surface, polygonise
-from resources.samples.taper import Taper
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One closed surface of the figure.
+    """One closed surface of the figure."""
 
-    Attributes:
-        name: What it is; charts, colours and weights go by it.
-        material: Section that it belongs to.
-        surface: The mesh, on the figure's left where it comes in pairs.
-        paired: Whether its mirror image belongs to the figure too.
-    """
-
-    name: str
-    material: str
-    surface: Surface
-    paired: bool = False
+    name: str  # What it is; charts, colours and weights go by it
+    material: str  # Section that it belongs to
+    surface: Surface  # The mesh, on the figure's left where it comes in pairs
+    paired: bool = False  # Whether its mirror image belongs to the figure too
 
 
 def _head() -> Surface:

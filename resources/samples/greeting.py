@@ -7,10 +7,20 @@ import numpy.typing as npt
 
 from resources.samples.curves import Curve, blended, eased, frame_times
 from resources.samples.figure_skeleton import Joint
-from resources.samples.footwork import stepping_foot
-from resources.samples.idle import CURL, ELBOW, RELAXED, ROLL, STANCE_DROP, WRIST, bend, breathe, hang_arm
 from resources.samples.limbs import arm_axes, pose_arm, pose_fingers, pose_leg
 from resources.samples.motion import Motion, chain, turn
+from resources.samples.stance import (
+    CURL,
+    ELBOW,
+    RELAXED,
+    ROLL,
+    STANCE_DROP,
+    WRIST,
+    bend,
+    breathe,
+    hang_arm,
+    stepping_foot,
+)
 from sim.assets.raw import RawClip
 from sim.maths import quaternion
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resources.samples.figure_rig import MODEL_FROM_ARM
-from resources.samples.figure_skeleton import ANKLE, BALL, HIP, KNEE
+from resources.samples.figure_skeleton import ANKLE, BALL, HIP, KNEE, MODEL_FROM_ARM
 from resources.samples.motion import Motion, chain, mirrored, turn
 from sim.maths import quaternion
 

@@ -7,10 +7,9 @@ import numpy.typing as npt
 
 from resources.samples.curves import Curve, eased, frame_times
 from resources.samples.figure_skeleton import Joint
-from resources.samples.footwork import Step, leaning, stepping_foot
-from resources.samples.idle import STANCE_DROP, bend, breathe, hang_arm
 from resources.samples.limbs import pose_leg
 from resources.samples.motion import Motion, turn
+from resources.samples.stance import STANCE_DROP, Step, bend, breathe, hang_arm, leaning, stepping_foot
 from sim.assets.raw import RawClip
 from sim.maths import quaternion
 

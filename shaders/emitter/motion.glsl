@@ -1,6 +1,6 @@
 // What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
 // Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
-// WHIRLS and ATTRACTOR are optional parts. Functions are named as in sim/reference/particles.py.
+// WHIRLS and ATTRACTOR are optional parts. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the whirls.
 
 #ifdef WHIRLS

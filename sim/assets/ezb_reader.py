@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.ezm_reader import check_indices
-from sim.assets.faults import ElementFault, quoted
+from sim.assets.faults import MAX_JOINTS, MAX_PARTS, ElementFault, check_magnitude, quoted
 from sim.assets.formats import EZB_MAGIC
-from sim.assets.hierarchy import parents_by_index
-from sim.assets.limits import MAX_JOINTS, MAX_PARTS, check_magnitude
+from sim.assets.hierarchy import parents_by_index, unit_quaternions
 from sim.assets.load_watch import LoadWatch
-from sim.assets.quaternions import unit_quaternions
 from sim.assets.raw import (
     RawBone,
     RawClip,

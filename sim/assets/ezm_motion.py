@@ -8,12 +8,10 @@ import numpy.typing as npt
 
 from sim.assets.ezm_vertices import checked_count, parse_count
 from sim.assets.ezm_xml import Element, attributes, children, payload
-from sim.assets.faults import ElementFault, quoted
-from sim.assets.hierarchy import parents_by_name
-from sim.assets.limits import MAX_JOINTS, MAX_MAGNITUDE, MAX_TRACKS, PartCounter, check_magnitude
+from sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
+from sim.assets.hierarchy import parents_by_name, unit_quaternions
 from sim.assets.load_watch import LoadWatch
 from sim.assets.number_text import NumberFault, parse_numbers, split_tokens, token_values
-from sim.assets.quaternions import unit_quaternions
 from sim.assets.raw import RawBone, RawClip, RawSkeleton, RawTrack
 
 Float64 = npt.NDArray[np.float64]

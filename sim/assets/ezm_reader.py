@@ -6,8 +6,7 @@ from pathlib import Path
 from sim.assets.ezm_motion import read_clip, read_skeleton
 from sim.assets.ezm_vertices import read_triangles, read_vertices
 from sim.assets.ezm_xml import Element, attributes, local_name, parse_xml, payload
-from sim.assets.faults import ElementFault, quoted
-from sim.assets.limits import PartCounter
+from sim.assets.faults import ElementFault, PartCounter, quoted
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, UInt32
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, quoted
-from sim.assets.limits import check_magnitude
+from sim.assets.faults import ElementFault, check_magnitude, quoted
 from sim.assets.load_watch import LoadWatch
 from sim.assets.number_text import NumberFault, parse_hex, parse_numbers, split_tokens, token_values
 from sim.assets.raw import RawVertices, UInt32

@@ -1,4 +1,21 @@
-"""What goes wrong inside a file, before the path is known to the message."""
+"""What goes wrong inside a file, before the path is known to the message; and what a file may ask for.
+
+Beyond the limits a file is damaged or hostile, not large.
+"""
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+
+MAX_FILE_BYTES = 1 << 29
+MAX_JOINTS = 8192
+MAX_PARTS = 8192
+"""Meshes, vertex buffers, sections, materials, skeletons or animations of one file, each."""
+
+MAX_TRACKS = 1 << 17
+# Values beyond this are no coordinates; products along a chain of joints must stay finite.
+MAX_MAGNITUDE = 1e12
 
 
 class ElementFault(ValueError):
@@ -18,3 +35,39 @@ class ElementFault(ValueError):
 def quoted(name: str, limit: int = 60) -> str:
     """`name` in quotes for a message: on one line, unprintable characters escaped, shortened."""
     return repr(name if len(name) <= limit else name[: limit - 1] + "…")
+
+
+class PartCounter:
+    """Counts the parts of a file while they are read, so that reading stops in time."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, kind: str, limit: int = MAX_PARTS) -> None:
+        """Note one more element called `kind`.
+
+        Raises:
+            ElementFault: If there are more than `limit`.
+        """
+        self._counts[kind] += 1
+        if self._counts[kind] > limit:
+            raise ElementFault(kind, f"there are more than {limit}")
+
+
+def check_magnitude(element: str, what: str, values: npt.NDArray[np.floating]) -> None:
+    """Refuse values that cannot be coordinates.
+
+    Args:
+        element: The element that holds them, in words.
+        what: Which of its parts they are.
+        values: Any shape; of more than one dimension, the first counts the items of the element.
+
+    Raises:
+        ElementFault: If a value is not finite or far too large.
+    """
+    usable = np.abs(values) <= MAX_MAGNITUDE
+    if usable.all():
+        return
+    place = np.argwhere(~usable)[0]
+    item = f"{what} {place[0]}" if values.ndim > 1 else what
+    raise ElementFault(element, f"{item} has the unusable value {values[tuple(place)]:.9g}")

@@ -1,10 +1,14 @@
-"""Parents of joints as files give them: by name or by number, possibly wrong."""
+"""Joints as files give them: parents by name or by number, possibly wrong, and quaternions that are nearly unit."""
 
 from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.assets.faults import quoted
 
 ROOT = -1
+Float64 = npt.NDArray[np.float64]
 
 
 def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) -> tuple[list[int], list[str]]:
@@ -47,3 +51,11 @@ def without_cycles(
             notes.append(f"Joint {quoted(names[joint])} {reason}; it becomes a root.")
             result[joint] = ROOT
     return result, notes
+
+
+def unit_quaternions(values: Float64) -> Float64:
+    """`values` (x, y, z, w), shape (..., 4), brought to unit length; what has no direction is the identity."""
+    length = np.sqrt(np.einsum("...i,...i->...", values, values))[..., None]
+    usable = (length > 1e-12) & np.isfinite(length)
+    identity = np.array((0.0, 0.0, 0.0, 1.0))
+    return np.where(usable, values / np.where(usable, length, 1.0), identity)

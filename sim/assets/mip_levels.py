@@ -21,13 +21,10 @@ _STRAIGHT = (np.arange(256) / 255.0).astype(np.float32)
 
 @dataclass(frozen=True, slots=True)
 class MipImage:
-    """An image and its smaller levels.
+    """An image and its smaller levels."""
 
-    Attributes:
-        levels: RGBA, not premultiplied, colours in sRGB, shape (H, W, 4); each has half the edges of the one before,
-            rounded down, at least 1, and the last is a single texel.  Row 0 is at the top.
-    """
-
+    # RGBA, not premultiplied, colours in sRGB, shape (H, W, 4); each has half the edges of the one before, rounded
+    # down, at least 1, and the last is a single texel.  Row 0 is at the top.
     levels: tuple[UInt8, ...]
 
     @property

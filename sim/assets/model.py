@@ -56,27 +56,16 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
-    """Geometry in the bind pose.
+    """Geometry in the bind pose."""
 
-    Attributes:
-        positions: shape (V, 3).
-        normals: Unit vectors, shape (V, 3); computed where the file has none.
-        tangents: xyz and handedness, shape (V, 4), or None.
-        texcoords: Texture coordinate set 1 as stored, shape (V, 2); zeros where there is none.
-        colours: RGBA 0 to 1, shape (V, 4), or None.
-        triangles: shape (T, 3), counter-clockwise from outside.
-        sections: Draw ranges in file order; together they cover all triangles.
-        bounds: Box of the positions.
-    """
-
-    positions: Float32
-    normals: Float32
-    tangents: Float32 | None
-    texcoords: Float32
-    colours: Float32 | None
-    triangles: UInt32
-    sections: tuple[Section, ...]
-    bounds: Bounds
+    positions: Float32  # shape (V, 3)
+    normals: Float32  # Unit vectors, shape (V, 3); computed where the file has none
+    tangents: Float32 | None  # xyz and handedness, shape (V, 4), or None
+    texcoords: Float32  # Texture coordinate set 1 as stored, shape (V, 2); zeros where there is none
+    colours: Float32 | None  # RGBA 0 to 1, shape (V, 4), or None
+    triangles: UInt32  # shape (T, 3), counter-clockwise from outside
+    sections: tuple[Section, ...]  # Draw ranges in file order; together they cover all triangles
+    bounds: Bounds  # Box of the positions
 
     @property
     def vertex_count(self) -> int:
@@ -91,25 +80,17 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Joints in file order, with the hierarchy arranged for evaluation by level.
+    """Joints in file order, with the hierarchy arranged for evaluation by level."""
 
-    Attributes:
-        names: Unique joint names, length B.
-        parents: Parent index or -1, shape (B,).
-        hierarchy: The order in which joints are evaluated, level by level.
-        bind_positions, bind_orientations, bind_scales: Local bind transform, (B, 3), (B, 4), (B, 3).
-        model_from_bind: World bind matrix of every joint, shape (B, 4, 4).
-        bind_from_model: Its inverse, "inverse bind", shape (B, 4, 4).
-    """
-
-    names: tuple[str, ...]
-    parents: Int32
-    hierarchy: Hierarchy
+    names: tuple[str, ...]  # Unique joint names, length B
+    parents: Int32  # Parent index or -1, shape (B,)
+    hierarchy: Hierarchy  # The order in which joints are evaluated, level by level
+    # bind_positions, bind_orientations, bind_scales: Local bind transform, (B, 3), (B, 4), (B, 3)
     bind_positions: Float64
     bind_orientations: Float64
     bind_scales: Float64
-    model_from_bind: Float64
-    bind_from_model: Float64
+    model_from_bind: Float64  # World bind matrix of every joint, shape (B, 4, 4)
+    bind_from_model: Float64  # Its inverse, "inverse bind", shape (B, 4, 4)
 
     @property
     def levels(self) -> tuple[npt.NDArray[np.intp], ...]:
@@ -137,17 +118,11 @@ def _numbers(names: tuple[str, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Skin:
-    """Influences of every vertex, strongest first, padded with weight 0 and joint 0.
+    """Influences of every vertex, strongest first, padded with weight 0 and joint 0."""
 
-    Attributes:
-        joints: shape (V, K), K is 4 or 8.
-        weights: Non-negative, each row sums to 1, shape (V, K).
-        influence_max: Largest number of non-zero weights of any vertex.
-    """
-
-    joints: UInt16
-    weights: Float32
-    influence_max: int
+    joints: UInt16  # shape (V, K), K is 4 or 8
+    weights: Float32  # Non-negative, each row sums to 1, shape (V, K)
+    influence_max: int  # Largest number of non-zero weights of any vertex
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +155,15 @@ class Clip(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What drawing needs of a material.
+    """What drawing needs of a material."""
 
-    Attributes:
-        name: Name in the file.
-        texture: Name of the image as the file gives it, or None.
-        texture_path: The image that was found, or None.
-        diffuse, specular: Linear RGB factors.
-        shininess: Phong exponent.
-    """
-
-    name: str
-    texture: str | None
-    texture_path: Path | None
+    name: str  # Name in the file
+    texture: str | None  # Name of the image as the file gives it, or None
+    texture_path: Path | None  # The image that was found, or None
+    # diffuse, specular: Linear RGB factors
     diffuse: tuple[float, float, float] = (1.0, 1.0, 1.0)
     specular: tuple[float, float, float] = (0.04, 0.04, 0.04)
-    shininess: float = 32.0
+    shininess: float = 32.0  # Phong exponent
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import ElementFault, quoted
+from sim.assets.faults import MAX_MAGNITUDE, ElementFault, PartCounter, quoted
 from sim.assets.formats import UTF8_MARK
-from sim.assets.limits import MAX_MAGNITUDE, PartCounter
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
 

@@ -32,21 +32,13 @@ class LoadCancelled(Exception):
 
 @dataclass(slots=True)
 class RawBone:
-    """A joint with its local bind transform.
+    """A joint with its local bind transform."""
 
-    Attributes:
-        name: Name as stored.
-        parent: Index of the parent in the skeleton, or -1.
-        position: Translation relative to the parent, shape (3,), file units.
-        orientation: Quaternion (x, y, z, w), shape (4,), unit length.
-        scale: Scale along the joint's axes, shape (3,).
-    """
-
-    name: str
-    parent: int
-    position: Float64
-    orientation: Float64
-    scale: Float64
+    name: str  # Name as stored
+    parent: int  # Index of the parent in the skeleton, or -1
+    position: Float64  # Translation relative to the parent, shape (3,), file units
+    orientation: Float64  # Quaternion (x, y, z, w), shape (4,), unit length
+    scale: Float64  # Scale along the joint's axes, shape (3,)
 
 
 @dataclass(slots=True)
@@ -59,19 +51,12 @@ class RawSkeleton:
 
 @dataclass(slots=True)
 class RawTrack:
-    """Equally spaced local poses of one joint that replace its bind transform.
+    """Equally spaced local poses of one joint that replace its bind transform."""
 
-    Attributes:
-        name: Name of the joint.
-        positions: shape (F, 3).
-        orientations: Unit quaternions (x, y, z, w), shape (F, 4).
-        scales: shape (F, 3), or None where the file stores none.
-    """
-
-    name: str
-    positions: Float64
-    orientations: Float64
-    scales: Float64 | None
+    name: str  # Name of the joint
+    positions: Float64  # shape (F, 3)
+    orientations: Float64  # Unit quaternions (x, y, z, w), shape (F, 4)
+    scales: Float64 | None  # shape (F, 3), or None where the file stores none
 
 
 @dataclass(slots=True)
@@ -108,19 +93,12 @@ class RawVertices:
 
 @dataclass(slots=True)
 class RawSection:
-    """Triangles that share a material.
+    """Triangles that share a material."""
 
-    Attributes:
-        material: Material name, or the texture file in the legacy dialect.
-        info: Artist's original path (legacy), or "".
-        buffer: Index of the vertex buffer in the mesh.
-        triangles: Zero-based corner indices into that buffer, shape (T, 3).
-    """
-
-    material: str
-    info: str
-    buffer: int
-    triangles: UInt32
+    material: str  # Material name, or the texture file in the legacy dialect
+    info: str  # Artist's original path (legacy), or ""
+    buffer: int  # Index of the vertex buffer in the mesh
+    triangles: UInt32  # Zero-based corner indices into that buffer, shape (T, 3)
 
 
 @dataclass(slots=True)
@@ -135,22 +113,15 @@ class RawMesh:
 
 @dataclass(slots=True)
 class RawModel:
-    """Content of a model file.
+    """Content of a model file."""
 
-    Attributes:
-        path: The file.
-        format: Key of its `ModelFormat`, such as "ezm".
-        dialect: "MeshSystem" or "legacy" for EZMesh, else None.
-        warnings: What was odd but usable, one sentence each.
-    """
-
-    path: Path
-    format: str
-    dialect: str | None
+    path: Path  # The file
+    format: str  # Key of its `ModelFormat`, such as "ezm"
+    dialect: str | None  # "MeshSystem" or "legacy" for EZMesh, else None
     asset_name: str = ""
     asset_info: str = ""
     skeletons: list[RawSkeleton] = field(default_factory=list)
     clips: list[RawClip] = field(default_factory=list)
     materials: list[RawMaterial] = field(default_factory=list)
     meshes: list[RawMesh] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # What was odd but usable, one sentence each

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import unique_names
-from sim.assets.merge import merged
-from sim.assets.number_format import columns_of, format_numbers, format_rows
 from sim.assets.raw import RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sim.assets.timing import frame_step
 from sim.export.atomic_file import atomic_file
 
+Values = npt.NDArray[np.generic]
+# What a buffer without the attribute means.  A zero normal is "none": it is computed from the faces.
+_DEFAULTS = {"color": (0xFFFFFFFF,), "blendweights": (1.0,)}
 # Order of the semantics within a vertex; others follow.
 _ORDER = (
     "position", "normal", "color", "texcoord1", "texcoord2", "texcoord3", "texcoord4", "tangent", "binormal",
@@ -24,6 +25,70 @@ _ORDER = (
 _STORAGE = {"color": "x4", "blendindices": "h"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BLANKS = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+
+
+def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
+    """Text of every value in storage order; what is not finite becomes 0, as EZMesh writers have it.
+
+    Args:
+        values: float32, float64 or integers, any shape.  float32 values get the digits that float32 needs.
+    """
+    flat = values.ravel()
+    if flat.dtype.kind != "f":
+        return [str(value) for value in flat.tolist()]
+    finite = np.where(np.isfinite(flat), flat, flat.dtype.type(0.0))
+    texts: list[str] = finite.astype("U32").tolist()
+    for index, text in enumerate(texts):
+        if text.endswith(".0"):
+            texts[index] = text[:-2]
+        elif "e" in text:
+            texts[index] = np.format_float_positional(finite[index], trim="-")
+    return texts
+
+
+def format_rows(columns: list[list[str]]) -> str:
+    """One line for each item, a comma after each: `columns` hold the first, second, ... number of all items."""
+    return "".join(f"{' '.join(row)},\n" for row in zip(*columns, strict=True))
+
+
+def columns_of(values: npt.NDArray[np.generic]) -> list[list[str]]:
+    """Texts of (n, k) values by column, or of (n,) values as one column."""
+    width = 1 if values.ndim == 1 else values.shape[1]
+    texts = format_numbers(values)
+    return [texts[column::width] for column in range(width)]
+
+
+def merged(mesh: RawMesh) -> RawMesh:
+    """`mesh` with its buffers concatenated in file order; a mesh with one buffer or none is returned as it is."""
+    if len(mesh.buffers) < 2:
+        return mesh
+    starts = np.cumsum([0, *(buffer.count for buffer in mesh.buffers)])
+    sections = [
+        RawSection(section.material, section.info, 0, section.triangles + np.uint32(starts[section.buffer]))
+        for section in mesh.sections
+    ]
+    names = dict.fromkeys(name for buffer in mesh.buffers for name in buffer.attributes)
+    attributes = {name: _joined(name, mesh.buffers) for name in names}
+    return RawMesh(mesh.name, mesh.skeleton, [RawVertices(int(starts[-1]), attributes)], sections)
+
+
+def _joined(name: str, buffers: list[RawVertices]) -> Values:
+    """One attribute of all buffers, as wide as the widest, the defaults of the format where it is missing."""
+    stored = [buffer.attributes.get(name) for buffer in buffers]
+    pattern = next(values for values in stored if values is not None)
+    width = max(1 if values.ndim == 1 else values.shape[1] for values in stored if values is not None)
+    default = np.zeros(width, dtype=pattern.dtype)
+    default[: len(_DEFAULTS.get(name, ()))] = _DEFAULTS.get(name, ())
+    parts = []
+    for buffer, values in zip(buffers, stored, strict=True):
+        part = np.tile(default, (buffer.count, 1))
+        if values is not None:
+            columns = values.reshape(buffer.count, -1) if buffer.count else part
+            part[:] = 0
+            part[:, : columns.shape[1]] = columns
+        parts.append(part)
+    joined: Values = np.concatenate(parts)
+    return joined[:, 0] if pattern.ndim == 1 else joined
 
 
 def write_ezm(raw: RawModel, path: Path | str) -> None:

@@ -1,14 +1,15 @@
 """Cost of a frame of one character with 60 joints, one small cloth and one emitter: as a whole, and of Python alone."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from sim.assets.build import build_model
 from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
-from sim.bench.silent_gl import silent_gl
 from sim.engine import Engine
 from sim.figures.settings import ModelSettings
+from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
@@ -25,6 +26,31 @@ STEPS = 60
 PICTURE = (64, 64)
 CLOTH = ClothSettings(columns=22, rows=22)
 EMITTER = EmitterSettings(capacity=128, rate=60.0)
+
+
+@contextmanager
+def silent_gl() -> Iterator[None]:
+    """Makes every OpenGL function return None at once, for measurements only.
+
+    Nothing may be created or read meanwhile.  What is drawn afterwards with the same objects can be wrong, since they
+    take for sent what never was.
+    """
+    originals = {name: value for name, value in vars(GL).items() if _is_function(name, value)}
+    for name in originals:
+        setattr(GL, name, _nothing)
+    try:
+        yield
+    finally:
+        for name, function in originals.items():
+            setattr(GL, name, function)
+
+
+def _nothing(*_arguments: object) -> None:
+    return None
+
+
+def _is_function(name: str, value: object) -> bool:
+    return name.startswith("gl") and name[2:3].isupper() and callable(value)
 
 
 def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:

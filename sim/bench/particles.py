@@ -8,11 +8,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.bench.particle_pictures import BenchPicture
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
+from sim.engine import Engine
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
@@ -24,14 +25,20 @@ from sim.kinds.emitter.inputs import EmitterInputs
 from sim.kinds.emitter.kernels import features_of
 from sim.kinds.emitter.presets import with_preset
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
 from sim.solids.scene_solids import Solids, shapes_of
 from sim.solids.state import Solid, SolidShape
 
-SIZES = (10_000, 100_000, 1_000_000)
+PICTURE = (640, 400)
+MOMENT = 2.0
+"""Time [s] at which the picture is drawn; by then as many live as ever will."""
 
+CAMERA = Camera(target=(0.0, 0.7, 0.0), distance=4.5)
+SIZES = (10_000, 100_000, 1_000_000)
 PARTICLES_PER_MEASUREMENT = 500_000
 """Small emitters take several steps between two readings of the clock."""
 
@@ -40,6 +47,42 @@ DRAWN = "drawn"
 
 LIFE = 68
 """Steps that a particle of the fountain lives; after them as many live as ever will."""
+
+
+class BenchPicture:
+    """An engine that shows one emitter, all of whose particles live; only drawing is measured.
+
+    Args:
+        context: Where it lives.
+        settings: Of the emitter; its places are those of a formula here, so that no steps are needed first.
+        look: Form of the particles.
+    """
+
+    def __init__(self, context: Context, settings: EmitterSettings, look: ParticleLook) -> None:
+        shown = msgspec.structs.replace(settings, stateless=True, look=look)
+        self._engine = Engine(context)
+        self._engine.apply(Scene(nodes=(Node(id="emitter", settings=shown),)))
+        self._engine.advance(MOMENT)
+        self._engine.refresh(0.0)
+        self._output = Framebuffer(context, PICTURE, label="benchmark picture")
+
+    def draw(self) -> None:
+        """One picture."""
+        self._engine.draw(self._output, CAMERA)
+
+    def draw_draft(self) -> None:
+        """One draft."""
+        self._engine.draw(self._output, CAMERA, draft=True)
+
+    @property
+    def count(self) -> int:
+        """Particles that live; waits for the GPU."""
+        return self._engine.simulation.emitters["emitter"].count()
+
+    def release(self) -> None:
+        """Delete everything."""
+        self._engine.release()
+        self._output.release()
 
 
 def particles_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:

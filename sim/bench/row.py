@@ -4,42 +4,66 @@ A case that uses the graphics card hands over a `finish` that waits.  Where the 
 says stands beside the clock.
 """
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sim.bench.gpu_time import gpu_seconds
 from sim.gl.timer import Timers
+from sim.profile.recorder import WARM_UP
+from sim.profile.sample import Moment, TimeSource
 
+PASS = "bench"
 MILLISECONDS = 1e3
+
+
+def gpu_seconds(
+    timers: Timers, step: Callable[[], object], finish: Callable[[], object], *, steps: int, repeat: int
+) -> float | None:
+    """Median time of a step on the card [s]; None where the timer is not trusted, or saw no work.
+
+    Rounds of their own are measured, so that the clock is not read around the instrument.
+
+    Args:
+        timers: Those of the context, which is current.
+        step: Does the work of one step once.
+        finish: Returns when all work is done.
+        steps: Steps in a round.
+        repeat: Rounds.
+    """
+    if timers.calibrate().source is not TimeSource.TIMER:
+        return None
+    timers.switch(True)
+    samples = []
+    for index in range(WARM_UP + repeat):
+        with timers.scope(PASS):
+            for _ in range(steps):
+                step()
+        timers.finish_frame(Moment(step=index))
+        finish()
+        samples += timers.poll()
+    timers.switch(False)
+    spans = [one.gpu / steps for sample in samples for one in sample.slices if one.path == PASS]
+    known = [span for span in spans if not math.isnan(span)]
+    return statistics.median(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Result of one case.
+    """Result of one case."""
 
-    Attributes:
-        system: What was measured, "skinning"; also the word that selects it.
-        variant: Which way of doing it; the first variant of a system and size is what the others compare with.
-        size: How many elements one step handles.
-        unit: What the elements are, "vertices".
-        steps: Steps between two readings of the clock.
-        ms_per_step_min, ms_per_step_median, ms_per_step_max: Over the repetitions [ms].
-        elements_per_second: Of the fastest repetition.
-        gpu_ms_median: What the graphics card's own timer says [ms], or None.
-    """
-
-    system: str
-    variant: str
-    size: int
-    unit: str
-    steps: int
+    system: str  # What was measured, "skinning"; also the word that selects it
+    variant: str  # Which way of doing it; the first variant of a system and size is what the others compare with
+    size: int  # How many elements one step handles
+    unit: str  # What the elements are, "vertices"
+    steps: int  # Steps between two readings of the clock
+    # ms_per_step_min, ms_per_step_median, ms_per_step_max: Over the repetitions [ms]
     ms_per_step_min: float
     ms_per_step_median: float
     ms_per_step_max: float
-    elements_per_second: float
-    gpu_ms_median: float | None = None
+    elements_per_second: float  # Of the fastest repetition
+    gpu_ms_median: float | None = None  # What the graphics card's own timer says [ms], or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh
+from sim.figures.reference import enclosed_volume, method_difference
 from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.readback import Readback
-from sim.reference.skinning import enclosed_volume, method_difference
 
 INTERVAL = 0.2
 """Shortest time between two statistics [s]."""

@@ -13,7 +13,7 @@ if sys.platform.startswith("linux"):
 
 import OpenGL
 
-# Errors are read by `debug.check` and KHR_debug; a glGetError after every call costs more than most calls.
+# Errors are read through KHR_debug; a glGetError after every call costs more than most calls.
 OpenGL.ERROR_CHECKING = False
 OpenGL.ERROR_LOGGING = False
 # A hidden conversion of an array is a bug of the wrapper: let it raise instead of costing time.

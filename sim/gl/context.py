@@ -3,23 +3,170 @@
 A context is passed explicitly to everything that creates GL names; there is no process-wide one.
 """
 
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from sim.gl.bootstrap import GL
-from sim.gl.capabilities import Capabilities, query_capabilities
 from sim.gl.errors import GLError
-from sim.gl.headless import bind_small_framebuffer, open_native
-from sim.gl.objects import ObjectRegistry
+from sim.gl.objects import ObjectRegistry, new_name
 from sim.gl.timer import Timers
 
 if TYPE_CHECKING:
     from sim.gl.state import PipelineState
 
+SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "gdi generic", "software", "basic render")
+MAX_TEXTURE_MAX_ANISOTROPY = 0x84FF
+SURFACE_SIZE = (4, 4)
+CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
+"""A machine without X11 may have the second only."""
+
 MINIMUM_VERSION = (3, 3)
 SCRATCH_UNIT = 15
 """Texture unit that uploads bind to, so that they disturb no binding of a pass; 16 is the guaranteed count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Identity and limits of one context."""
+
+    # renderer, vendor, version, glsl_version: Driver strings
+    renderer: str
+    vendor: str
+    version: str
+    glsl_version: str
+    version_number: tuple[int, int]  # (major, minor) of the context
+    # max_samples, max_integer_samples: Samples of a multisampled framebuffer, and of one with integer attachments
+    max_samples: int
+    max_integer_samples: int
+    max_anisotropy: float  # 1.0 where anisotropic filtering is absent
+    point_size_range: tuple[float, float]  # (smallest, largest) point size [pixel]
+    max_line_width: float  # [pixel]; contexts that leave out deprecated features, as on macOS, refuse more than 1
+    max_texture_size: int  # Edge of a 2D texture [texel]
+    max_texture_buffer_size: int  # Length of a buffer texture [texel]
+    max_uniform_block_size: int  # [byte]
+    # max_interleaved_components, max_separate_streams: Limits of transform feedback
+    max_interleaved_components: int
+    max_separate_streams: int
+    extensions: frozenset[str]  # Names of all extensions
+
+    @property
+    def is_software(self) -> bool:
+        """Whether the renderer runs on the CPU, judged by its name."""
+        name = self.renderer.lower()
+        return any(part in name for part in SOFTWARE_RENDERERS)
+
+    @property
+    def has_debug_output(self) -> bool:
+        """Whether the driver can report errors through a callback."""
+        return self.version_number >= (4, 3) or "GL_KHR_debug" in self.extensions
+
+
+def _text(name: int) -> str:
+    value = GL.glGetString(name)
+    return value.decode("utf-8", "replace") if value else ""
+
+
+def get_integer(name: int) -> int:
+    """One integer of the context's state."""
+    value = np.zeros(4, np.int32)
+    GL.glGetIntegerv(name, value)
+    return int(value[0])
+
+
+def _floats(name: int) -> tuple[float, float]:
+    value = np.zeros(4, np.float32)
+    GL.glGetFloatv(name, value)
+    return float(value[0]), float(value[1])
+
+
+def _max_line_width() -> float:
+    strict = get_integer(GL.GL_CONTEXT_FLAGS) & GL.GL_CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT
+    return 1.0 if strict else _floats(GL.GL_ALIASED_LINE_WIDTH_RANGE)[1]
+
+
+def _extensions() -> frozenset[str]:
+    count = get_integer(GL.GL_NUM_EXTENSIONS)
+    return frozenset(GL.glGetStringi(GL.GL_EXTENSIONS, index).decode("ascii", "replace") for index in range(count))
+
+
+def query_capabilities() -> Capabilities:
+    """Capabilities of the context that is current."""
+    extensions = _extensions()
+    version = (get_integer(GL.GL_MAJOR_VERSION), get_integer(GL.GL_MINOR_VERSION))
+    anisotropic = version >= (4, 6) or any(name.endswith("texture_filter_anisotropic") for name in extensions)
+    return Capabilities(
+        renderer=_text(GL.GL_RENDERER),
+        vendor=_text(GL.GL_VENDOR),
+        version=_text(GL.GL_VERSION),
+        glsl_version=_text(GL.GL_SHADING_LANGUAGE_VERSION),
+        version_number=version,
+        max_samples=get_integer(GL.GL_MAX_SAMPLES),
+        max_integer_samples=get_integer(GL.GL_MAX_INTEGER_SAMPLES),
+        max_anisotropy=_floats(MAX_TEXTURE_MAX_ANISOTROPY)[0] if anisotropic else 1.0,
+        point_size_range=_floats(GL.GL_POINT_SIZE_RANGE),
+        max_line_width=_max_line_width(),
+        max_texture_size=get_integer(GL.GL_MAX_TEXTURE_SIZE),
+        max_texture_buffer_size=get_integer(GL.GL_MAX_TEXTURE_BUFFER_SIZE),
+        max_uniform_block_size=get_integer(GL.GL_MAX_UNIFORM_BLOCK_SIZE),
+        max_interleaved_components=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS),
+        max_separate_streams=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS),
+        extensions=extensions,
+    )
+
+
+def open_native(version: tuple[int, int]) -> Any:
+    """Create a core-profile context of at least `version` and make it current.
+
+    Linux uses EGL without a surface, which needs no display server; elsewhere the platform's own window system
+    interface is used (WGL with a hidden window on Windows, CGL on macOS).
+
+    Raises:
+        GLError: If no context of this version can be had; the message carries the reason.
+    """
+    reasons = []
+    for open_one in _backends(version[0] * 100 + version[1] * 10):
+        try:
+            native = open_one()
+        except Exception as error:  # the backends raise bare Exception with a short text
+            reasons.append(str(error))
+            continue
+        native.__enter__()
+        return native
+    reason = "; ".join(dict.fromkeys(reasons))
+    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {reason}")
+
+
+def _backends(code: int) -> Iterator[Callable[[], Any]]:
+    """Ways to open a context, most likely first."""
+    import glcontext
+
+    if not sys.platform.startswith("linux"):
+        yield lambda: glcontext.default_backend()(mode="standalone", glversion=code)
+        return
+    egl = glcontext.get_backend_by_name("egl")
+    for library in CLIENT_LIBRARIES:
+        yield partial(egl, mode="standalone", glversion=code, libgl=library, libegl="libEGL.so.1")
+
+
+def bind_small_framebuffer() -> tuple[int, int]:
+    """Create and bind a 4 x 4 framebuffer; even transform feedback fails without one on a surfaceless context.
+
+    Returns:
+        Names of the framebuffer and of its renderbuffer.
+    """
+    renderbuffer = new_name(GL.glGenRenderbuffers)
+    GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
+    GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, GL.GL_RGBA8, *SURFACE_SIZE)
+    framebuffer = new_name(GL.glGenFramebuffers)
+    GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, framebuffer)
+    GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_RENDERBUFFER, renderbuffer)
+    GL.glViewport(0, 0, *SURFACE_SIZE)
+    return framebuffer, renderbuffer
 
 
 class Context:

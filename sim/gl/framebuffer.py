@@ -11,10 +11,9 @@ import numpy.typing as npt
 from sim.gl import raw
 from sim.gl.bootstrap import GL
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.formats import PixelFormat, pixel_format
 from sim.gl.objects import GLObject, new_name
 from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
+from sim.gl.texture import PixelFormat, Texture2D, pixel_format
 
 if TYPE_CHECKING:
     from sim.gl.context import Context

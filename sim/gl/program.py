@@ -15,9 +15,8 @@ from sim.gl.context import SCRATCH_UNIT, Context
 from sim.gl.errors import GLLimitError
 from sim.gl.objects import GLObject
 from sim.gl.program_build import ProgramSources, build_program
-from sim.gl.reflection import AttributeInfo, Reflection, UniformInfo, reflect
+from sim.gl.reflection import NUMBERS, AttributeInfo, Reflection, UniformInfo, UniformType, is_plain, reflect
 from sim.gl.texture import Texture
-from sim.gl.uniform_types import NUMBERS, UniformType, is_plain
 
 SAMPLER_UNIT_MAX = SCRATCH_UNIT
 """Number of units that programs share; the one after them is for uploads."""

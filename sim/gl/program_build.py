@@ -22,17 +22,11 @@ CAPTURE_MODES = {"interleaved": GL.GL_INTERLEAVED_ATTRIBS, "separate": GL.GL_SEP
 
 @dataclass(frozen=True, slots=True)
 class ProgramSources:
-    """Everything a program is made of.
+    """Everything a program is made of."""
 
-    Attributes:
-        stages: Resolved text by stage; a vertex stage at least.
-        captures: Outputs that transform feedback writes, in order.
-        capture_mode: All into one buffer, or each into its own.
-    """
-
-    stages: Mapping[Stage, ShaderSource]
-    captures: tuple[str, ...] = ()
-    capture_mode: CaptureMode = "interleaved"
+    stages: Mapping[Stage, ShaderSource]  # Resolved text by stage; a vertex stage at least
+    captures: tuple[str, ...] = ()  # Outputs that transform feedback writes, in order
+    capture_mode: CaptureMode = "interleaved"  # All into one buffer, or each into its own
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -46,39 +46,26 @@ FILLS = {"fill": GL.GL_FILL, "line": GL.GL_LINE, "point": GL.GL_POINT}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineState:
-    """Fixed-function state of a draw; the defaults suit opaque surfaces.
+    """Fixed-function state of a draw; the defaults suit opaque surfaces."""
 
-    Attributes:
-        depth_test, depth_write, depth_func: Depth buffer.
-        depth_range: Window depths of the near and far plane; a thin slice in front draws over everything else.
-        blend: How colours are combined.
-        cull: Faces left out; counter-clockwise is the front.
-        fill: Polygons as surfaces, lines or points.
-        polygon_offset: (factor, units), None for none; applies to whatever `fill` is.
-        colour_mask: Channels written, in order RGBA.
-        scissor: (x, y, width, height) [pixel] from the lower left corner, or None.
-        line_width: [pixel]; limited to what the driver allows, of which only 1 is guaranteed.
-        program_point_size: Whether the shader's gl_PointSize counts.
-        multisample: Whether samples are used where the target has them.
-        alpha_coverage: Whether alpha says how many of the samples are covered.
-        srgb_write: Whether writes to sRGB attachments are encoded.
-    """
-
+    # depth_test, depth_write, depth_func: Depth buffer
     depth_test: bool = True
     depth_write: bool = True
     depth_func: Compare = "less"
+    # Window depths of the near and far plane; a thin slice in front draws over everything else
     depth_range: tuple[float, float] = (0.0, 1.0)
-    blend: Blend = "none"
-    cull: Cull = "none"
-    fill: Fill = "fill"
-    polygon_offset: tuple[float, float] | None = None
-    colour_mask: tuple[bool, bool, bool, bool] = (True, True, True, True)
+    blend: Blend = "none"  # How colours are combined
+    cull: Cull = "none"  # Faces left out; counter-clockwise is the front
+    fill: Fill = "fill"  # Polygons as surfaces, lines or points
+    polygon_offset: tuple[float, float] | None = None  # (factor, units), None for none; applies to whatever `fill` is
+    colour_mask: tuple[bool, bool, bool, bool] = (True, True, True, True)  # Channels written, in order RGBA
+    # (x, y, width, height) [pixel] from the lower left corner, or None
     scissor: tuple[int, int, int, int] | None = None
-    line_width: float = 1.0
-    program_point_size: bool = True
-    multisample: bool = True
-    alpha_coverage: bool = False
-    srgb_write: bool = False
+    line_width: float = 1.0  # [pixel]; limited to what the driver allows, of which only 1 is guaranteed
+    program_point_size: bool = True  # Whether the shader's gl_PointSize counts
+    multisample: bool = True  # Whether samples are used where the target has them
+    alpha_coverage: bool = False  # Whether alpha says how many of the samples are covered
+    srgb_write: bool = False  # Whether writes to sRGB attachments are encoded
     _values: tuple[object, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
-"""Textures: images (`Texture2D`) and buffers seen as arrays of texels (`BufferTexture`)."""
+"""Textures: images (`Texture2D`) and buffers seen as arrays of texels (`BufferTexture`), and their pixel formats."""
 
 import ctypes
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,24 +12,83 @@ from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import SCRATCH_UNIT
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.formats import pixel_format
 from sim.gl.objects import GLObject, new_name
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from sim.gl.context import Context
 
 TEXTURE_MAX_ANISOTROPY = 0x84FE
-
 Wrap = Literal["repeat", "clamp", "mirror"]
 Filter = Literal["linear", "nearest"]
-
 WRAPS: dict[str, int] = {
     "repeat": GL.GL_REPEAT,
     "clamp": GL.GL_CLAMP_TO_EDGE,
     "mirror": GL.GL_MIRRORED_REPEAT,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class PixelFormat:
+    """How texels are stored and how they travel."""
+
+    internal: int  # Storage on the GPU
+    transfer: int  # Channels of an upload or a read
+    element: int  # GL type of one channel in transfer
+    dtype: np.dtype  # numpy type of one channel; a packed depth-stencil word for depth24_stencil8
+    channels: int  # Channels per texel in transfer
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether shaders read it through an integer sampler."""
+        return self.transfer in (GL.GL_RED_INTEGER, GL.GL_RG_INTEGER, GL.GL_RGBA_INTEGER)
+
+    @property
+    def is_depth(self) -> bool:
+        """Whether it attaches as depth (or depth and stencil)."""
+        return self.transfer in (GL.GL_DEPTH_COMPONENT, GL.GL_DEPTH_STENCIL)
+
+
+def _colour(internal: int, channels: int, element: int, dtype: type) -> PixelFormat:
+    transfer = {1: GL.GL_RED, 2: GL.GL_RG, 3: GL.GL_RGB, 4: GL.GL_RGBA}[channels]
+    return PixelFormat(internal, transfer, element, np.dtype(dtype), channels)
+
+
+def _integer(internal: int, channels: int, element: int, dtype: type) -> PixelFormat:
+    transfer = {1: GL.GL_RED_INTEGER, 2: GL.GL_RG_INTEGER, 4: GL.GL_RGBA_INTEGER}[channels]
+    return PixelFormat(internal, transfer, element, np.dtype(dtype), channels)
+
+
+FORMATS: dict[str, PixelFormat] = {
+    "r8": _colour(GL.GL_R8, 1, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "rg8": _colour(GL.GL_RG8, 2, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "rgb8": _colour(GL.GL_RGB8, 3, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "rgba8": _colour(GL.GL_RGBA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "srgb8": _colour(GL.GL_SRGB8, 3, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "srgb8_alpha8": _colour(GL.GL_SRGB8_ALPHA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
+    "r16f": _colour(GL.GL_R16F, 1, GL.GL_FLOAT, np.float32),
+    "rgba16f": _colour(GL.GL_RGBA16F, 4, GL.GL_FLOAT, np.float32),
+    "r32f": _colour(GL.GL_R32F, 1, GL.GL_FLOAT, np.float32),
+    "rg32f": _colour(GL.GL_RG32F, 2, GL.GL_FLOAT, np.float32),
+    "rgba32f": _colour(GL.GL_RGBA32F, 4, GL.GL_FLOAT, np.float32),
+    "r32ui": _integer(GL.GL_R32UI, 1, GL.GL_UNSIGNED_INT, np.uint32),
+    "rg32ui": _integer(GL.GL_RG32UI, 2, GL.GL_UNSIGNED_INT, np.uint32),
+    "rgba32ui": _integer(GL.GL_RGBA32UI, 4, GL.GL_UNSIGNED_INT, np.uint32),
+    "r16ui": _integer(GL.GL_R16UI, 1, GL.GL_UNSIGNED_SHORT, np.uint16),
+    "rgba16ui": _integer(GL.GL_RGBA16UI, 4, GL.GL_UNSIGNED_SHORT, np.uint16),
+    "depth24": PixelFormat(GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, np.dtype(np.float32), 1),
+    "depth32f": PixelFormat(GL.GL_DEPTH_COMPONENT32F, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, np.dtype(np.float32), 1),
+    "depth24_stencil8": PixelFormat(
+        GL.GL_DEPTH24_STENCIL8, GL.GL_DEPTH_STENCIL, GL.GL_UNSIGNED_INT_24_8, np.dtype(np.uint32), 1
+    ),
+}
+
+
+def pixel_format(name: str) -> PixelFormat:
+    """The format called `name`; KeyError naming the known ones otherwise."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise KeyError(f"pixel format {name!r}; known: {', '.join(FORMATS)}") from None
 
 
 class Texture(GLObject):
@@ -52,7 +112,7 @@ class Texture2D(Texture):
     Args:
         context: Where it lives.
         size: (width, height) [texel].
-        pixels: Format name, see `formats.FORMATS`.
+        pixels: Format name, see `FORMATS`.
         mipmaps: Whether smaller levels are kept; `write` makes them, `write_rows` fills one.
         wrap: Behaviour outside 0 to 1.
         filtering: Between texels; integer formats must use "nearest".
@@ -105,25 +165,6 @@ class Texture2D(Texture):
         texture = cls(context, (array.shape[1], array.shape[0]), pixels, **options)
         texture.write(array)
         return texture
-
-    @classmethod
-    def from_image(
-        cls, context: "Context", image: "Image", *, srgb: bool = True, flip_rows: bool = False, **options: Any
-    ) -> "Texture2D":
-        """Texture from a Pillow image of any mode, as 8-bit RGBA.
-
-        Args:
-            context: Where it lives.
-            image: Its top row becomes row 0 (v = 0), unless `flip_rows`.
-            srgb: Decode sRGB to linear when sampled; False for data such as normal maps.
-            flip_rows: Put the bottom row at v = 0.
-            options: As in the constructor; mipmaps, repeat and anisotropy 8 by default.
-        """
-        array = np.asarray(image.convert("RGBA"))
-        if flip_rows:
-            array = array[::-1]
-        settings: dict[str, Any] = {"mipmaps": True, "wrap": "repeat", "anisotropy": 8.0} | options
-        return cls.from_array(context, array, "srgb8_alpha8" if srgb else "rgba8", **settings)
 
     def write(self, array: npt.NDArray[Any]) -> None:
         """Replace all texels, shape (height, width[, channels]), and remake the mipmaps.

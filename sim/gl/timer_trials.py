@@ -9,13 +9,13 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
-from sim.gl.capabilities import get_integer
+from sim.gl.context import get_integer
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.query import TimerStamps
 from sim.gl.record import record
 from sim.gl.state import PipelineState
+from sim.gl.timer import TimerStamps
 from sim.gl.vertex_array import VertexArray
 from sim.profile.calibration import Timing, Trial, is_distrusted, try_out
 

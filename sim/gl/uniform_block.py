@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
-from sim.gl.uniform_types import is_plain
+from sim.gl.reflection import is_plain
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -31,16 +31,11 @@ STD140: dict[str, tuple[type, int, int, int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class BlockField:
-    """Place of one member.
+    """Place of one member."""
 
-    Attributes:
-        glsl: Type of one element.
-        count: Array length; 0 for a member that is no array.
-        offset, stride: Bytes from the start of the block, and between elements of an array.
-    """
-
-    glsl: str
-    count: int
+    glsl: str  # Type of one element
+    count: int  # Array length; 0 for a member that is no array
+    # offset, stride: Bytes from the start of the block, and between elements of an array
     offset: int
     stride: int
 

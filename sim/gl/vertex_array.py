@@ -55,22 +55,14 @@ class Stream:
     """A buffer of records that feeds attributes.
 
     The field `position` feeds the attribute `a_position`, unless `rename` says otherwise.
-
-    Attributes:
-        buffer: Where the records are.
-        dtype: Structured type of a record; that of the buffer by default.
-        rename: Field name to attribute name.
-        normalised: Integer fields that reach the shader as 0 to 1 (or -1 to 1).
-        offset: First byte of the first record.
-        divisor: 0 advances per vertex, n every n instances.
     """
 
-    buffer: Buffer
-    dtype: np.dtype | None = None
-    rename: Mapping[str, str] = field(default_factory=dict)
-    normalised: frozenset[str] = frozenset()
-    offset: int = 0
-    divisor: int = 0
+    buffer: Buffer  # Where the records are
+    dtype: np.dtype | None = None  # Structured type of a record; that of the buffer by default
+    rename: Mapping[str, str] = field(default_factory=dict)  # Field name to attribute name
+    normalised: frozenset[str] = frozenset()  # Integer fields that reach the shader as 0 to 1 (or -1 to 1)
+    offset: int = 0  # First byte of the first record
+    divisor: int = 0  # 0 advances per vertex, n every n instances
 
     @property
     def layout(self) -> np.dtype:

@@ -27,17 +27,12 @@ _WORD = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The whirls at one moment.
+    """The whirls at one moment."""
 
-    Attributes:
-        phases: How far the slopes have changed, 0 to 1023.
-        shift: How far they went with the wind in the skewed lattice, as part of a cell, shape (3,).
-        origin: And in whole cells.
-    """
-
-    phases: tuple[int, int, int]
+    phases: tuple[int, int, int]  # How far the slopes have changed, 0 to 1023
+    # How far they went with the wind in the skewed lattice, as part of a cell, shape (3,)
     shift: tuple[float, float, float]
-    origin: tuple[int, int, int]
+    origin: tuple[int, int, int]  # And in whole cells
 
 
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:

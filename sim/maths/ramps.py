@@ -16,11 +16,10 @@ SIZE = 256
 
 
 class Ramp(enum.Enum):
-    """Ramps that exist; DIVERGING is for signed values, white at zero."""
+    """Ramps that exist."""
 
     VIRIDIS = "viridis"
     CIVIDIS = "cividis"
-    DIVERGING = "diverging"
 
 
 # Coefficients by rising power, red green blue; sRGB 0 to 1.
@@ -50,31 +49,12 @@ _CIVIDIS = np.array(
     ]
 )
 
-# Ends and middle of the diverging ramp in Oklab (lightness, a, b): blue, white, orange, the ends equally dark.
-_DIVERGING = np.array([[0.56, -0.035, -0.140], [0.97, 0.0, 0.0], [0.56, 0.095, 0.110]])
-
-_LMS_FROM_LAB = np.array(
-    [[1.0, 0.3963377774, 0.2158037573], [1.0, -0.1055613458, -0.0638541728], [1.0, -0.0894841775, -1.2914855480]]
-)
-_RGB_FROM_LMS = np.array(
-    [
-        [4.0767416621, -3.3077115913, 0.2309699292],
-        [-1.2684380046, 2.6097574011, -0.3413193965],
-        [-0.0041960863, -0.7034186147, 1.7076147010],
-    ]
-)
-
 
 @functools.cache
 def ramp_colours(ramp: Ramp) -> UInt8:
     """Colours of a ramp, shape (256, 3), read-only."""
     place = np.linspace(0.0, 1.0, SIZE)
-    if ramp is Ramp.VIRIDIS:
-        srgb = _polynomial(_VIRIDIS, place)
-    elif ramp is Ramp.CIVIDIS:
-        srgb = _polynomial(_CIVIDIS, place) / 255.0
-    else:
-        srgb = _srgb_from_oklab(_diverging_lab(place))
+    srgb = _polynomial(_VIRIDIS, place) if ramp is Ramp.VIRIDIS else _polynomial(_CIVIDIS, place) / 255.0
     colours = np.rint(np.clip(srgb, 0.0, 1.0) * 255.0).astype(np.uint8)
     colours.flags.writeable = False
     return colours
@@ -84,16 +64,3 @@ def _polynomial(coefficients: Float64, place: Float64) -> Float64:
     powers = place[:, None] ** np.arange(len(coefficients))
     values: Float64 = powers @ coefficients
     return values
-
-
-def _diverging_lab(place: Float64) -> Float64:
-    stops = np.array([0.0, 0.5, 1.0])
-    return np.stack([np.interp(place, stops, _DIVERGING[:, channel]) for channel in range(3)], axis=1)
-
-
-def _srgb_from_oklab(lab: Float64) -> Float64:
-    """sRGB 0 to 1 of Oklab colours, shape (n, 3).  Source: B. Ottosson 2020, "A perceptual color space"."""
-    linear = np.clip((lab @ _LMS_FROM_LAB.T) ** 3 @ _RGB_FROM_LMS.T, 0.0, 1.0)
-    curved = 1.055 * np.maximum(linear, 0.0031308) ** (1.0 / 2.4) - 0.055
-    encoded: Float64 = np.where(linear <= 0.0031308, 12.92 * linear, curved)
-    return encoded

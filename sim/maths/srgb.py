@@ -1,7 +1,12 @@
 """Linear light and sRGB, the encoding of screens (IEC 61966-2-1); components from 0 to 1, any shape."""
 
+import functools
+import math
+
 import numpy as np
 import numpy.typing as npt
+
+from sim.scene.vectors import Colour
 
 Float64 = npt.NDArray[np.float64]
 
@@ -16,3 +21,10 @@ def linear_from_srgb(encoded: npt.ArrayLike) -> Float64:
     """Linear light of encoded components."""
     code = np.asarray(encoded, np.float64)
     return np.where(code <= 0.04045, code / 12.92, ((np.maximum(code, 0.04045) + 0.055) / 1.055) ** 2.4)
+
+
+@functools.lru_cache(maxsize=64)
+def light_of(colour: Colour) -> Colour:
+    """Linear light of one encoded colour; colours seldom change, so it is kept."""
+    red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
+    return red, green, blue

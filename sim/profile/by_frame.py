@@ -22,26 +22,17 @@ BINS_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class FrameCosts:
-    """What the frames of an animation cost, as far as they were shown.
+    """What the frames of an animation cost, as far as they were shown."""
 
-    Attributes:
-        frames: Frame at the middle of each bin, shape (N,), ascending.
-        stride: Frames in a bin.
-        pictures: Pictures that were drawn of it, shape (N,).
-        bands: Median of each pass over the newest pictures [s], shape (N,) each, those of one group together, in the
-            order of their first runs.
-        median: Of the total [s], shape (N,).
-        worst: Largest total since the start [s], shape (N,).
-        worst_number: Number of the measured frame that had it, shape (N,).
-    """
-
-    frames: Float64
-    stride: int
-    pictures: npt.NDArray[np.int64]
+    frames: Float64  # Frame at the middle of each bin, shape (N,), ascending
+    stride: int  # Frames in a bin
+    pictures: npt.NDArray[np.int64]  # Pictures that were drawn of it, shape (N,)
+    # Median of each pass over the newest pictures [s], shape (N,) each, those of one group together, in the order of
+    # their first runs
     bands: dict[str, Float64]
-    median: Float64
-    worst: Float64
-    worst_number: npt.NDArray[np.int64]
+    median: Float64  # Of the total [s], shape (N,)
+    worst: Float64  # Largest total since the start [s], shape (N,)
+    worst_number: npt.NDArray[np.int64]  # Number of the measured frame that had it, shape (N,)
 
     def bin_at(self, frame: float) -> int | None:
         """Index of the bin that a fractional frame lies in; None where nothing is known."""

@@ -28,15 +28,10 @@ DISTRUSTED = (
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One run of known work.
+    """One run of known work."""
 
-    Attributes:
-        timer: Its time by the timer [s]; NaN or not positive where that says nothing.
-        clock: Its time by a clock around finished work [s].
-    """
-
-    timer: float
-    clock: float
+    timer: float  # Its time by the timer [s]; NaN or not positive where that says nothing
+    clock: float  # Its time by a clock around finished work [s]
 
     @property
     def ratio(self) -> float:
@@ -46,15 +41,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the timer said of one kind of work.
+    """What the timer said of one kind of work."""
 
-    Attributes:
-        name: Words for it: "a transform feedback".
-        ratio: Timer over clock, median of several rounds.
-    """
-
-    name: str
-    ratio: float
+    name: str  # Words for it: "a transform feedback"
+    ratio: float  # Timer over clock, median of several rounds
 
 
 def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> Trial:

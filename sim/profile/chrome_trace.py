@@ -54,18 +54,12 @@ def write_chrome_trace(path: Path, recording: Recording, watch: LoadWatch | None
 
 @dataclass
 class _Track:
-    """Lays the slices of one track out so that they nest; times are whole nanoseconds.
+    """Lays the slices of one track out so that they nest; times are whole nanoseconds."""
 
-    Attributes:
-        number: Of the track.
-        category: Of its slices.
-        free: Where the next outermost slice may begin.
-        open: Slices that the next one can be a part of: path, where the next part may begin, end.
-    """
-
-    number: int
-    category: str
-    free: int = 0
+    number: int  # Of the track
+    category: str  # Of its slices
+    free: int = 0  # Where the next outermost slice may begin
+    # Slices that the next one can be a part of: path, where the next part may begin, end
     open: list[tuple[str, int, int]] = field(default_factory=list)
 
     def place(self, path: str, begin: int, length: int) -> tuple[int, int]:

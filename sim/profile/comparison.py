@@ -28,25 +28,18 @@ _MEMORY_SHARE = 3
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Medians of two recordings and how sure their difference is.
+    """Medians of two recordings and how sure their difference is."""
 
-    Attributes:
-        median_a, median_b: Of the frames whose times are known [s]; NaN without any.
-        difference: Of the medians, B less A [s].
-        lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames.
-        frames_a, frames_b: Frames whose times are known.
-        block_a, block_b: Lengths of the blocks in frames; 1 where frames do not remember each other.
-    """
-
+    # median_a, median_b: Of the frames whose times are known [s]; NaN without any
     median_a: float
     median_b: float
-    difference: float
+    difference: float  # Of the medians, B less A [s]
+    # lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames
     lo: float
     hi: float
+    # frames_a, frames_b: Frames whose times are known
     frames_a: int
     frames_b: int
-    block_a: int
-    block_b: int
 
     @property
     def is_told(self) -> bool:
@@ -70,7 +63,7 @@ def compare(a: Float64, b: Float64) -> Comparison:
         drawn_a, drawn_b = (_drawn_medians(values, block, random) for values, block in zip(series, blocks, strict=True))
         tail = 50.0 * (1.0 - CONFIDENCE)
         lo, hi = (float(end) for end in np.percentile(drawn_b - drawn_a, (tail, 100.0 - tail)))
-    return Comparison(medians[0], medians[1], medians[1] - medians[0], lo, hi, *map(len, series), *blocks)
+    return Comparison(medians[0], medians[1], medians[1] - medians[0], lo, hi, *map(len, series))
 
 
 def verdict(found: Comparison, a: str = "A", b: str = "B") -> str:

@@ -16,19 +16,12 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
-    """Runs of neighbouring frames; empty buckets are left out.
+    """Runs of neighbouring frames; empty buckets are left out."""
 
-    Attributes:
-        starts: Index of the first frame of each, shape (N,), ascending.
-        begins: Time at which each bucket begins [s], shape (N,).
-        stop: Index after the last frame of the last one.
-        length: Of each in time [s].
-    """
-
-    starts: Int64
-    begins: Float64
-    stop: int
-    length: float
+    starts: Int64  # Index of the first frame of each, shape (N,), ascending
+    begins: Float64  # Time at which each bucket begins [s], shape (N,)
+    stop: int  # Index after the last frame of the last one
+    length: float  # Of each in time [s]
 
 
 def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
@@ -52,14 +45,6 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
     is_first = np.ones(len(numbers), dtype=bool)
     is_first[1:] = numbers[1:] != numbers[:-1]
     return Buckets(np.flatnonzero(is_first) + first, numbers[is_first] * length, int(stop), length)
-
-
-def low_and_high(values: Float64, into: Buckets) -> tuple[Float64, Float64]:
-    """Smallest and largest number of each bucket, shapes (N,); NaN where all of a bucket are."""
-    if not len(into.starts):
-        return np.empty(0), np.empty(0)
-    starts, inside = into.starts - into.starts[0], values[into.starts[0] : into.stop]
-    return np.fmin.reduceat(inside, starts), np.fmax.reduceat(inside, starts)
 
 
 def peaks(total: Float64, into: Buckets) -> Int64:

@@ -9,7 +9,7 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from sim.profile.sample import FrameSample, parent_of
+from sim.profile.sample import FrameSample
 
 SECONDS = 60.0
 FRAMES_MAX = 60 * 240
@@ -71,7 +71,6 @@ class History:
         self.version = 0
         self.paths: list[str] = []
         self._samples: deque[FrameSample] = deque(maxlen=FRAMES_MAX)
-        self._children: dict[str, list[str]] = {}
         self._columns: dict[tuple[str, Quantity], Column] = {}
         self._begins = Column(0, np.nan)
         self._intervals = Column(0, np.nan)
@@ -124,23 +123,9 @@ class History:
         """Times of a pass with all its parts [s], shape (F,): 0 where it did not run, NaN where its time was lost."""
         return self._columns[path, quantity].last(len(self))
 
-    def exclusive(self, path: str, quantity: Quantity) -> Float64:
-        """Times of a pass without its parts [s], shape (F,); those of all passes add up to those of the outermost."""
-        rest = self.inclusive(path, quantity).copy()
-        for child in self._children.get(path, ()):
-            rest -= self.inclusive(child, quantity)
-        return np.maximum(rest, 0.0)
-
-    def total(self, quantity: Quantity) -> Float64:
-        """Times of the outermost passes together [s], shape (F,)."""
-        outermost = (self.inclusive(path, quantity) for path in self.paths if not parent_of(path))
-        return np.asarray(np.sum([np.zeros(len(self)), *outermost], axis=0))
-
     def _add(self, path: str) -> None:
         """Takes a pass that was not there before; in older frames it took no time."""
         self.paths.append(path)
-        if parent_of(path):
-            self._children.setdefault(parent_of(path), []).append(path)
         filled = min(self._begins.end, len(self))
         for quantity in Quantity:
             column = Column(filled, 0.0)

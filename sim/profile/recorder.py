@@ -1,17 +1,25 @@
 """Recorder: runs of passes become frames, and frames become samples once their times are known.
 
-It knows no OpenGL: what it measures with is handed over.
+It knows no OpenGL: the stamps that it measures with are handed over.
 """
 
 import math
 import statistics
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from sim.profile.pending import PendingFrame
 from sim.profile.run import Run, place
-from sim.profile.sample import FrameSample, Moment, TimeSource
-from sim.profile.stamps import Stamps
+from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
+
+Span = tuple[float, float]
+LOST: Span = (math.nan, math.nan)
+SLACK = 1e-3
+"""A span may be this much longer [s] than the time that passed, since two clocks are compared."""
+
+LEAN = 2e-6
+"""A part may begin before or end after its whole by this much [s], since stamps are as coarse as a microsecond."""
 
 DEPTH = 5
 """Pictures after which times that are not known yet are given up."""
@@ -32,6 +40,136 @@ RUNS_MAX = 4096
 """Passes between two pictures; more pile up while nothing is drawn, and then are no frame."""
 
 COSTS_KEPT = 61
+
+
+class Stamps(Protocol):
+    """What a recorder measures with; a stamp is an opaque value.
+
+    Attributes:
+        source: What the times are.
+    """
+
+    source: TimeSource
+
+    def stamp(self) -> Any:
+        """Puts a stamp behind all work that was handed out."""
+
+    def time_of(self, stamp: Any) -> float | None:
+        """When the work before a stamp was done, by the clock of the stamps [s]; None while that is not known."""
+
+    def give_back(self, stamp: Any) -> None:
+        """Says that a stamp is not needed any more."""
+
+    def offset(self) -> tuple[float, float]:
+        """By how much the clock of the stamps is ahead of the processor's, and how far off that may be [s]."""
+
+    def release(self) -> None:
+        """Deletes what stamps are made of."""
+
+
+class ClockStamps:
+    """Times of finished work: waits for all that was handed out, then reads the processor's clock.
+
+    Args:
+        finish: Returns when all work is done.
+        clock: Monotonic time [s].
+    """
+
+    source = TimeSource.CLOCK
+
+    def __init__(self, finish: Callable[[], object], clock: Callable[[], float]) -> None:
+        self._finish, self._clock = finish, clock
+
+    def stamp(self) -> float:
+        """The time, once all work is done [s]."""
+        self._finish()
+        return self._clock()
+
+    def time_of(self, stamp: float) -> float | None:
+        """The stamp itself [s]."""
+        return stamp
+
+    def give_back(self, stamp: float) -> None:
+        """Nothing to do."""
+
+    def offset(self) -> tuple[float, float]:
+        """Nothing: it is the same clock."""
+        return 0.0, 0.0
+
+    def release(self) -> None:
+        """Nothing to delete."""
+
+
+@dataclass(slots=True)
+class PendingFrame:
+    """A frame between its picture and its times."""
+
+    # number, begin, interval, moment: As in `FrameSample`
+    number: int
+    begin: float
+    interval: float
+    moment: Moment
+    runs: list[Run]  # Every run, a pass before its parts
+    offset: float  # Clock of the stamps minus the processor's [s]
+    age: int = 0  # Pictures that were finished since
+    is_disjoint: bool = False  # Whether the clock of the stamps jumped meanwhile, so that no span means anything
+    lost: int = 0  # GPU times that were lost, known once it is settled
+    _spans: dict[int, Span] = field(default_factory=dict)
+
+    def read(self, stamps: Stamps, now: float) -> bool:
+        """Takes the times of all stamps if they are known; asks for the last ones first and never waits."""
+        times: dict[int, Span] = {}
+        for run in reversed(self.runs):
+            if run.is_host:
+                continue
+            last = stamps.time_of(run.last)
+            first = stamps.time_of(run.first) if last is not None else None
+            if first is None or last is None:
+                return False
+            times[id(run)] = (first, last)
+        self._spans = times
+        for run in self.runs:
+            if not run.is_host and not self._is_sound(run, now):
+                self._lose(run)
+        return True
+
+    def give_up(self) -> None:
+        """The times came too late: all are lost."""
+        for run in self.runs:
+            if not run.is_host:
+                self._lose(run)
+
+    def give_back(self, stamps: Stamps) -> None:
+        """Gives the stamps back."""
+        for run in self.runs:
+            if not run.is_host:
+                stamps.give_back(run.first)
+                stamps.give_back(run.last)
+
+    def sample(self, stamps: Stamps) -> FrameSample:
+        """The finished frame."""
+        slices: list[Slice] = []
+        for run in self.runs:
+            first, last = (run.begin + self.offset,) * 2 if run.is_host else self._spans[id(run)]
+            begin, shown = run.begin - self.begin, first - self.offset - self.begin
+            if run.group:
+                slices.append(Slice(run.group, begin, run.cpu, shown, last - first))
+            slices.append(Slice(run.path, begin, run.cpu, shown, last - first))
+        return FrameSample(
+            self.number, self.begin, self.interval, self.moment, tuple(slices), stamps.source, latency=self.age
+        )
+
+    def _is_sound(self, run: Run, now: float) -> bool:
+        """Whether a span is one: neither zero nor negative nor longer than time itself, and inside its whole."""
+        first, last = self._spans[id(run)]
+        if self.is_disjoint or not 0.0 < last - first <= now - run.begin + SLACK:
+            return False
+        whole = self._spans.get(id(run.parent), LOST)
+        return not (first < whole[0] - LEAN or last > whole[1] + LEAN)
+
+    def _lose(self, run: Run) -> None:
+        self._spans[id(run)] = LOST
+        self.lost += 1
 
 
 class Recorder:

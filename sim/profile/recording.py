@@ -12,19 +12,13 @@ ENDLESS = float("inf")
 
 @dataclass(frozen=True)
 class Recording:
-    """Frames that follow each other, and how they were measured.
+    """Frames that follow each other, and how they were measured."""
 
-    Attributes:
-        name: What the user calls it.
-        samples: The frames, oldest first; at most `FRAMES_MAX`.
-        status: How they were measured, at their end; `dropped` and `warmup_discarded` count those of the recording.
-        origin: File it was imported from, or "".
-    """
-
-    name: str
-    samples: tuple[FrameSample, ...]
+    name: str  # What the user calls it
+    samples: tuple[FrameSample, ...]  # The frames, oldest first; at most `FRAMES_MAX`
+    # How they were measured, at their end; `dropped` and `warmup_discarded` count those of the recording
     status: TimerStatus = field(default_factory=TimerStatus)
-    origin: str = ""
+    origin: str = ""  # File it was imported from, or ""
 
     def __post_init__(self) -> None:
         if len(self.samples) > FRAMES_MAX:

@@ -20,61 +20,37 @@ class TimeSource(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One run of a pass; a pass may run several times in a frame.
+    """One run of a pass; a pass may run several times in a frame."""
 
-    Attributes:
-        path: The passes it is a part of and itself, joined by `SEPARATOR`.
-        begin: When the processor began to hand it out, since the begin of the frame [s].
-        cpu: Time until it was handed out: Python and driver [s]; with `TimeSource.CLOCK` without the waiting.
-        gpu_begin: When its work began, since the begin of the frame [s]; NaN where that was lost.
-        gpu: Time that its work took [s]; NaN where that was lost.
-    """
-
-    path: str
-    begin: float
-    cpu: float
-    gpu_begin: float = math.nan
-    gpu: float = math.nan
+    path: str  # The passes it is a part of and itself, joined by `SEPARATOR`
+    begin: float  # When the processor began to hand it out, since the begin of the frame [s]
+    cpu: float  # Time until it was handed out: Python and driver [s]; with `TimeSource.CLOCK` without the waiting
+    gpu_begin: float = math.nan  # When its work began, since the begin of the frame [s]; NaN where that was lost
+    gpu: float = math.nan  # Time that its work took [s]; NaN where that was lost
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Where a scene stood in a frame.
+    """Where a scene stood in a frame."""
 
-    Attributes:
-        step: Simulation steps since the start.
-        time: Scene clock [s].
-        clip: Name of the clip of the active model, "" without one.
-        clip_frame: Its fractional frame; NaN without one.
-    """
-
-    step: int = 0
-    time: float = 0.0
-    clip: str = ""
-    clip_frame: float = math.nan
+    step: int = 0  # Simulation steps since the start
+    time: float = 0.0  # Scene clock [s]
+    clip: str = ""  # Name of the clip of the active model, "" without one
+    clip_frame: float = math.nan  # Its fractional frame; NaN without one
 
 
 @dataclass(frozen=True, slots=True)
 class FrameSample:
-    """Times of one frame.
+    """Times of one frame."""
 
-    Attributes:
-        number: Running number of the measured frames, from 0.
-        begin: Monotonic time of its begin [s].
-        interval: Time since the begin of the frame before [s]; NaN where there was none, or nothing was drawn between.
-        moment: Where the scene stood.
-        slices: Every run of every pass, a pass before its parts, in the order of their begins.
-        source: Where the GPU times come from.
-        latency: Pictures that were drawn before the times were known.
-    """
-
-    number: int
-    begin: float
+    number: int  # Running number of the measured frames, from 0
+    begin: float  # Monotonic time of its begin [s]
+    # Time since the begin of the frame before [s]; NaN where there was none, or nothing was drawn between
     interval: float
-    moment: Moment
-    slices: tuple[Slice, ...]
-    source: TimeSource
-    latency: int = 0
+    moment: Moment  # Where the scene stood
+    slices: tuple[Slice, ...]  # Every run of every pass, a pass before its parts, in the order of their begins
+    source: TimeSource  # Where the GPU times come from
+    latency: int = 0  # Pictures that were drawn before the times were known
 
     @property
     def is_whole(self) -> bool:

@@ -10,6 +10,7 @@ from pyglm import glm
 
 from sim.assets.model import Bounds
 from sim.kinds.light.settings import LightSettings
+from sim.maths.srgb import light_of
 from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
 from sim.scene.camera import Camera, view_from_world
@@ -192,8 +193,8 @@ class Frame:
             "light_colour": colours,
             "sky": (*_scaled(_SKY, view.ambient), 1.0 / SHADOW_SIZE),
             "ground": (*_scaled(_GROUND, view.ambient), 0.0),
-            "background_top": (*_linear(view.background_top), 1.0),
-            "background_bottom": (*_linear(view.background_bottom), 1.0),
+            "background_top": (*light_of(view.background_top), 1.0),
+            "background_bottom": (*light_of(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
             "subject": (*self.subject.centre, self.subject.radius),
         }
@@ -207,7 +208,7 @@ def _packed_lights(lights: tuple[Light, ...]) -> tuple[tuple[Vec4, ...], tuple[V
     """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
     dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
     positions = [(*light.position, light.settings.reach) for light in lights]
-    colours = [_scaled(_linear(light.settings.colour), light.settings.intensity) for light in lights]
+    colours = [_scaled(light_of(light.settings.colour), light.settings.intensity) for light in lights]
     casts = [float(light.settings.shadow and index == 0) for index, light in enumerate(lights)]
     lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
     return (*positions, *dark), (*lit, *dark)
@@ -216,10 +217,3 @@ def _packed_lights(lights: tuple[Light, ...]) -> tuple[tuple[Vec4, ...], tuple[V
 def _scaled(colour: Vec3, factor: float) -> Vec3:
     red, green, blue = colour
     return red * factor, green * factor, blue * factor
-
-
-@functools.lru_cache(maxsize=64)
-def _linear(colour: Vec3) -> Vec3:
-    """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
-    red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
-    return red, green, blue

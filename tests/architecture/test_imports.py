@@ -50,7 +50,7 @@ def _is_pure(module: str) -> bool:
 def _allowed_libraries(module: str) -> set[str]:
     """Third-party packages a module may import."""
     if _inside(module, ("sim.gl",)):
-        return PURE_LIBRARIES | OPENGL | {"PIL"}  # textures take images
+        return PURE_LIBRARIES | OPENGL
     if _inside(module, ("sim.assets", "sim.export")):
         return PURE_LIBRARIES | ASSET_LIBRARIES
     if _inside(module, ("sim",)):

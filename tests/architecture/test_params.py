@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 import sim
+from sim.kinds import KINDS
 from sim.scene.params import Effect, Param, ParamError, Role, Scale, check, params_of, range_text, value_text
 from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import NODE_KINDS, Node
+from sim.scene.scene import Node
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 

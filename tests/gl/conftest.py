@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from sim.gl.context import Context
-from sim.gl.debug import DebugLog, pending_errors
+from sim.gl.debug import DebugLog
 from sim.gl.errors import GLError
 from sim.gl.library import ShaderLibrary
+from tests.gl.gl_errors import pending_errors
 
 
 @pytest.fixture

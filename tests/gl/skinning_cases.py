@@ -3,12 +3,12 @@
 import numpy as np
 
 from sim.assets.model import Bounds, LocalPose, Mesh, Skin
+from sim.figures import reference
 from sim.figures.settings import SkinningMethod
 from sim.figures.skinning import SkinnedMesh
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
-from sim.reference import skinning as reference
 
 POSITION_TOLERANCE = 1e-5
 """Largest error of a position, as a part of the extent of the mesh."""

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.bench.particle_pictures import BenchPicture
 from sim.bench.particles import (
     LIFE,
     BenchEmitter,
+    BenchPicture,
     CaptureEmitter,
     floor,
     fountain_settings,

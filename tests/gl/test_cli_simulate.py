@@ -14,22 +14,23 @@ from app.cli.main import main
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
 from sim.export.npz import Frames
+from sim.figures.reference import skin
 from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.kinds.collider.place import placements, solids_over
+from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.transform import node_matrix
-from sim.reference import cloth as reference
-from sim.reference.skinning import skin
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
+from sim.solids.scene_solids import solids_over
 from sim.solids.state import SolidShape
+from tests.oracles import cloth as reference
 
 FALLING = resources.path("projects") / "cloth-on-ellipsoid.sinew"
 CAPE = resources.path("projects") / "cape.sinew"

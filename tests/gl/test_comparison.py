@@ -8,14 +8,14 @@ import pytest
 
 from sim.assets.model import Mesh, Skin
 from sim.figures.comparison import INTERVAL, MethodComparison
+from sim.figures.reference import enclosed_volume, method_difference
+from sim.figures.reference import skin as reference_skin
 from sim.figures.settings import SkinningMethod
 from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
 from sim.maths.transform import compose
-from sim.reference.skinning import enclosed_volume, method_difference
-from sim.reference.skinning import skin as reference_skin
 from tests.gl.skinning_cases import cloud, pose_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS

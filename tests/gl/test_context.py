@@ -9,9 +9,10 @@ import pytest
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
-from sim.gl.debug import DebugLog, check, pending_errors
+from sim.gl.debug import DebugLog
 from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
+from tests.gl.gl_errors import pending_errors
 
 
 def test_headless_context_is_core_and_has_a_framebuffer(context: Context) -> None:
@@ -102,15 +103,10 @@ def test_releasing_the_context_releases_everything_and_objects_may_follow(contex
     assert context.live == []
 
 
-def test_check_raises_what_opengl_reported(context: Context) -> None:
-    check("a clean state")
+def test_the_log_collects_what_opengl_reports(context: Context) -> None:
     log = DebugLog(context)
     GL.glEnable(0x1234)
-    with pytest.raises(GLError, match=r"invalid enum .* the faulty call"):
-        check("the faulty call")
-    assert pending_errors() == []
+    assert pending_errors() == ["invalid enum"]
     if log.available:
-        with pytest.raises(GLError, match="GL_INVALID_ENUM"):
-            log.raise_errors()
-    log.raise_errors()
+        assert any("GL_INVALID_ENUM" in text for text in log.errors)
     log.release()

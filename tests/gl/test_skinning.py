@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Skin
+from sim.figures import skinning as system
 from sim.figures.settings import SkinningMethod
 from sim.figures.skinning import SkinnedMesh
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.palette import lbs_rows
 from sim.jobs.pose import Pose
-from sim.kinds.model import skinning as system
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin

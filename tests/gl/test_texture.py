@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.formats import FORMATS, pixel_format
-from sim.gl.texture import BufferTexture, Texture2D
+from sim.gl.texture import FORMATS, BufferTexture, Texture2D, pixel_format
 
 
 @pytest.mark.parametrize("name", [name for name, pixels in FORMATS.items() if not pixels.is_depth])
@@ -37,22 +35,6 @@ def test_mipmaps_average_and_reach_one_texel(context: Context) -> None:
     np.testing.assert_allclose(texture.read(1)[:, :2], 200)
     assert texture.read(3).shape == (1, 1, 4)
     np.testing.assert_allclose(texture.read(3), 100, atol=1)
-
-
-def test_image_rows_start_at_the_top_unless_flipped(context: Context) -> None:
-    image = Image.new("RGB", (1, 2))
-    image.putpixel((0, 0), (255, 0, 0))
-    image.putpixel((0, 1), (0, 0, 255))
-    upright, flipped = Texture2D.from_image(context, image), Texture2D.from_image(context, image, flip_rows=True)
-    np.testing.assert_array_equal(upright.read()[0, 0], [255, 0, 0, 255])
-    np.testing.assert_array_equal(flipped.read()[0, 0], [0, 0, 255, 255])
-    assert upright.pixels == "srgb8_alpha8"
-
-
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"])
-def test_images_of_any_mode_become_rgba(context: Context, mode: str) -> None:
-    texture = Texture2D.from_image(context, Image.new(mode, (3, 2)), srgb=False)
-    assert texture.read().shape == (2, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
 from sim.engine import Engine
-from sim.gl import query, timer_trials
+from sim.gl import timer, timer_trials
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
-from sim.gl.debug import pending_errors
 from sim.gl.library import ShaderLibrary
 from sim.gl.timer import Timers
 from sim.kinds.cloth.cloth import NO_INPUTS
@@ -24,6 +23,7 @@ from sim.profile.run import NO_RUN
 from sim.profile.sample import FrameSample, Moment, TimeSource
 from sim.profile.status import Calibration, Vsync
 from sim.scene.scene import Node, Scene
+from tests.gl.gl_errors import pending_errors
 
 QUERY_CALLS = (
     "glGenQueries", "glDeleteQueries", "glQueryCounter", "glBeginQuery", "glEndQuery", "glGetInteger64v", "glFinish",
@@ -46,7 +46,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in QUERY_CALLS:
         monkeypatch.setattr(GL, name, counted(name, getattr(GL, name)))
     for name in RAW_CALLS:
-        monkeypatch.setattr(query, name, counted(name, getattr(query, name)))
+        monkeypatch.setattr(timer, name, counted(name, getattr(timer, name)))
     return made
 
 

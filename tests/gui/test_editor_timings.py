@@ -8,11 +8,12 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from sim.figures.settings import SkinningMethod
-from sim.profile.csv_columns import COLUMNS
+from sim.profile.csv_file import COLUMNS
 from sim.profile.history import Quantity
 from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import Clock
 from widgets.inspector.form_items import SettingItem, items_of
+from widgets.timings.frames import Frames
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_measuring_fills_history_status_and_strip(editor, play):
     play(12)
     history = timings.history
     assert {"draw", "draw/skinning"} <= set(history.paths)
-    assert np.nanmin(history.total(Quantity.GPU)) > 0.0
+    assert np.nanmin(Frames(history).total(Quantity.GPU)) > 0.0
     assert history[0].moment.clip == "twist"
     assert timings.view.status.enabled
     assert timings.view.status.renderer

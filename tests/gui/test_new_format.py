@@ -16,7 +16,7 @@ from sim.export.formats import SURFACE_WRITERS, Writer
 from sim.export.surface import surface_of
 from sim.scene.params import param
 from tests.gui.test_editor_files import dragged, drop
-from widgets.inspector.path_editor import PathEditor
+from widgets.inspector.dialog_editors import PathEditor
 
 TEXT = "SOUP\n0 0 0\n2 0 0\n0 1 0\n"
 

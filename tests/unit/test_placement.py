@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.assets.skeleton import build_skeleton
 from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.figures.settings import FlipV, ModelSettings, UpAxis
 from sim.scene.scene import Node

@@ -15,10 +15,10 @@ from resources.samples import arm_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.figures.reference import skin
 from sim.figures.settings import Interpolation, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
-from sim.reference.skinning import skin
 
 Float64 = npt.NDArray[np.float64]
 

@@ -35,15 +35,10 @@ class Editor(QWidget):
 
 
 class Binding(QObject):
-    """Sends the edits of one editor to one value of the scene.
+    """Sends the edits of one editor to one value of the scene."""
 
-    Signals:
-        refused: The scene refused a value; the text says why.
-        settled: A gesture or a single edit is over, so the editor may show the scene again.
-    """
-
-    refused = Signal(str)
-    settled = Signal()
+    refused = Signal(str)  # The scene refused a value; the text says why
+    settled = Signal()  # A gesture or a single edit is over, so the editor may show the scene again
 
     def __init__(self, target: EditTarget, ref: ParamRef, editor: Editor) -> None:
         super().__init__(editor)

@@ -3,21 +3,103 @@
 import enum
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QPalette, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
+from sim.figures.settings import FlipV, Interpolation, SkinningMethod, UpAxis
+from sim.kinds.emitter.emission import EmissionAim, EmissionMode
 from sim.scene.params import Param, Role
-from widgets.check_box import CheckBox
-from widgets.inspector.colour_editor import ColourEditor
+from sim.scene.playback import LoopMode
+from sim.scene.view import Comparison, DisplayMode
+from widgets.icons import draw_glyph, glyph
+from widgets.inspector.dialog_editors import ColourEditor, PathEditor
 from widgets.inspector.editor import Editor
 from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
-from widgets.inspector.path_editor import PathEditor
 from widgets.inspector.stops_editor import CurveEditor, GradientEditor
-from widgets.inspector.texts import choice_text
+from widgets.parts import packed
+from widgets.theme import SPACE
 
+_RADIUS = 3.0
+_TEXTS: dict[enum.Enum, str] = {
+    UpAxis.AUTO: "Automatic",
+    UpAxis.Y: "Y",
+    UpAxis.Z: "Z",
+    FlipV.AUTO: "Automatic",
+    FlipV.ON: "Flipped",
+    FlipV.OFF: "As stored",
+    SkinningMethod.LBS: "Linear blend",
+    SkinningMethod.DQS: "Dual quaternion",
+    SkinningMethod.DQS_SCALE: "Dual quaternion + scale",
+    Interpolation.NEAREST: "Nearest key",
+    Interpolation.LINEAR: "Linear",
+    LoopMode.LOOP: "Loop",
+    LoopMode.ONCE: "Once",
+    LoopMode.PING_PONG: "Ping-pong",
+    DisplayMode.SHADED: "Shaded",
+    DisplayMode.SHADED_WIRE: "Shaded + wireframe",
+    DisplayMode.WIREFRAME: "Wireframe",
+    DisplayMode.NORMALS: "Normals",
+    DisplayMode.WEIGHTS: "Weights",
+    Comparison.OFF: "Off",
+    Comparison.SPLIT: "Split view",
+    Comparison.DIFFERENCE: "Difference",
+    EmissionMode.RATE: "Steady stream",
+    EmissionMode.BURST: "Bursts only",
+    EmissionAim.AXIS: "Along the axis",
+}
 MakeChoices = Callable[[], Choices]
+
+
+class CheckBox(QCheckBox):
+    """Box without a text: a ring when off, filled with the accent and a tick when on."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tick = glyph("tick")
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def sizeHint(self) -> QSize:
+        """A square as high as a line of text."""
+        side = self.fontMetrics().height() + SPACE
+        return QSize(side, side)
+
+    def hitButton(self, pos: object) -> bool:  # noqa: ARG002
+        """The whole widget is the button."""
+        return True
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Ring or filled square, with a focus ring in the accent."""
+        palette = self.palette()
+        enabled = QPalette.ColorGroup.Active if self.isEnabled() else QPalette.ColorGroup.Disabled
+        side = self.fontMetrics().height()
+        box = QRect(0, (self.height() - side) // 2, side, side)
+        accent = palette.color(enabled, QPalette.ColorRole.Highlight)
+        ring = palette.color(enabled, QPalette.ColorRole.PlaceholderText)
+        marked = self.isChecked() or self.hasFocus() or self.underMouse()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(accent if marked and self.isEnabled() else ring, 1.2))
+            painter.setBrush(accent if self.isChecked() else palette.color(enabled, QPalette.ColorRole.Base))
+            painter.drawRoundedRect(QRectF(box).adjusted(1.0, 1.0, -1.0, -1.0), _RADIUS, _RADIUS)
+            if self.isChecked():
+                tick = palette.color(enabled, QPalette.ColorRole.HighlightedText)
+                draw_glyph(painter, box.adjusted(1, 1, -1, -1), self._tick, tick)
+
+
+def choice_text(member: enum.Enum) -> str:
+    """Text of a member, as a combo box shows it."""
+    return _TEXTS.get(member) or str(member.value).replace("-", " ").replace("_", " ").capitalize()
 
 
 def editor_for(record: Param, choices: MakeChoices) -> Editor:
@@ -54,13 +136,9 @@ def editor_for(record: Param, choices: MakeChoices) -> Editor:
 
 
 class QuietComboBox(QComboBox):
-    """Combo box that leaves the wheel to the panel unless it has focus.
+    """Combo box that leaves the wheel to the panel unless it has focus."""
 
-    Signals:
-        opening: Its list is about to open.
-    """
-
-    opening = Signal()
+    opening = Signal()  # Its list is about to open
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,7 +280,5 @@ class NameEditor(Editor):
 
 
 def _fill(editor: Editor, child: QWidget) -> None:
-    layout = QHBoxLayout(editor)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(child)
+    packed(QHBoxLayout(editor), child)
     editor.setFocusProxy(child)

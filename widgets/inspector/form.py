@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QWidget
 from sim.scene.params import Param, Role, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WidgetItem
-from widgets.inspector.wide_item import WideSettingItem
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
 
 WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
 """Pictures, which want the whole width."""

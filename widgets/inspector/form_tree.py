@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from sim.scene.params import value_text
-from widgets.inspector.form import NoteParameter, SectionParameter, SettingParameter
+from widgets.inspector.form import SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, icon
@@ -35,13 +35,9 @@ _LABEL_MAX = 200
 
 
 class FormTree(ParameterTree):  # type: ignore[misc]
-    """Sections of rows; remembers which sections are folded.
+    """Sections of rows; remembers which sections are folded."""
 
-    Signals:
-        json_path_requested: The user wants the address of a value, a `SettingParameter`.
-    """
-
-    json_path_requested = Signal(object)
+    json_path_requested = Signal(object)  # The user wants the address of a value, a `SettingParameter`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showHeader=False)
@@ -208,11 +204,6 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         _add_copy(menu, "Copy value", value_text(parameter.value()))
         menu.addAction("Copy as JSON path").triggered.connect(lambda: self.json_path_requested.emit(parameter))
         return menu
-
-
-def note_section(title: str, text: str, mark: str = "") -> SectionParameter:
-    """A section that consists of one note."""
-    return SectionParameter(title, [NoteParameter("note", text, mark)])
 
 
 def _add_copy(menu: QMenu, text: str, copied: str) -> None:

@@ -16,15 +16,10 @@ SectionNames = Callable[[str], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Names that can be chosen now.
+    """Names that can be chosen now."""
 
-    Attributes:
-        empty: What the empty name means.
-        items: Value and shown text of every name.
-    """
-
-    empty: str
-    items: tuple[tuple[str, str], ...] = ()
+    empty: str  # What the empty name means
+    items: tuple[tuple[str, str], ...] = ()  # Value and shown text of every name
 
 
 class NameChoices:

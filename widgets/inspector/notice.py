@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE, colours
 
 _ICON_SIDE = 18
@@ -26,16 +27,10 @@ class Notice(QWidget):
         self.label.setWordWrap(True)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(SPACE)
+        self._buttons = packed(QHBoxLayout(), spacing=SPACE)
         self._buttons.addStretch(1)
-        texts = QVBoxLayout()
-        texts.setSpacing(SPACE)
-        texts.addWidget(self.label)
-        texts.addLayout(self._buttons)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACE_WIDE)
+        texts = packed(QVBoxLayout(), self.label, self._buttons, spacing=SPACE)
+        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE)
         layout.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(texts, 1)
         self.hide()

@@ -1,25 +1,21 @@
 """Says that the inspector shows what was in force at an earlier moment, and leads back."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QMargins, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
+from widgets.parts import packed
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
 
 
 class PastBanner(QFrame):
-    """A framed text with two buttons below it; hidden until the past is shown.
+    """A framed text with two buttons below it; hidden until the past is shown."""
 
-    Signals:
-        back_requested: The user wants to see the present again.
-        restore_requested: The user wants the values that are shown to be in force again.
-    """
-
-    back_requested = Signal()
-    restore_requested = Signal()
+    back_requested = Signal()  # The user wants to see the present again
+    restore_requested = Signal()  # The user wants the values that are shown to be in force again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,18 +32,11 @@ class PastBanner(QFrame):
         self.restore_button = QPushButton("Restore these values", self)
         self.back_button.clicked.connect(self.back_requested)
         self.restore_button.clicked.connect(self.restore_requested)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(SPACE)
-        buttons.addWidget(self.back_button)
-        buttons.addWidget(self.restore_button)
+        buttons = packed(QHBoxLayout(), self.back_button, self.restore_button, spacing=SPACE)
         buttons.addStretch(1)
-        texts = QVBoxLayout()
-        texts.setSpacing(SPACE)
-        texts.addWidget(self.label)
-        texts.addLayout(buttons)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
-        layout.setSpacing(SPACE_WIDE)
+        texts = packed(QVBoxLayout(), self.label, buttons, spacing=SPACE)
+        margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
+        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE, margins=margins)
         layout.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(texts, 1)
         self.hide()

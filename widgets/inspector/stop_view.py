@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.inspector.stops import Stops
-from widgets.number_drag import gain
+from widgets.number_value import gain
 
 _ARROWS = {
     Qt.Key.Key_Left: (-1.0, 0.0),
@@ -36,34 +36,21 @@ class StopView(pg.GraphicsView):  # type: ignore[misc]
 
     The mouse is taken here and not by pyqtgraph's scene, which drops moves that follow each other fast, begins a
     drag only after some way, and knows no Escape.
-
-    Signals:
-        chosen: Index of a stop that was pressed.
-        held: A drag of the chosen stop begins.
-        moved: Share and value that the chosen stop is dragged to; the value is None where there is none.
-        released: The drag is over.
-        given_up: The drag was ended by Escape.
-        added: Share and value of a stop that is wanted; the value is None where there is none.
-        inserted: A stop is wanted beside the chosen one.
-        removed: The chosen stop shall go.
-        opened: The values of the chosen stop shall be edited.
-        nudged: Steps to the right and up for the chosen stop.
-        stepped: Another stop shall be chosen, by this many to the right.
-        menu_wanted: Global place where the menu of the chosen stop shall open.
     """
 
-    chosen = Signal(int)
-    held = Signal()
+    chosen = Signal(int)  # Index of a stop that was pressed
+    held = Signal()  # A drag of the chosen stop begins
+    # Share and value that the chosen stop is dragged to; the value is None where there is none
     moved = Signal(float, object)
-    released = Signal()
-    given_up = Signal()
-    added = Signal(float, object)
-    inserted = Signal()
-    removed = Signal()
-    opened = Signal()
-    nudged = Signal(float, float)
-    stepped = Signal(int)
-    menu_wanted = Signal(QPoint)
+    released = Signal()  # The drag is over
+    given_up = Signal()  # The drag was ended by Escape
+    added = Signal(float, object)  # Share and value of a stop that is wanted; the value is None where there is none
+    inserted = Signal()  # A stop is wanted beside the chosen one
+    removed = Signal()  # The chosen stop shall go
+    opened = Signal()  # The values of the chosen stop shall be edited
+    nudged = Signal(float, float)  # Steps to the right and up for the chosen stop
+    stepped = Signal(int)  # Another stop shall be chosen, by this many to the right
+    menu_wanted = Signal(QPoint)  # Global place where the menu of the chosen stop shall open
 
     drag_cursor = Qt.CursorShape.SizeHorCursor
 

@@ -9,13 +9,14 @@ from sim.kinds.emitter.settings import STOP_MAX
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import Param
 from sim.scene.vectors import Colour
-from widgets.inspector.colour_editor import ColourEditor
 from widgets.inspector.curve_plot import CurvePlot
+from widgets.inspector.dialog_editors import ColourEditor
 from widgets.inspector.editor import Editor
 from widgets.inspector.gradient_strip import GradientStrip
 from widgets.inspector.stop_view import StopView
 from widgets.inspector.stops import Stops, gap_beside, inserted, moved, removed, with_share, with_values
 from widgets.number_field import NumberField
+from widgets.parts import packed, tool_button
 from widgets.theme import SPACE, icon
 
 _NUDGE = 0.01
@@ -157,19 +158,12 @@ class StopsEditor(Editor):
         self.edit_started.emit()
 
     def _arrange(self, value_part: QWidget) -> None:
-        fields = QHBoxLayout()
-        fields.setSpacing(SPACE)
-        fields.addWidget(QLabel("At", self))
-        fields.addWidget(self.share, 1)
+        fields = packed(QHBoxLayout(), QLabel("At", self), (self.share, 1), spacing=SPACE)
         fields.addSpacing(SPACE)
         fields.addWidget(value_part, 1)
         fields.addWidget(self.add_button)
         fields.addWidget(self.remove_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(SPACE)
-        layout.addWidget(self.view)
-        layout.addLayout(fields)
+        packed(QVBoxLayout(self), self.view, fields, spacing=SPACE)
 
 
 class GradientEditor(StopsEditor):
@@ -253,9 +247,6 @@ class CurveEditor(StopsEditor):
 
 
 def _tool(parent: QWidget, icon_name: str, tip: str) -> QToolButton:
-    button = QToolButton(parent)
-    button.setIcon(icon(icon_name))
-    button.setAutoRaise(True)
-    button.setToolTip(tip)
+    button = tool_button(icon_name, tip=tip, parent=parent)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

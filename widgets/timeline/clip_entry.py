@@ -13,19 +13,12 @@ _POSE_FRAME_STEP = 1.0 / 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipEntry:
-    """One clip of the chooser.
+    """One clip of the chooser."""
 
-    Attributes:
-        name: Unique name within the model.
-        frame_count: Number of frames; frame k is key k.
-        duration: Playable length [s]; 0 for a single pose.
-        key_times: Times of the keys [s], ascending; drawn as ticks.
-    """
-
-    name: str
-    frame_count: int
-    duration: float
-    key_times: Sequence[float] | npt.NDArray[np.float64] = ()
+    name: str  # Unique name within the model
+    frame_count: int  # Number of frames; frame k is key k
+    duration: float  # Playable length [s]; 0 for a single pose
+    key_times: Sequence[float] | npt.NDArray[np.float64] = ()  # Times of the keys [s], ascending; drawn as ticks
 
     @property
     def frame_step(self) -> float:

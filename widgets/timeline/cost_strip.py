@@ -1,22 +1,156 @@
 """The strip under the ruler: what each frame of the animation costs, over the loops that were measured."""
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QImage, QPainter, QPalette
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalette, QPen, QPolygonF
 
 from sim.profile.by_frame import FrameCosts
+from sim.profile.history import Float64
 from sim.profile.sample import TimeSource
-from widgets.timeline.ruler_look import label_height, small_font
+from widgets.number_field import mixed
+from widgets.timeline.ruler_paint import label_height, small_font
 from widgets.timeline.ruler_scale import RulerScale
-from widgets.timeline.strip_picture import StripLook, strip_image
 from widgets.timeline.timeline import Timeline
-from widgets.timings.scale import TARGETS
+from widgets.timings.colours import pass_colour
 from widgets.timings.texts import milliseconds
+from widgets.timings.window import TARGETS, round_top
 
+NOTHING = -1
+TARGET = TARGETS[0][0]
+"""Time of a frame that is aimed at [s]."""
+
+_WORST_SHARE = 3.0
+"""Worst frames beyond this many times the costliest median are cut off, so that the stack stays readable."""
+
+_TARGET_SHARE = 0.4
+_PADDING = 3.0
+Int64 = npt.NDArray[np.int64]
 HEIGHT_MIN = 34.0
 _LISTED = 6
 """Passes in the tooltip."""
+
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
 _EMPTY_TEXT = "What each frame costs appears here while the clip plays."
+
+
+@dataclass(frozen=True, slots=True)
+class StripLook:
+    """Everything the strip is painted from."""
+
+    costs: FrameCosts  # What the frames cost
+    frame_step: float  # Time between two frames [s]
+    scale: RulerScale  # Which time lies where
+    size: tuple[float, float]  # Width and height [px]
+    ratio: float  # Device pixels per logical pixel
+    palette: QPalette  # Colours of the widget
+    font: QFont  # Font of the labels
+    source: str  # Where the times come from, in short
+
+    @property
+    def top(self) -> float:
+        """Time at the upper edge [s]."""
+        return scale_top(self.costs)
+
+
+def scale_top(costs: FrameCosts) -> float:
+    """A round time above the costliest medians and most of the worst frames [s]; shows the target where it is near."""
+    if not len(costs.frames):
+        return round_top(TARGET)
+    # A single picture, such as the very first, says little while others have several.
+    several = costs.median[costs.pictures > 1]
+    median = float((several if len(several) else costs.median).max())
+    peak = min(float(costs.worst.max()), _WORST_SHARE * median) if median > 0.0 else float(costs.worst.max())
+    return round_top(max(peak, TARGET) if peak > _TARGET_SHARE * TARGET else peak)
+
+
+def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
+    """Index of the bin that each column shows, shape (C,): the costliest that it touches; `NOTHING` without any.
+
+    Args:
+        costs: What the frames cost.
+        edges: Frames at the edges of the columns, ascending, shape (C + 1,).
+    """
+    half = 0.5 * costs.stride
+    first = np.searchsorted(costs.frames + half, edges[:-1], side="right")
+    stop = np.searchsorted(costs.frames - half, edges[1:], side="left")
+    chosen = np.where(first < stop, first, NOTHING)
+    for column in np.flatnonzero(stop - first > 1):
+        chosen[column] = first[column] + int(np.argmax(costs.median[first[column] : stop[column]]))
+    return chosen
+
+
+def strip_image(look: StripLook) -> QImage:
+    """The strip in device pixels."""
+    columns, rows = (max(round(side * look.ratio), 1) for side in look.size)
+    times = look.scale.start + np.arange(columns + 1) / look.ratio * look.scale.seconds_per_pixel
+    chosen = bins_of_columns(look.costs, times / look.frame_step)
+    image = _stack(look, chosen, columns, rows)
+    with QPainter(image) as painter:
+        _paint_target(painter, look)
+        _paint_worst(painter, look, chosen)
+        _paint_labels(painter, look)
+    return image
+
+
+def _stack(look: StripLook, chosen: Int64, columns: int, rows: int) -> QImage:
+    """A pixel has the band that its middle lies in: as many edges are below it as bands are."""
+    bands = look.costs.stacked()
+    ground = _ground(look.palette)
+    table = np.array([*(pass_colour(path).rgb() for path in bands), ground.rgb()], dtype=np.uint32)
+    middles = look.top * (rows - 0.5 - np.arange(rows)) / rows
+    below = np.zeros((rows, columns), dtype=np.uint8)
+    edge = np.zeros(columns)
+    for band in bands.values() if len(look.costs.frames) else ():
+        edge = edge + np.where(chosen == NOTHING, 0.0, band[chosen])
+        below += middles[:, None] >= edge
+    if not len(look.costs.frames):
+        below[:] = len(bands)
+    pixels = np.ascontiguousarray(table[below])
+    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
+    image.setDevicePixelRatio(look.ratio)
+    return image
+
+
+def _paint_target(painter: QPainter, look: StripLook) -> None:
+    if look.top > TARGET:
+        y = look.size[1] * (1.0 - TARGET / look.top)
+        painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(0.0, y), QPointF(look.size[0], y))
+
+
+def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
+    """A thin line in steps, with a gap where nothing is known."""
+    painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0))
+    known = np.flatnonzero(chosen != NOTHING)
+    for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
+        if len(run):
+            share = np.clip(look.costs.worst[chosen[run]] / look.top, 0.0, 1.0)
+            y = np.maximum(look.size[1] * (1.0 - share), 0.5)
+            x = np.stack([run, run + 1], axis=1).ravel() / look.ratio
+            points = zip(x.tolist(), np.repeat(y, 2).tolist(), strict=True)
+            painter.drawPolyline(QPolygonF([QPointF(*point) for point in points]))
+
+
+def _paint_labels(painter: QPainter, look: StripLook) -> None:
+    """What the upper edge means at the left, where the times come from at the right."""
+    metrics = QFontMetricsF(look.font)
+    painter.setFont(look.font)
+    for text, is_left in ((f"{look.top * 1e3:g} ms", True), (look.source, False)):
+        width, height = metrics.horizontalAdvance(text) + 2.0 * _PADDING, metrics.height()
+        area = QRectF(0.0 if is_left else look.size[0] - width, 0.0, width, height)
+        ground = _ground(look.palette)
+        ground.setAlphaF(0.8)
+        painter.fillRect(area, ground)
+        painter.setPen(look.palette.color(QPalette.ColorRole.Text))
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _ground(palette: QPalette) -> QColor:
+    role = QPalette.ColorRole
+    return mixed(palette.color(role.Base), palette.color(role.Window), 0.5)
 
 
 class CostStrip:

@@ -9,8 +9,7 @@ from sim.scene.playback import PlaybackSettings
 from widgets.number_field import NumberField
 from widgets.theme import SPACE_WIDE
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
-from widgets.timeline.ruler_scale import RangeLimits
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits
 
 _HABITS = "Drag to change (Shift finer, Ctrl coarser), double click or type to edit"
 

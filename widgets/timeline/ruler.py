@@ -1,4 +1,4 @@
-"""The ruler under the mouse: scrubbing, range markers, zoom and pan."""
+"""The ruler under the mouse: scrubbing, range markers, zoom and pan.  A gesture lives from press to release."""
 
 from collections.abc import Callable
 
@@ -8,14 +8,90 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_canvas import RulerCanvas
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT, Gesture, MarkerDrag, Pan, Scrub
-from widgets.timeline.ruler_look import FLAG_WIDTH
+from widgets.timeline.ruler_paint import FLAG_WIDTH
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RangeLimits, snapped
 
+_THRESHOLD = 2.0
 _ZOOM_PER_NOTCH = 0.8
 _WHEEL_NOTCH = 120.0
 _PAN_PER_NOTCH = 60.0
 _EDGE_PULL = 0.25
 _GRIP = 5.0
+
+
+class Scrub:
+    """The playhead follows the mouse; Shift keeps it on whole frames."""
+
+    def __init__(self, ruler: "Ruler") -> None:
+        self._ruler, self._before = ruler, ruler.time
+        ruler.scrub_started.emit()
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
+        """Put the playhead under the mouse, within the clip."""
+        clip = self._ruler.clip
+        time = self._ruler.scale.time_of(x)
+        if modifiers & Qt.KeyboardModifier.ShiftModifier:
+            time = snapped(time, clip.frame_step)
+        self._ruler.scrub_to(min(max(time, 0.0), clip.duration))
+
+    def end(self, cancelled: bool) -> None:
+        """Let the playhead go where it is, or where it was."""
+        if cancelled:
+            self._ruler.scrub_to(self._before)
+        self._ruler.scrub_finished.emit()
+
+
+class MarkerDrag:
+    """An in or out marker follows the mouse on whole frames, at least one away from the other; Control frees it."""
+
+    def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
+        self._ruler, self._name, self._before = ruler, name, ruler.point(name)
+        self._press = x
+        self._grip = x - ruler.scale.x_of(ruler.mark_time(name))
+        self._caught = self._changed = False
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:
+        """Move the marker, once the mouse has moved far enough."""
+        self._caught = self._caught or abs(x - self._press) >= _THRESHOLD
+        if not self._caught:
+            return
+        snap = not modifiers & Qt.KeyboardModifier.ControlModifier
+        value = self._resting(self._ruler.scale.time_of(x - self._grip), snap)
+        if value == self._ruler.mark_time(self._name):
+            return
+        if not self._changed:
+            self._changed = True
+            self._ruler.edit_begin(self._name)
+        self._ruler.edit_to(self._name, value)
+
+    def _resting(self, time: float, snap: bool) -> float:
+        limits = RangeLimits(self._ruler.clip.duration, self._ruler.clip.frame_step)
+        if self._name == IN_POINT:
+            return limits.in_point(time, self._ruler.mark_time(OUT_POINT), snap)
+        return limits.out_point(time, self._ruler.mark_time(IN_POINT), snap)
+
+    def end(self, cancelled: bool) -> None:
+        """Keep the marker where it is, or put it back."""
+        if self._changed:
+            if cancelled:
+                self._ruler.edit_to(self._name, self._before)
+            self._ruler.edit_end(self._name, cancelled)
+
+
+class Pan:
+    """The view follows the mouse."""
+
+    def __init__(self, ruler: "Ruler", x: float) -> None:
+        self._ruler, self._press, self._before = ruler, x, ruler.scale
+
+    def move(self, x: float, modifiers: Qt.KeyboardModifier) -> None:  # noqa: ARG002
+        """Pull the content along."""
+        self._ruler.look_through(self._before.panned(x - self._press, self._ruler.clip.duration))
+
+    def end(self, cancelled: bool) -> None:
+        """Stay here, or go back."""
+        if cancelled:
+            self._ruler.look_through(self._before)
 
 
 class Ruler(RulerCanvas):
@@ -37,7 +113,7 @@ class Ruler(RulerCanvas):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._gesture: Gesture | None = None
+        self._gesture: Scrub | MarkerDrag | Pan | None = None
         self._strip_tip: Callable[[float], str] | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -60,27 +136,15 @@ class Ruler(RulerCanvas):
 
     # What gestures use
 
-    def scrub_begin(self) -> None:
-        """Tell that the playhead is taken."""
-        self.scrub_started.emit()
-
     def scrub_to(self, time: float) -> None:
         """Put the playhead somewhere [s]."""
         if time != self._time:
             self.set_time(time)
             self.scrubbed.emit(time)
 
-    def scrub_end(self) -> None:
-        """Tell that the playhead is let go."""
-        self.scrub_finished.emit()
-
     def point(self, name: str) -> float | None:
         """In or out point as set."""
         return self._points[name]
-
-    def point_time(self, name: str) -> float:
-        """Time [s] at which a marker stands."""
-        return self._mark_time(name)
 
     def edit_begin(self, name: str) -> None:
         """Tell that an edit of a point begins."""
@@ -110,7 +174,7 @@ class Ruler(RulerCanvas):
             self._gesture = Pan(self, x)
         elif event.button() == Qt.MouseButton.LeftButton:
             marker = self._marker_at(event.position())
-            self._gesture = MarkerDrag(self, marker, x) if marker else Scrub(self, self._time)
+            self._gesture = MarkerDrag(self, marker, x) if marker else Scrub(self)
             self._gesture.move(x, event.modifiers())
         self._set_hover(None, self._hot)
 
@@ -198,10 +262,8 @@ class Ruler(RulerCanvas):
 
     def _end_gesture(self, cancelled: bool) -> None:
         gesture, self._gesture = self._gesture, None
-        if gesture is not None and cancelled:
-            gesture.cancel()
-        elif gesture is not None:
-            gesture.release()
+        if gesture is not None:
+            gesture.end(cancelled)
 
     def _marker_at(self, position: QPointF) -> str:
         """The marker whose line or flag is under the mouse, or ""."""

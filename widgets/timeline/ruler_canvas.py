@@ -10,17 +10,20 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import play_range
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
-from widgets.timeline.ruler_look import RulerView, ruler_bands, ruler_colours, ruler_height, small_font
 from widgets.timeline.ruler_paint import (
+    RulerView,
     bubble_rect,
     paint_bubble,
     paint_ground,
     paint_line,
     paint_marker,
     paint_pointer,
+    ruler_bands,
+    ruler_colours,
+    ruler_height,
+    small_font,
 )
-from widgets.timeline.ruler_scale import RulerScale, fitted, frame_text, time_text
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, RulerScale, fitted, frame_text, time_text
 
 StripPainter = Callable[[QPainter, QRectF, RulerScale], None]
 
@@ -254,7 +257,7 @@ class RulerCanvas(QWidget):
                 bands=ruler_bands(float(self.width()), float(self.height()), font, self._strip_height),
                 in_time=in_time,
                 out_time=out_time,
-                marks={name: self._mark_time(name) for name in self._points},
+                marks={name: self.mark_time(name) for name in self._points},
                 set_marks=frozenset(name for name, point in self._points.items() if point is not None),
                 bind_pose=self._bind_pose,
                 font=font,
@@ -263,7 +266,7 @@ class RulerCanvas(QWidget):
             )
         return self._view
 
-    def _mark_time(self, name: str) -> float:
+    def mark_time(self, name: str) -> float:
         """Time [s] at which a marker stands: its point inside the clip, or the clip's end."""
         point, duration = self._points[name], self.clip.duration
         if point is None:

@@ -1,23 +1,157 @@
-"""The still part of the ruler: bands, ticks, labels, keys, range and markers.
+"""The ruler as a picture: what it shows, in which places and colours, and the painting of its still part.
 
-Painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
+That part is painted once into a pixmap and kept until the view changes, so that a moving playhead costs little.
 """
 
+import math
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPalette, QPolygonF
 
-from widgets.timeline.ruler_gestures import IN_POINT
-from widgets.timeline.ruler_look import FLAG_WIDTH, RulerView
-from widgets.timeline.ruler_scale import Ticks, frame_ticks, second_label, second_ticks, tick_indices
+from widgets.number_field import mixed
+from widgets.theme import tabular
+from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.ruler_scale import (
+    IN_POINT,
+    RulerScale,
+    Ticks,
+    frame_ticks,
+    second_label,
+    second_ticks,
+    tick_indices,
+)
 
+_SMALL = 0.88
+_LANE_MIN = 20.0
+_LANE_MAX = 64.0
+FLAG_WIDTH = 10.0
 _FRAME_GAP = 22.0
 _SECOND_GAP = 26.0
 _DIAMOND_SPACE = 12.0
 _BAR_SPACE = 4.0
 _CENTRE = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip
+
+
+@dataclass(frozen=True, slots=True)
+class RulerColours:
+    """Colours of the ruler, all taken from one palette."""
+
+    band: QColor
+    lane: QColor
+    hairline: QColor
+    tick: QColor
+    label: QColor
+    faint: QColor
+    text: QColor
+    key: QColor
+    range: QColor
+    accent: QColor
+    on_accent: QColor
+    dimmed: QColor
+    beyond: QColor
+
+
+def ruler_colours(palette: QPalette) -> RulerColours:
+    """Colours that work on any palette, dark or light."""
+    role = QPalette.ColorRole
+    window, base, text = (palette.color(part) for part in (role.Window, role.Base, role.Text))
+    accent = palette.color(role.Highlight)
+    return RulerColours(
+        band=mixed(base, window, 0.5),
+        lane=base,
+        hairline=mixed(base, text, 0.16),
+        tick=mixed(base, text, 0.34),
+        label=mixed(base, text, 0.74),
+        faint=mixed(base, text, 0.36),
+        text=text,
+        key=mixed(base, text, 0.62),
+        range=mixed(base, accent, 0.24),
+        accent=accent,
+        on_accent=palette.color(role.HighlightedText),
+        dimmed=_with_alpha(window, 0.55),
+        beyond=_with_alpha(window, 0.72),
+    )
+
+
+def _with_alpha(colour: QColor, alpha: float) -> QColor:
+    clear = QColor(colour)
+    clear.setAlphaF(alpha)
+    return clear
+
+
+def small_font(font: QFont) -> QFont:
+    """The ruler's font for an application font; figures of equal width."""
+    small = tabular(font)
+    if font.pointSizeF() > 0.0:
+        small.setPointSizeF(font.pointSizeF() * _SMALL)
+    else:
+        small.setPixelSize(max(round(font.pixelSize() * _SMALL), 1))
+    return small
+
+
+@dataclass(frozen=True, slots=True)
+class RulerBands:
+    """Places from top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
+
+    frames: QRectF
+    lane: QRectF
+    seconds: QRectF
+    strip: QRectF
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge of the seconds."""
+        return self.seconds.bottom()
+
+
+def ruler_bands(width: float, height: float, font: QFont, strip_height: float) -> RulerBands:
+    """Bands for a size; what is left over goes to the lane, up to a limit."""
+    line = label_height(font)
+    lane = min(max(height - 2.0 * line - strip_height, _LANE_MIN), _LANE_MAX)
+    frames = QRectF(0.0, 0.0, width, line)
+    middle = QRectF(0.0, line, width, lane)
+    seconds = QRectF(0.0, middle.bottom(), width, line)
+    return RulerBands(frames, middle, seconds, QRectF(0.0, seconds.bottom(), width, strip_height))
+
+
+def label_height(font: QFont) -> float:
+    """Height of a band of labels."""
+    return float(math.ceil(QFontMetricsF(font).height()) + 3)
+
+
+def ruler_height(font: QFont, strip_height: float) -> int:
+    """Least height that clips nothing."""
+    return math.ceil(2.0 * label_height(font) + _LANE_MIN + strip_height)
+
+
+@dataclass(frozen=True, slots=True)
+class RulerView:
+    """Everything the still part of the ruler is painted from."""
+
+    clip: ClipEntry  # The clip
+    scale: RulerScale  # Which time lies where
+    bands: RulerBands  # Places from top to bottom
+    # in_time, out_time: Range that plays [s]
+    in_time: float
+    out_time: float
+    marks: dict[str, float]  # Time of the marker of each end [s]; the two stand in either order
+    set_marks: frozenset[str]  # Names of the ends the user set
+    bind_pose: bool  # The clip is ignored now
+    font: QFont  # Font of the labels
+    colours: RulerColours  # Colours
+    ratio: float  # Device pixels per logical pixel
+
+    @property
+    def hair(self) -> float:
+        """Width of the thinnest crisp line in logical pixels."""
+        return max(math.floor(self.ratio), 1) / self.ratio
+
+    def crisp(self, x: float) -> float:
+        """`x` moved to the nearest device pixel."""
+        return round(x * self.ratio) / self.ratio
 
 
 def paint_ground(painter: QPainter, view: RulerView) -> None:

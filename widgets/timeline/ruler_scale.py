@@ -6,6 +6,8 @@ Pure and immutable; knows no Qt.  Pixels are logical and count from the left edg
 import math
 from dataclasses import dataclass, replace
 
+IN_POINT = "in_point"
+OUT_POINT = "out_point"
 MARGIN = 28.0
 _FRAMES_MIN = 4.0
 _ZOOM_OUT_MAX = 2.0
@@ -16,17 +18,11 @@ _DIVIDED_FRAME_PIXELS = 100.0
 
 @dataclass(frozen=True, slots=True)
 class RulerScale:
-    """A linear map between time and pixels.
+    """A linear map between time and pixels."""
 
-    Attributes:
-        start: Time at the left edge [s].
-        seconds_per_pixel: Positive.
-        width: Width of the ruler [px], at least 1.
-    """
-
-    start: float
-    seconds_per_pixel: float
-    width: float
+    start: float  # Time at the left edge [s]
+    seconds_per_pixel: float  # Positive
+    width: float  # Width of the ruler [px], at least 1
 
     @property
     def end(self) -> float:

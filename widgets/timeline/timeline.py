@@ -12,15 +12,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sim.scene.playback import PlaybackSettings
 from widgets.icons import icon
+from widgets.parts import packed
 from widgets.theme import SPACE
-from widgets.timeline.clip_chooser import ClipChooser
 from widgets.timeline.clip_entry import ClipEntry
-from widgets.timeline.control_row import ControlRow
+from widgets.timeline.controls import ClipChooser, ControlRow, Notice
 from widgets.timeline.fields import TimeFields, speed_field
-from widgets.timeline.notice import Notice
 from widgets.timeline.ruler import Ruler
 from widgets.timeline.ruler_canvas import StripPainter
-from widgets.timeline.ruler_gestures import IN_POINT, OUT_POINT
+from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
@@ -203,11 +202,7 @@ class Timeline(QWidget):
         row.set_expendable(
             [list(fields.labels.values()), ends, [fields.time], [self.bind_pose_button], [self.speed_field]]
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        layout.setSpacing(SPACE)
-        layout.addWidget(row)
-        layout.addWidget(self.ruler, 1)
+        packed(QVBoxLayout(self), row, (self.ruler, 1), spacing=SPACE, margins=SPACE)
         order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
         order += [self.speed_field, *fields.all, self.ruler]
         for before, after in itertools.pairwise(order):

@@ -1,11 +1,101 @@
-"""What of the frames is shown, as one value."""
+"""What of the frames is shown, as one value, and which passes a stack is made of."""
 
 import enum
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sim.profile.history import Quantity
-from widgets.timings.bands import Band, Level
+from sim.profile.sample import SEPARATOR
+
+
+class Level(enum.Enum):
+    """How far groups of passes are taken apart: parts of a path that are told apart."""
+
+    GROUPS = 1
+    KINDS = 2
+    PASSES = 64
+
+    @property
+    def label(self) -> str:
+        """What the user reads."""
+        return self.name.capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One area of the stack: the times of some passes less those of others."""
+
+    path: str  # What it stands for
+    plus: tuple[str, ...]  # Passes whose times with all their parts it holds
+    minus: tuple[str, ...] = ()  # Parts of these that are bands of their own
+
+    @property
+    def label(self) -> str:
+        """Name in legends; where parts are bands of their own it is only the rest."""
+        return f"{self.path} (rest)" if self.minus else self.path
+
+
+@functools.lru_cache(maxsize=256)
+def bands_of(paths: tuple[str, ...], level: Level) -> tuple[Band, ...]:
+    """The bands from the bottom of the stack to its top, a group before its parts.
+
+    Args:
+        paths: Every pass; one may be there without the group it belongs to.
+        level: How far groups are taken apart.
+    """
+    roots = _children(paths)
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for path in paths:
+        key = _cut(path, level)
+        plus, minus = found.setdefault(key, ([], []))
+        above = _ancestor(path, paths)
+        if above is None or _cut(above, level) != key:
+            plus.append(path)
+        minus += [child for child in roots.get(path, ()) if _cut(child, level) != key]
+    return tuple(Band(key, *map(tuple, found[key])) for key in _in_order(tuple(found)))
+
+
+@functools.lru_cache(maxsize=256)
+def roots_of(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Passes that are part of no other one."""
+    return tuple(path for path in paths if _ancestor(path, paths) is None)
+
+
+def _cut(path: str, level: Level) -> str:
+    return SEPARATOR.join(path.split(SEPARATOR)[: level.value])
+
+
+def _ancestor(path: str, paths: tuple[str, ...]) -> str | None:
+    """The innermost pass that it is a part of."""
+    while path := path.rpartition(SEPARATOR)[0]:
+        if path in paths:
+            return path
+    return None
+
+
+def _children(paths: tuple[str, ...]) -> dict[str, list[str]]:
+    children: dict[str, list[str]] = {}
+    for path in paths:
+        above = _ancestor(path, paths)
+        if above is not None:
+            children.setdefault(above, []).append(path)
+    return children
+
+
+def _in_order(keys: tuple[str, ...]) -> list[str]:
+    """Groups in the order of their first pass, and within each its parts likewise."""
+    first: dict[str, int] = {}
+    for number, key in enumerate(keys):
+        parts = key.split(SEPARATOR)
+        for depth in range(1, len(parts) + 1):
+            first.setdefault(SEPARATOR.join(parts[:depth]), number)
+
+    def rank(key: str) -> list[int]:
+        parts = key.split(SEPARATOR)
+        return [first[SEPARATOR.join(parts[:depth])] for depth in range(1, len(parts) + 1)]
+
+    return sorted(keys, key=rank)
 
 
 class Shown(enum.Enum):
@@ -30,21 +120,13 @@ class Unit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user wants to see.
+    """What the user wants to see."""
 
-    Attributes:
-        shown: Which times.
-        unit: In milliseconds or in percent of the frame.
-        level: How far groups are taken apart.
-        hidden: Paths of bands that are left out.
-        solo: Path of the only band that is shown, or "".
-    """
-
-    shown: Shown = Shown.GPU
-    unit: Unit = Unit.MILLISECONDS
-    level: Level = Level.KINDS
-    hidden: frozenset[str] = field(default=frozenset())
-    solo: str = ""
+    shown: Shown = Shown.GPU  # Which times
+    unit: Unit = Unit.MILLISECONDS  # In milliseconds or in percent of the frame
+    level: Level = Level.KINDS  # How far groups are taken apart
+    hidden: frozenset[str] = field(default=frozenset())  # Paths of bands that are left out
+    solo: str = ""  # Path of the only band that is shown, or ""
 
     def shows(self, path: str) -> bool:
         """Whether a band is drawn."""

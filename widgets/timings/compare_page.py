@@ -17,15 +17,12 @@ from sim.profile.comparison import Comparison
 from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from widgets.empty_state import EmptyState
+from widgets.parts import FlowRow, ShareSplitter, packed
 from widgets.theme import SPACE, colours, is_dark
-from widgets.timings.bands import Level
-from widgets.timings.compare_table import CompareTable
-from widgets.timings.comparing import Pair
+from widgets.timings.choice import Level
+from widgets.timings.compare_table import CompareTable, Pair, RecordingList
 from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.figures import TOTAL
-from widgets.timings.flow_row import FlowRow
-from widgets.timings.recording_list import RecordingList
-from widgets.timings.share_splitter import ShareSplitter
+from widgets.timings.frames import TOTAL
 from widgets.timings.texts import SEPARATOR_DOT
 
 # Blue and orange are told apart by every eye (Okabe and Ito 2008); for dark and for light ground.
@@ -33,13 +30,9 @@ _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
 
 
 class ComparePage(QWidget):
-    """Chooses A and B among the recordings and shows them.
+    """Chooses A and B among the recordings and shows them."""
 
-    Signals:
-        remove_requested: Name of a recording to forget.
-    """
-
-    remove_requested = Signal(str)
+    remove_requested = Signal(str)  # Name of a recording to forget
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -181,19 +174,10 @@ class ComparePage(QWidget):
         for box in (self.quantity_box, self.level_box, self.pass_box):
             row.add(box)
         middle = QWidget(self)
-        column = QVBoxLayout(middle)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for widget in (self.sentence, self.caution):
-            column.addWidget(widget)
-        column.addWidget(self.plot, 1)
+        packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
         self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
         page = QWidget(self)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(row)
-        layout.addWidget(self.splitter, 1)
+        packed(QVBoxLayout(page), row, (self.splitter, 1))
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(page)
@@ -215,11 +199,7 @@ class ComparePage(QWidget):
 def _tag(text: str, box: QComboBox) -> QWidget:
     """A letter before a box."""
     pair = QWidget()
-    layout = QHBoxLayout(pair)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(SPACE)
-    layout.addWidget(QLabel(text))
-    layout.addWidget(box)
+    packed(QHBoxLayout(pair), QLabel(text), box, spacing=SPACE)
     return pair
 
 

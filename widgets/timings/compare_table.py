@@ -1,15 +1,21 @@
-"""Medians of every pass in two recordings, and whether their differences are more than chance."""
+"""Two recordings beside each other: the figures of a pair, their table, and the list to choose them from."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QTreeWidget, QTreeWidgetItem, QWidget
 
-from sim.profile.comparison import Comparison
-from widgets.theme import tabular
-from widgets.timings.comparing import Pair
-from widgets.timings.texts import DASH, milliseconds
+from sim.profile.comparison import Comparison, compare, verdict
+from sim.profile.history import Float64, Quantity
+from sim.profile.recording import Recording, source_text
+from widgets.parts import plain_list
+from widgets.theme import icon
+from widgets.timings.choice import Level
+from widgets.timings.frames import ALL, TOTAL, Frames, figures_of, values_of
+from widgets.timings.texts import CPU_SOURCE, DASH, milliseconds
 
 _PATH_ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -25,14 +31,56 @@ _TIPS = (
 _PENDING = "…"
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two recordings, and which of their times are compared."""
+
+    # a, b: The recordings
+    a: Recording
+    b: Recording
+    quantity: Quantity  # Which times
+    level: Level  # How far groups are taken apart
+
+    def paths(self) -> list[str]:
+        """The total and every band of either recording."""
+        found = dict.fromkeys([TOTAL])
+        for one in (self.a, self.b):
+            figures = figures_of(Frames(one.history), self.level, self.quantity, ALL)
+            found |= dict.fromkeys(row.path for row in figures.rows)
+        return list(found)
+
+    def times(self, path: str) -> tuple[Float64, Float64]:
+        """Times of a band in both recordings [s]; 0 where it did not run."""
+        a, b = (values_of(Frames(one.history), self.level, path, self.quantity, ALL) for one in (self.a, self.b))
+        return a, b
+
+    def compared(self, path: str) -> Comparison:
+        """Medians of a band, and how sure their difference is."""
+        return compare(*self.times(path))
+
+    def sentence(self, found: Comparison) -> str:
+        """The comparison in words."""
+        return verdict(found, self.a.name, self.b.name)
+
+    def caution(self) -> str:
+        """Why the two may not be comparable; "" where they are."""
+        if self.quantity is Quantity.GPU and source_text(self.a.samples) != source_text(self.b.samples):
+            return f"Different sources: {source_text(self.a.samples)} against {source_text(self.b.samples)}."
+        if self.a.status.renderer != self.b.status.renderer:
+            return f"Different renderers: {self.a.status.renderer} against {self.b.status.renderer}."
+        if self.a.status.vsync != self.b.status.vsync:
+            return f"Vsync was {self.a.status.vsync.value} for one and {self.b.status.vsync.value} for the other."
+        return ""
+
+    def source(self) -> str:
+        """Where the times come from."""
+        return source_text(self.a.samples) if self.quantity is Quantity.GPU else CPU_SOURCE
+
+
 class CompareTable(QTreeWidget):
-    """Rows come without figures, which are filled in one by one.
+    """Rows come without figures, which are filled in one by one."""
 
-    Signals:
-        path_chosen: Path of the pass in the current row.
-    """
-
-    path_chosen = Signal(str)
+    path_chosen = Signal(str)  # Path of the pass in the current row
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,15 +134,9 @@ class CompareTable(QTreeWidget):
 
 
 def prepare_list(tree: QTreeWidget, headings: Sequence[str], name: str) -> None:
-    """Makes a tree look like a plain list with columns."""
+    """Makes a tree a list with these columns."""
     tree.setHeaderLabels(list(headings))
-    tree.setRootIsDecorated(False)
-    tree.setUniformRowHeights(True)
-    tree.setFrameShape(QFrame.Shape.NoFrame)
-    tree.setFont(tabular(tree.font()))
-    tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    tree.setAccessibleName(name)
-    tree.header().setStretchLastSection(False)
+    plain_list(tree, name)
     for column in range(len(headings)):
         tree.header().setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
     tree.setMinimumWidth(120)
@@ -105,3 +147,61 @@ def _signed(seconds: float) -> str:
     if math.isnan(seconds):
         return DASH
     return ("+" if seconds >= 0.0 else "−") + milliseconds(abs(seconds))
+
+
+class RecordingList(QTreeWidget):
+    """Names with length and source; what can be done with one is in its menu."""
+
+    # a_chosen, b_chosen: Name of a recording to compare
+    a_chosen = Signal(str)
+    b_chosen = Signal(str)
+    remove_requested = Signal(str)  # Name of a recording to forget
+    # export_csv_requested, export_trace_requested: The current recording is to be written
+    export_csv_requested = Signal()
+    export_trace_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        prepare_list(self, ("Recording", "Frames"), "Recordings")
+
+    def set_recordings(self, recordings: Sequence[Recording]) -> None:
+        """Lists these; the current one stays so if it is among them."""
+        before = self.current()
+        self.clear()
+        for one in recordings:
+            item = _row_of(one)
+            self.addTopLevelItem(item)
+            if one.name == before:
+                self.setCurrentItem(item)
+
+    def current(self) -> str:
+        """Name of the current recording, or ""."""
+        item = self.currentItem()
+        return item.text(0) if item is not None else ""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Opens the menu of the recording under the mouse, which a right click makes current."""
+        if self.itemAt(event.pos()) is not None:
+            self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with the current recording."""
+        menu, name = QMenu(self), self.current()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.addAction("Use as A").triggered.connect(lambda: self.a_chosen.emit(name))
+        menu.addAction("Use as B").triggered.connect(lambda: self.b_chosen.emit(name))
+        menu.addSeparator()
+        menu.addAction(icon("save"), "Export CSV…").triggered.connect(self.export_csv_requested)
+        menu.addAction(icon("save"), "Export Chrome Trace…").triggered.connect(self.export_trace_requested)
+        menu.addSeparator()
+        menu.addAction(icon("delete"), "Forget").triggered.connect(lambda: self.remove_requested.emit(name))
+        menu.setEnabled(bool(name))
+        return menu
+
+
+def _row_of(recording: Recording) -> QTreeWidgetItem:
+    item = QTreeWidgetItem([recording.name, recording.summary])
+    origin = f"\nImported from {recording.origin}" if recording.origin else ""
+    for column in (0, 1):
+        item.setToolTip(column, f"{recording.name}\n{recording.summary}{origin}\nRight click for more.")
+    return item

@@ -5,13 +5,10 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
     QStackedLayout,
-    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -19,7 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from sim.profile.sample import FrameSample
-from widgets.theme import SPACE, icon, tabular
+from widgets.parts import packed, plain_list, tool_button
+from widgets.theme import SPACE, tabular
 from widgets.timings.texts import frame_facts, milliseconds
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -31,14 +29,10 @@ class FramePanel(QWidget):
 
     Attributes:
         buttons: Controls that choose a frame, to be placed beside the title of the panel.
-
-    Signals:
-        stepped: The frame before (-1) or after (1) is wanted.
-        worst_requested: The costliest frame of what is shown is wanted.
     """
 
-    stepped = Signal(int)
-    worst_requested = Signal()
+    stepped = Signal(int)  # The frame before (-1) or after (1) is wanted
+    worst_requested = Signal()  # The costliest frame of what is shown is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,9 +41,11 @@ class FramePanel(QWidget):
         self.buttons = QWidget(self)
         self.facts = QLabel(self)
         self.passes = self._make_passes()
-        self.previous_button = _tool("previous", "", "The frame before")
-        self.next_button = _tool("next", "", "The frame after")
-        self.worst_button = _tool("mdi6.arrow-up-bold-outline", "Worst", "Choose the costliest frame of what is shown")
+        self.previous_button = tool_button("previous", "", "The frame before")
+        self.next_button = tool_button("next", "", "The frame after")
+        self.worst_button = tool_button(
+            "mdi6.arrow-up-bold-outline", "Worst", "Choose the costliest frame of what is shown"
+        )
         self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
         self.next_button.clicked.connect(lambda: self.stepped.emit(1))
         self.worst_button.clicked.connect(self.worst_requested)
@@ -87,17 +83,11 @@ class FramePanel(QWidget):
     def _make_passes(self) -> QTreeWidget:
         tree = QTreeWidget(self)
         tree.setHeaderLabels(list(_HEADINGS))
-        tree.setRootIsDecorated(False)
-        tree.setUniformRowHeights(True)
-        tree.setFrameShape(QFrame.Shape.NoFrame)
-        tree.setFont(tabular(tree.font()))
+        plain_list(tree, "Passes of the frame")
         tree.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        tree.setAccessibleName("Passes of the frame")
         # In a low dock the facts above keep their lines.
         tree.setMinimumHeight(2 * tree.fontMetrics().height())
         header = tree.header()
-        header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in (1, 2):
             tree.headerItem().setTextAlignment(column, _RIGHT)
@@ -115,16 +105,8 @@ class FramePanel(QWidget):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
         figures = QWidget(self)
-        column = QVBoxLayout(figures)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.facts)
-        column.addWidget(self.passes, 1)
-        bar = QHBoxLayout(self.buttons)
-        bar.setContentsMargins(0, 0, 0, 0)
-        bar.setSpacing(0)
-        for button in (self.previous_button, self.next_button, self.worst_button):
-            bar.addWidget(button)
+        packed(QVBoxLayout(figures), self.facts, (self.passes, 1))
+        packed(QHBoxLayout(self.buttons), self.previous_button, self.next_button, self.worst_button)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(figures)
@@ -142,15 +124,3 @@ def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:
 def _rank(times: tuple[float, float, int]) -> float:
     gpu, cpu, _ = times
     return cpu if math.isnan(gpu) else max(gpu, 0.0)
-
-
-def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(icon_name))
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(text or tip)
-    button.setAutoRaise(True)
-    if text:
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    return button

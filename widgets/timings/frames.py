@@ -1,18 +1,26 @@
-"""The frames of a history at one moment, which later ones do not change: holding the view is keeping this."""
+"""The frames of a history at one moment, and the figures of every band over a region of them.
+
+Later frames do not change them: holding the view is keeping this.
+"""
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.profile.history import Float64, History, Quantity
 from sim.profile.sample import FrameSample
-from widgets.timings.bands import Band, Level, bands_of, roots_of
+from sim.profile.statistics import Summary, summary
+from widgets.timings.choice import Band, Level, bands_of, roots_of
 
 Index = slice | npt.NDArray[np.int64]
 ALL = slice(None)
 _LASTS_AT_LEAST = 0.25
 """A frame with no successor in sight is drawn no longer than this [s], or than it cost."""
+
+TOTAL = ""
+"""Path of the row of all passes together."""
 
 
 class Frames:
@@ -106,3 +114,62 @@ class Frames:
         for path in paths[1:]:
             times = times + self._columns[path, quantity][where]
         return times
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One row."""
+
+    path: str  # Path of the band; `TOTAL` for all together
+    label: str  # What the user reads
+    times: Summary  # Summary of its times [s]
+    share: float  # Part of all times, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class RegionFigures:
+    """What the frames of a region cost."""
+
+    # The total first, then the bands from the bottom of the stack up; those that never took time are left out
+    rows: tuple[Figures, ...]
+    frames: int  # How many frames there are
+    rate: float  # Mean frames a second, pauses left out; NaN where no interval is known
+    seconds: float  # From the begin of the first to the end of the last one [s]
+
+
+def figures_of(frames: Frames, level: Level, quantity: Quantity, where: slice) -> RegionFigures:
+    """Figures of some frames.
+
+    Args:
+        frames: All frames.
+        level: How far groups are taken apart.
+        quantity: Which times.
+        where: Indices of the region.
+    """
+    total = frames.total(quantity, where)
+    whole = float(np.nansum(total))
+    rows = [Figures(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
+    for band in frames.bands(level):
+        times = frames.values(band, quantity, where)
+        if not is_empty_rest(band, times):
+            spent = float(np.nansum(times))
+            rows.append(Figures(band.path, band.label, summary(times), spent / whole if whole > 0.0 else 0.0))
+    intervals = frames.intervals[where]
+    known = intervals[~np.isnan(intervals)]
+    spent = float(known.sum())
+    begins = frames.begins[where]
+    seconds = float(begins[-1] - begins[0]) if len(begins) else 0.0
+    return RegionFigures(tuple(rows), len(begins), len(known) / spent if spent > 0.0 else np.nan, seconds)
+
+
+def values_of(frames: Frames, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
+    """Times of a band, or of all together for `TOTAL`; 0 for a band that is not there [s]."""
+    if path == TOTAL:
+        return frames.total(quantity, where)
+    band = next((band for band in frames.bands(level) if band.path == path), None)
+    return np.zeros(len(frames.begins[where])) if band is None else frames.values(band, quantity, where)
+
+
+def is_empty_rest(band: Band, times: Float64) -> bool:
+    """Whether the parts of a group leave nothing of it."""
+    return bool(band.minus) and not bool((times > 1e-9).any())

@@ -9,16 +9,15 @@ from PySide6.QtWidgets import QLabel, QTabWidget, QVBoxLayout, QWidget
 
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
+from widgets.parts import ShareSplitter, packed
 from widgets.theme import SPACE, tabular
 from widgets.timings.choice import Choice
 from widgets.timings.colours import pass_colour
 from widgets.timings.distribution_plot import DistributionPlot, Series
-from widgets.timings.figures import TOTAL, RegionFigures, figures_of, values_of
 from widgets.timings.frame_panel import FramePanel
-from widgets.timings.frames import Frames
+from widgets.timings.frames import TOTAL, Frames, RegionFigures, figures_of, values_of
 from widgets.timings.pass_table import PassTable
 from widgets.timings.plots_area import PlotsArea
-from widgets.timings.share_splitter import ShareSplitter
 from widgets.timings.texts import SEPARATOR_DOT, honesty_tip, source_of
 
 _HISTOGRAM, _FRAME = range(2)
@@ -27,13 +26,9 @@ _WIDE = 150
 
 
 class FramesPage(QWidget):
-    """Joins the parts; it decides nothing about measuring.
+    """Joins the parts; it decides nothing about measuring."""
 
-    Signals:
-        frame_chosen: The `FrameSample` that the user chose.
-    """
-
-    frame_chosen = Signal(object)
+    frame_chosen = Signal(object)  # The `FrameSample` that the user chose
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,20 +148,14 @@ class FramesPage(QWidget):
         self.summary.setWordWrap(True)
         self.summary.setContentsMargins(SPACE, 0, SPACE, 0)
         legend = QWidget(self)
-        column = QVBoxLayout(legend)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.summary)
+        packed(QVBoxLayout(legend), (self.table, 1), self.summary)
         self.side = QTabWidget(self)
         self.side.setDocumentMode(True)
         self.side.addTab(self.histogram, "Histogram")
         self.side.addTab(self.frame_panel, "Frame")
         self.side.setCornerWidget(self.frame_panel.buttons)
         self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], 1, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.splitter)
+        packed(QVBoxLayout(self), self.splitter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where it is narrow, the buttons beside the tabs leave these their room."""

@@ -12,7 +12,7 @@ from sim.profile.status import TimerStatus
 from widgets.theme import SPACE
 from widgets.timings.choice import Choice, Unit
 from widgets.timings.frames import Frames
-from widgets.timings.plot_header import PlotHeader
+from widgets.timings.plot_parts import PlotHeader
 from widgets.timings.stack_plot import StackPlot
 from widgets.timings.texts import SEPARATOR_DOT, ago, honesty_tip, milliseconds, source_of
 from widgets.timings.window import Window
@@ -25,26 +25,19 @@ _HOW = (
 
 _REACH = 3
 """How far from the mouse a spike may be [px]."""
+
 _EASY_TO_HIT = 6
 """Columns of a frame that needs no help."""
 
 
 class PlotsArea(QWidget):
-    """Shows frames; times of signals and arguments are monotonic [s].
+    """Shows frames; times of signals and arguments are monotonic [s]."""
 
-    Signals:
-        frame_clicked: Index of the frame that was clicked.
-        frame_pointed: Index of the frame under the mouse, or None.
-        region_changed: The region of the figures is another one, or none.
-        window_changed: The user zoomed.
-        hold_requested: What the user did needs frames that stand still.
-    """
-
-    frame_clicked = Signal(int)
-    frame_pointed = Signal(object)
-    region_changed = Signal()
-    window_changed = Signal()
-    hold_requested = Signal()
+    frame_clicked = Signal(int)  # Index of the frame that was clicked
+    frame_pointed = Signal(object)  # Index of the frame under the mouse, or None
+    region_changed = Signal()  # The region of the figures is another one, or none
+    window_changed = Signal()  # The user zoomed
+    hold_requested = Signal()  # What the user did needs frames that stand still
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,11 +1,16 @@
-"""The picture of a stack as numbers: one column of pixels for each step of time, filled from below, band over band.
+"""The picture of a stack: one column of pixels for each step of time, filled from below, band over band.
 
 A column shows one frame, the costliest of those that fall into it, so that no spike is lost and the bands of a column
-add up to a frame that was measured.
-"""
+add up to a frame that was measured."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sim.profile.decimate import buckets, peaks
 from sim.profile.history import Float64
@@ -14,6 +19,7 @@ from widgets.timings.frames import Frames
 Int64 = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint32]
 NOTHING = -1
+BELOW_LINES = -10.0
 
 
 def frames_of_columns(frames: Frames, cost: Float64, left: float, right: float, count: int) -> Int64:
@@ -105,3 +111,82 @@ def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, step
 def rows_of(values: Float64, top: float, height: int) -> Int64:
     """Row of the pixel below each value; 0 for those above the picture, `height` for 0."""
     return np.rint(height * (1.0 - np.minimum(values / top, 1.0))).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class StackLook:
+    """What is drawn, in device pixels from the left."""
+
+    edges: Float64  # Upper edges of the bands in every column, shape (B, C)
+    line: Float64  # The total in every column, NaN where there is none, shape (C,)
+    colours: tuple[QColor, ...]  # Of the bands, from the bottom up
+    # ground, ink, faint: Colour of the background, of the line, of the grid
+    ground: QColor
+    ink: QColor
+    faint: QColor
+    top: float  # Value at the upper edge
+    grid: tuple[float, ...]  # Values of the grid lines
+    rows: int  # Height
+    ratio: float  # Device pixels per logical pixel
+    steps: bool  # Whether the pieces of the line are joined
+
+
+class StackItem(QGraphicsItem):
+    """Fills the inside of a plot.
+
+    Args:
+        box: The inside of the plot, whose coordinates are logical pixels.
+    """
+
+    def __init__(self, box: pg.ViewBox) -> None:
+        super().__init__(box)
+        self.setZValue(BELOW_LINES)
+        self._box = box
+        self._pixels = np.zeros((1, 1), dtype=np.uint32)
+        self._image = image_of(self._pixels, 1.0)
+        box.sigResized.connect(lambda *_: self.prepareGeometryChange())
+
+    def show_look(self, look: StackLook) -> None:
+        """Draws something else."""
+        self._pixels = look_pixels(look)
+        self._image = image_of(self._pixels, look.ratio)
+        self.update()
+
+    def image(self) -> QImage:
+        """A copy of what is drawn."""
+        return self._image.copy()
+
+    def boundingRect(self) -> QRectF:
+        """All of the inside."""
+        return QRectF(self._box.rect())
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,  # noqa: ARG002
+        widget: QWidget | None = None,  # noqa: ARG002
+    ) -> None:
+        """One blit."""
+        painter.setClipRect(self.boundingRect())
+        painter.drawImage(QPointF(0.0, 0.0), self._image)
+
+
+def image_of(pixels: Colours, ratio: float) -> QImage:
+    """A picture that shares these pixels; they have to live as long as it."""
+    rows, columns = pixels.shape
+    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+def look_pixels(look: StackLook) -> Colours:
+    """Colours of all device pixels."""
+    colours = np.array([colour.rgb() for colour in look.colours], dtype=np.uint32)
+    pixels = stack_pixels(look.edges, colours, look.ground.rgb(), look.top, look.rows)
+    for value in look.grid:
+        row = int(rows_of(np.array(value), look.top, look.rows))
+        if row < look.rows:
+            ground = pixels[row] == look.ground.rgb()
+            pixels[row, ground] = look.faint.rgb()
+    draw_line(pixels, look.line, look.ink.rgb(), look.top, steps=look.steps)
+    return pixels

@@ -9,19 +9,14 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QWidget
 
 from sim.profile.history import Float64, Quantity
-from widgets.number_paint import mixed
+from widgets.number_field import mixed
 from widgets.theme import SPACE, colours, tabular
-from widgets.timings.axes import AgoAxis, CostAxis, style_axis
-from widgets.timings.bands import Band
-from widgets.timings.choice import Choice, Unit
+from widgets.timings.choice import Band, Choice, Unit
 from widgets.timings.colours import pass_colour
-from widgets.timings.figures import is_empty_rest
-from widgets.timings.frames import Frames
-from widgets.timings.scale import TARGETS, next_top
-from widgets.timings.stack_item import StackItem, StackLook
-from widgets.timings.stack_picture import NOTHING, Int64, frames_of_columns, snapped, tops
-from widgets.timings.time_box import TimeBox
-from widgets.timings.window import Window
+from widgets.timings.frames import Frames, is_empty_rest
+from widgets.timings.plot_parts import AgoAxis, CostAxis, TimeBox, style_axis
+from widgets.timings.stack_picture import NOTHING, Int64, StackItem, StackLook, frames_of_columns, snapped, tops
+from widgets.timings.window import TARGETS, Window, next_top
 
 _PERCENT = 100.0
 _MS = 1e3
@@ -29,19 +24,12 @@ _MS = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a plot shows now.
+    """What a plot shows now."""
 
-    Attributes:
-        chosen: Index of the frame of each column, or `NOTHING`, shape (C,).
-        bands: What is drawn; rests of groups without anything left are not among them.
-        times: Times of the bands [s], shape (B, C).
-        total: Times of all passes [s], shape (C,).
-    """
-
-    chosen: Int64
-    bands: tuple[Band, ...]
-    times: Float64
-    total: Float64
+    chosen: Int64  # Index of the frame of each column, or `NOTHING`, shape (C,)
+    bands: tuple[Band, ...]  # What is drawn; rests of groups without anything left are not among them
+    times: Float64  # Times of the bands [s], shape (B, C)
+    total: Float64  # Times of all passes [s], shape (C,)
 
 
 class StackPlot(pg.PlotWidget):
@@ -51,14 +39,10 @@ class StackPlot(pg.PlotWidget):
         columns: What is shown, or None before the first frame.
         top: Upper end of the scale in milliseconds, as a time [s].
         auto_top: Whether it follows the peaks.
-
-    Signals:
-        pointed: Time [s] under the mouse, relative to the newest frame, or None.
-        region_moved: The user dragged the region to these times [s].
     """
 
-    pointed = Signal(object)
-    region_moved = Signal(float, float)
+    pointed = Signal(object)  # Time [s] under the mouse, relative to the newest frame, or None
+    region_moved = Signal(float, float)  # The user dragged the region to these times [s]
 
     def __init__(self, quantity: Quantity, parent: QWidget | None = None) -> None:
         self.box = TimeBox()

@@ -6,41 +6,38 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QToolButton, QWidget
 
+from widgets.parts import FlowRow, tool_button
 from widgets.theme import colours, icon
-from widgets.timings.bands import Level
-from widgets.timings.choice import Choice, Shown, Unit
-from widgets.timings.flow_row import FlowRow
+from widgets.timings.choice import Choice, Level, Shown, Unit
 
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 _NAME_CHARACTERS = 16
 
 
 class Toolbar(FlowRow):
-    """Measure, hold, what is shown, record, compare, files.
+    """Measure, hold, what is shown, record, compare, files."""
 
-    Signals:
-        record_requested: Name of a recording to begin.
-        record_stopped: The recording is to end.
-        choice_edited: The user chose other times, another unit or another level.
-    """
-
-    record_requested = Signal(str)
-    record_stopped = Signal()
-    choice_edited = Signal()
+    record_requested = Signal(str)  # Name of a recording to begin
+    record_stopped = Signal()  # The recording is to end
+    choice_edited = Signal()  # The user chose other times, another unit or another level
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._taken: set[str] = set()
-        self.measure_button = _switch("mdi6.timer-outline", "Measure", "Measure what every frame costs")
-        self.pause_button = _switch("pause", "Pause", "Hold the view; measuring and the program go on (Shift+P)")
-        self.live_button = _tool("last", "Live", "Back to the newest frames")
+        self.measure_button = tool_button(
+            "mdi6.timer-outline", "Measure", "Measure what every frame costs", checkable=True
+        )
+        self.pause_button = tool_button(
+            "pause", "Pause", "Hold the view; measuring and the program go on (Shift+P)", checkable=True
+        )
+        self.live_button = tool_button("last", "Live", "Back to the newest frames")
         self.shown_box = _box("Times of the graphics card, of the processor, or both", [(s.value, s) for s in Shown])
         self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
         self.level_box = _box("How far groups of passes are taken apart", [(one.label, one) for one in Level])
         self.name_edit = QLineEdit(self)
-        self.record_button = _switch("mdi6.record", "Record", "")
-        self.compare_button = _switch("compare", "Compare", "Compare two recordings")
-        self.more_button = _tool("mdi6.dots-horizontal", "", "Import, export, clear")
+        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
+        self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
+        self.more_button = tool_button("mdi6.dots-horizontal", "", "Import, export, clear")
         self.menu = QMenu(self.more_button)
         self._prepare()
         self.set_recording(False)
@@ -131,24 +128,6 @@ class Toolbar(FlowRow):
             self.name_edit.clear()
         else:
             self.record_stopped.emit()
-
-
-def _tool(icon_name: str, text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(icon_name))
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(text or tip)
-    button.setAutoRaise(True)
-    if text:
-        button.setToolButtonStyle(_BESIDE)
-    return button
-
-
-def _switch(icon_name: str, text: str, tip: str) -> QToolButton:
-    button = _tool(icon_name, text, tip)
-    button.setCheckable(True)
-    return button
 
 
 def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:

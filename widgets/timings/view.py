@@ -4,30 +4,57 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
+from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from sim.profile.history import History
 from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.empty_state import EmptyState
-from widgets.theme import icon
+from widgets.parts import packed
+from widgets.theme import SPACE, icon, tabular
 from widgets.timings.choice import Choice
 from widgets.timings.compare_page import ComparePage
 from widgets.timings.frames import Frames
 from widgets.timings.frames_page import FramesPage
-from widgets.timings.honesty_label import HonestyLabel
-from widgets.timings.texts import empty_texts
+from widgets.timings.texts import empty_texts, honesty_text, honesty_tip
 from widgets.timings.toolbar import Toolbar
 from widgets.timings.window import Window
 
 INTERVAL = 100
 """Between two refreshes [ms]: ten pictures a second look live."""
+
 _FIGURES_INTERVAL = 500
 """Least time between two counts of the figures [ms], which could not be read faster."""
+
 _FIGURES_SHARE = 100
 """Counting takes at most this part of the time."""
+
+
+class HonestyLabel(QLabel):
+    """Source, latency, dropped and discarded samples, vsync and own cost; the reasons are in the tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.setFont(tabular(self.font()))
+        self.setContentsMargins(SPACE, 0, SPACE, SPACE // 2)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.set_status(TimerStatus())
+
+    def set_status(self, status: TimerStatus) -> None:
+        """Says something else, if it differs."""
+        text, tip = honesty_text(status), honesty_tip(status)
+        if text != self.text():
+            self.setText(text)
+        if tip != self.toolTip():
+            self.setToolTip(tip)
+            self.setAccessibleDescription(tip)
 
 
 class TimingsView(QWidget):
@@ -35,29 +62,20 @@ class TimingsView(QWidget):
 
     Attributes:
         pause_action: Holds and releases the view; its key works inside the panel.
-
-    Signals:
-        frame_chosen: A `FrameSample` was chosen.
-        held_changed: The view is held, or live again.
-        timing_toggled: Measuring is to be switched on or off.
-        record_requested: Name of a recording to begin.
-        record_stopped: The recording is to end.
-        recording_removed: Name of a recording to forget.
-        import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries.
-        state_changed: `state()` is another one.
     """
 
-    frame_chosen = Signal(object)
-    held_changed = Signal(bool)
-    timing_toggled = Signal(bool)
-    record_requested = Signal(str)
-    record_stopped = Signal()
-    recording_removed = Signal(str)
+    frame_chosen = Signal(object)  # A `FrameSample` was chosen
+    held_changed = Signal(bool)  # The view is held, or live again
+    timing_toggled = Signal(bool)  # Measuring is to be switched on or off
+    record_requested = Signal(str)  # Name of a recording to begin
+    record_stopped = Signal()  # The recording is to end
+    recording_removed = Signal(str)  # Name of a recording to forget
+    # import_requested, export_csv_requested, export_trace_requested, clear_requested: Menu entries
     import_requested = Signal()
     export_csv_requested = Signal()
     export_trace_requested = Signal()
     clear_requested = Signal()
-    state_changed = Signal()
+    state_changed = Signal()  # `state()` is another one
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -252,13 +270,8 @@ class TimingsView(QWidget):
     def _arrange(self) -> None:
         for page in (self.empty, self.frames_page, self.compare_page):
             self.pages.addWidget(page)
-        layout = QVBoxLayout(self)
+        layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.toolbar)
-        layout.addWidget(self.pages, 1)
-        layout.addWidget(self.honesty)
         self.toolbar.show_choice(self._choice)
 
     def _connect(self) -> None:

@@ -19,7 +19,7 @@ from sim.render.shot import ParticleRef
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId
 from sim.simulation import Grab
-from widgets.rubber_band import RubberBand
+from widgets.overlay import RubberBand
 from widgets.viewport import Viewport
 
 HOVER_MS = 30

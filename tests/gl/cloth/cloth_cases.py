@@ -11,10 +11,10 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs
-from sim.reference import cloth as reference
 from sim.solids.layout import SolidLayout
 from sim.solids.pack import pack_solids
 from sim.solids.state import Solid
+from tests.oracles import cloth as reference
 
 STILL: dict[str, Any] = {
     "gravity": (0.0, 0.0, 0.0),

@@ -13,10 +13,10 @@ from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource,
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.transform import compose
-from sim.reference import cloth as reference
 from sim.solids.layout import ANY_ORDER, arranged
 from sim.solids.state import Solid, SolidShape
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
+from tests.oracles import cloth as reference
 
 STEPS = 200
 BOUND = 1e-4

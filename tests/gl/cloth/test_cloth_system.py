@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.assets.normals import vertex_normals
+from sim.assets.build_mesh import vertex_normals
 from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context

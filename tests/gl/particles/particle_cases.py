@@ -14,12 +14,12 @@ from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.inputs import EmitterInputs
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.reference import particles as reference
 from sim.scene.clock import STEP_TIME
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import ANY_SHAPE, Solids, shapes_of
+from sim.solids.scene_solids import ANY_SHAPE, shapes_of
 from sim.solids.state import Solid, SolidShape
+from tests.oracles import particles as reference
 
 
 def changed(settings: EmitterSettings, **changes: object) -> EmitterSettings:

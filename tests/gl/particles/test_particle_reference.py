@@ -14,10 +14,10 @@ from sim.kinds.emitter.inputs import EmitterInputs, SurfaceInput
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.transform import compose
-from sim.reference import particles as reference
 from sim.skin.surface_table import face_table, vertex_table
 from sim.solids.state import Solid, SolidShape
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
+from tests.oracles import particles as reference
 
 STEPS = 300
 BOUND = 1e-4

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
-from sim.assets.skeleton import build_skeleton
 from sim.engine import Engine
 from sim.figures.settings import DoubleSided, ModelSettings
 from sim.gl.context import Context

@@ -9,8 +9,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from sim.assets.build_skeleton import build_skeleton
 from sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
-from sim.assets.skeleton import build_skeleton
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.scene.change import Change, ChangeKind, value_change

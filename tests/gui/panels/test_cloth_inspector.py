@@ -14,7 +14,6 @@ from sim.solids.state import SolidShape
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
 from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
 from widgets.inspector.inspector import Inspector
-from widgets.inspector.relevance import hidden_rows
 from widgets.protocols import ClothStatus
 
 

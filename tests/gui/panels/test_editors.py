@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.kinds import KINDS
 from sim.scene.params import Role, Scale, param, params_of
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import Node
@@ -15,11 +16,10 @@ from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from tests.gui.panels.fakes import SignalLog, drag, wheel
 from widgets.inspector.editor import Editor
-from widgets.inspector.editors import editor_for
+from widgets.inspector.editors import choice_text, editor_for
 from widgets.inspector.form import groups_of
 from widgets.inspector.name_choices import Choices
-from widgets.inspector.slider import ValueSlider
-from widgets.inspector.texts import choice_text
+from widgets.inspector.number_editors import ValueSlider
 
 CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()])
 RECORDS = [

@@ -13,7 +13,6 @@ from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
 from widgets.inspector.form_items import SectionItem, SettingItem, items_of
 from widgets.inspector.inspector import Inspector
-from widgets.inspector.relevance import hidden_rows
 from widgets.kinds.emitter.population import PopulationBar, brief_number, whole_number
 from widgets.protocols import EmitterStatus
 

@@ -1,12 +1,9 @@
-import logging
-import threading
-
 import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from widgets.message_model import KEPT, Message, MessageHandler, Severity, message_of
+from widgets.message_model import KEPT, Message, Severity
 from widgets.messages import Messages
 
 FIRST = Message(Severity.WARNING, "texture coat.tga not found", "models/dude.ezm", 1_700_000_000.0)
@@ -97,43 +94,3 @@ def test_the_end_stays_in_sight_unless_the_user_scrolled_away(messages, qtbot):
     messages.add(SECOND)
     qtbot.wait(1)
     assert bar.value() == 3
-
-
-def test_log_records_arrive_in_the_gui_thread(qtbot):
-    handler = MessageHandler()
-    received = []
-    handler.message.connect(lambda message: received.append((message, threading.current_thread())))
-    log = logging.Logger("panels")
-    log.addHandler(handler)
-    worker = threading.Thread(target=lambda: log.warning("no %s", "texture", extra={"file": "dude.ezm"}))
-    worker.start()
-    worker.join()
-    log.error("broken")
-    qtbot.waitUntil(lambda: len(received) == 2)
-    found = {(message.severity, message.text, message.file) for message, _ in received}
-    assert found == {(Severity.WARNING, "no texture", "dude.ezm"), (Severity.ERROR, "broken", "")}
-    assert {thread for _, thread in received} == {threading.main_thread()}
-
-
-def test_a_closed_handler_sends_nothing(qtbot):
-    handler = MessageHandler()
-    received = []
-    handler.message.connect(received.append)
-    handler.close()
-    handler.handle(logging.makeLogRecord({"levelno": logging.ERROR, "msg": "late"}))
-    qtbot.wait(1)
-    assert received == []
-
-
-@pytest.mark.parametrize(
-    ("level", "severity"),
-    [
-        (logging.DEBUG, Severity.INFO),
-        (logging.INFO, Severity.INFO),
-        (logging.WARNING, Severity.WARNING),
-        (logging.ERROR, Severity.ERROR),
-        (logging.CRITICAL, Severity.ERROR),
-    ],
-)
-def test_severity_of_log_levels(level, severity):
-    assert message_of(logging.makeLogRecord({"levelno": level, "msg": "x"})).severity is severity

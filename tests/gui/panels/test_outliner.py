@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from sim.figures.settings import ModelSettings
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import NODE_KINDS, Node, Scene
+from sim.scene.scene import Node, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
 from widgets.icons import GLYPHS, kind_icon

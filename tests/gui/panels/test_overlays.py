@@ -9,8 +9,7 @@ from sim.scene.camera import Camera
 from tests.gui.panels.fakes import SignalLog, drag, mouse
 from widgets.axis_gizmo import VIEWS, AxisGizmo
 from widgets.divider import Divider
-from widgets.legend import Legend
-from widgets.statistics_overlay import StatisticsOverlay
+from widgets.overlay import Legend, StatisticsOverlay
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def test_the_legend_shows_the_ramp_and_its_ends(ground):
 
 def test_a_signed_legend_has_zero_without_a_sign(ground):
     legend = Legend(ground)
-    legend.show_ramp(Ramp.DIVERGING, "Difference", -2.0, 2.0)
+    legend.show_ramp(Ramp.CIVIDIS, "Difference", -2.0, 2.0)
     assert legend.labels() == ("-2", "0", "2")
 
 

@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from sim.profile.by_frame import ByFrame
 from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
-from widgets.timeline.cost_strip import CostStrip
-from widgets.timeline.strip_picture import NOTHING, bins_of_columns, scale_top
+from widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
 from widgets.timings.colours import pass_colour
 
 STEP = 1.0 / 30.0

@@ -11,8 +11,8 @@ from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from sim.profile.sample import TimeSource
 from tests.gui.timings.fake_frames import STATUS, recording, sample
-from widgets.timings.bands import Level
-from widgets.timings.figures import TOTAL
+from widgets.timings.choice import Level
+from widgets.timings.frames import TOTAL, Frames
 from widgets.timings.view import TimingsView
 
 
@@ -51,7 +51,7 @@ def test_without_recordings_it_says_how_to_make_them(show):
 
 def test_a_slower_recording_is_told_with_its_interval(page):
     text = page.sentence.text()
-    a, b = (one.history.total(Quantity.GPU) for one in page.recordings[:2])
+    a, b = (Frames(one.history).total(Quantity.GPU) for one in page.recordings[:2])
     found = compare(a, b)
     assert found.is_told
     assert 0.4e-3 < found.lo < found.hi < 0.6e-3
@@ -96,7 +96,9 @@ def test_levels_and_processor_times_can_be_compared(page):
     assert list(rows(page)) == ["Total", "draw"]
     page.quantity_box.setCurrentIndex(page.quantity_box.findData(Quantity.CPU))
     assert "CPU" in page.plot.header.title
-    assert page.pair.times(TOTAL)[0].max() == pytest.approx(0.4 * page.recordings[0].history.total(Quantity.GPU).max())
+    assert page.pair.times(TOTAL)[0].max() == pytest.approx(
+        0.4 * Frames(page.recordings[0].history).total(Quantity.GPU).max()
+    )
 
 
 def test_a_pass_that_one_of_them_lacks_took_no_time_there(show):

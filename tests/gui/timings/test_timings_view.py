@@ -15,9 +15,8 @@ from sim.profile.sample import TimeSource
 from sim.profile.status import TimerStatus, Vsync
 from tests.gui.timings.fake_frames import LEAVES, STATUS, history_of, sample, walk
 from widgets.theme import tabular
-from widgets.timings.bands import Level
-from widgets.timings.choice import Choice, Shown, Unit
-from widgets.timings.figures import TOTAL
+from widgets.timings.choice import Choice, Level, Shown, Unit
+from widgets.timings.frames import TOTAL, Frames
 from widgets.timings.view import TimingsView
 from widgets.timings.window import Window
 
@@ -162,7 +161,7 @@ def test_the_wheel_zooms_at_the_mouse_while_held_and_at_the_newest_frame_while_l
 
 def test_figures_of_the_window_are_those_of_its_frames(view, history):
     area(view).set_window(Window(-4.0, 0.0))
-    begins, total = history.begins(), history.total(Quantity.GPU)
+    begins, total = history.begins(), Frames(history).total(Quantity.GPU)
     inside = total[begins >= begins[-1] - 4.0]
     times = row(view, TOTAL).times
     assert times.count == len(inside)
@@ -179,9 +178,7 @@ def test_a_dragged_region_has_its_own_figures(view, history):
     begin, end = area(view).region
     assert (end - begin) == pytest.approx(3.0, abs=0.2)
     begins = history.begins()
-    cape = history.exclusive("simulate/cloth/Cape", Quantity.GPU) + history.exclusive(
-        "simulate/cloth/Flag", Quantity.GPU
-    )
+    cape = history.inclusive("simulate/cloth", Quantity.GPU)
     inside = cape[(begins >= begin) & (begins <= end)]
     figures = row(view, "simulate/cloth")
     assert figures.times.count == len(inside)
@@ -225,7 +222,7 @@ def test_the_table_shows_the_values_under_the_mouse(view, history):
     assert history.begins()[index] - history.begins()[-1] == pytest.approx(-3.0, abs=0.05)
     table = view.frames_page.table.pass_model
     shown = table.index(0, 1).data()
-    assert shown == f"{history.total(Quantity.GPU)[index] * 1e3:.2f}"
+    assert shown == f"{Frames(history).total(Quantity.GPU)[index] * 1e3:.2f}"
     assert plot(view).cross[0].isVisible()
     assert f"frame {index:,}" in area(view).headers[Quantity.GPU].reading
     area(view)._point(None)
@@ -265,7 +262,7 @@ def test_passes_of_the_chosen_frame_are_sorted_by_cost(view, history):
 def test_worst_and_neighbours_are_one_click_away(view, history, qtbot):
     area(view).set_window(Window(-5.0, 0.0))
     view.frames_page.frame_panel.worst_button.click()
-    begins, total = history.begins(), history.total(Quantity.GPU)
+    begins, total = history.begins(), Frames(history).total(Quantity.GPU)
     worst = int(np.argmax(np.where(begins >= begins[-1] - 5.0, total, 0.0)))
     assert view.frames_page.chosen is history[worst]
     with qtbot.waitSignal(view.frame_chosen) as chosen:

@@ -9,7 +9,7 @@ from msgspec import inspect
 from sim.scene.camera import Camera
 from sim.scene.params import Role, params_of
 from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import NODE_KINDS, Node, Scene
+from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.assets.skeleton import build_skeleton
+from sim.assets.build_skeleton import build_skeleton
 from sim.maths import quaternion as Q
 
 TURN = Q.from_axis_angle([0.0, 0.0, 1.0], np.pi / 2)

@@ -12,8 +12,6 @@ from lxml import etree
 
 from sim.assets.build import build_model
 from sim.assets.load import load_model, read_raw
-from sim.assets.merge import merged
-from sim.assets.number_format import format_numbers
 from sim.assets.raw import (
     RawBone,
     RawClip,
@@ -26,7 +24,7 @@ from sim.assets.raw import (
     RawVertices,
 )
 from sim.assets.timing import frame_step
-from sim.assets.writer import ezm_text, write_ezm
+from sim.assets.writer import ezm_text, format_numbers, merged, write_ezm
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 
 REAL = [

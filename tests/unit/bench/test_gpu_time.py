@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from sim.bench.gpu_time import PASS, gpu_seconds
 from sim.bench.report import report, table
-from sim.bench.row import Case, measure, row_of
+from sim.bench.row import PASS, Case, gpu_seconds, measure, row_of
 from sim.profile.recorder import WARM_UP
 from sim.profile.run import NO_RUN
 from sim.profile.sample import FrameSample, Moment, Slice, TimeSource

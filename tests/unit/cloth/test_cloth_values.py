@@ -14,9 +14,9 @@ from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, PinPreset
 from sim.kinds.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
 from sim.kinds.cloth.wind import air_velocity, gusts_at
-from sim.reference.cloth import Particles, spring_forces
 from sim.scene.params import ParamError, SettingsError, validated
 from sim.skin.attachment import attach, attached_points, closest_weights
+from tests.oracles.cloth import Particles, spring_forces
 
 SHEET = GridShape(4, 3, 0.1, 0.1)
 

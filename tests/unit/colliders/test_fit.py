@@ -10,18 +10,19 @@ from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
 from sim.figures.placement import world_from_model
+from sim.figures.reference import skin
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
-from sim.kinds.collider.place import Placement, placements, rigid_frames
+from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
-from sim.reference.skinning import skin
+from sim.scene.places import rigid_frames
 from sim.scene.scene import Node, Scene
 from sim.solids.outline import outline
 from sim.solids.shapes import signed_distance
-from sim.solids.state import SolidShape, sized
+from sim.solids.state import Placement, SolidShape
 from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))

@@ -10,12 +10,14 @@ from sim.bench.pose import synthetic_character
 from sim.figures.placement import world_from_model
 from sim.figures.settings import ModelSettings
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.collider.place import ColliderTrack, placements, rigid_frames, solids_over, world_from_parent
+from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.maths import quaternion
 from sim.maths.transform import node_matrix
+from sim.scene.places import rigid_frames
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
+from sim.solids.scene_solids import solids_over
 from sim.solids.state import SolidShape
 from tests.unit.colliders.cases import Posed
 

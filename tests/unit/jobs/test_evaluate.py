@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
 from sim.assets.model import CharacterModel
-from sim.assets.skeleton import build_skeleton
 from sim.bench.pose import synthetic_character
 from sim.figures.settings import Interpolation
 from sim.jobs.evaluate import bind_pose, evaluate_pose

@@ -8,9 +8,9 @@ import pytest
 
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
+from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
-from sim.reference.skinning import skin
 
 SKINNED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "export/export.ezm")
 

@@ -4,7 +4,6 @@ import pytest
 
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.light.settings import LightSettings
-from sim.scene.audible import audible
 from sim.scene.scene import Node, Scene
 
 

@@ -7,10 +7,10 @@ from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.plan import schedule_of
 from sim.kinds.emitter.presets import PRESETS, with_preset
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box, source_frame
-from sim.reference import particles as reference
+from sim.kinds.emitter.source import REACH_MAX, emitter_box, missing_source, reach_of, source_box
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
+from tests.oracles import particles as reference
 
 UP = np.array([0.0, 1.0, 0.0])
 

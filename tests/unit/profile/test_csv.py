@@ -8,9 +8,7 @@ import pytest
 
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import LoadCancelled
-from sim.profile.csv_columns import COLUMNS
-from sim.profile.csv_file import write_csv
-from sim.profile.csv_reader import TimingsFileError, read_csv
+from sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, write_csv
 from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
 from sim.profile.status import TimerStatus, Vsync

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.profile.decimate import buckets, low_and_high, peaks
+from sim.profile.decimate import buckets, peaks
 
 
 def test_every_frame_of_the_window_is_in_one_bucket() -> None:
@@ -12,16 +12,6 @@ def test_every_frame_of_the_window_is_in_one_bucket() -> None:
     assert len(into.starts) <= 41
     for begin, first in zip(into.begins, into.starts, strict=True):
         assert begin <= times[first] < begin + into.length
-
-
-def test_extremes_survive() -> None:
-    times = np.arange(1000) / 100.0
-    values = np.ones(1000)
-    values[[123, 777]] = 9.0, -4.0
-    low, high = low_and_high(values, buckets(times, 0.0, 10.0, 50))
-    assert high.max() == 9.0
-    assert low.min() == -4.0
-    assert len(high) == 50
 
 
 def test_a_stack_is_taken_from_the_frame_with_the_largest_total() -> None:
@@ -35,9 +25,6 @@ def test_lost_totals_are_no_peaks_unless_there_is_nothing_else() -> None:
     total = np.array([np.nan, 2.0, 1.0, np.nan, np.nan, np.nan])
     into = buckets(times, 0.0, 1.0, 2)
     assert peaks(total, into).tolist() == [1, 3]
-    low, high = low_and_high(total, into)
-    assert (low[0], high[0]) == (1.0, 2.0)
-    assert np.isnan([low[1], high[1]]).all()
 
 
 def test_buckets_stay_where_they_are_while_the_window_scrolls() -> None:
@@ -58,7 +45,6 @@ def test_a_gap_makes_no_buckets() -> None:
 def test_a_window_without_frames_is_empty() -> None:
     into = buckets(np.array([1.0]), 5.0, 6.0, 10)
     assert len(peaks(np.array([1.0]), into)) == 0
-    assert [len(ends) for ends in low_and_high(np.array([1.0]), into)] == [0, 0]
 
 
 @pytest.mark.parametrize(("end", "count"), [(0.0, 5), (1.0, 0)])

@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, Recorder
+from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder
 from sim.profile.run import Run
 from sim.profile.sample import FrameSample, Moment, TimeSource
-from sim.profile.stamps import ClockStamps
 from tests.unit.profile.fake_timer import FakeStamps, warm_recorder
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sim.assets.build_skeleton import build_skeleton
 from sim.assets.load import load_model
 from sim.assets.model import Skeleton, Skin
-from sim.assets.skeleton import build_skeleton
 from sim.figures.skeleton_lines import bone_segments
 
 NAMES = ["scene", "camera", "root", "spine", "helper", "arm", "finger", "mesh node"]

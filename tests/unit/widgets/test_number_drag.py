@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.scene.params import Scale
-from widgets.number_drag import NumberRange, gain, nice_step
+from widgets.number_value import NumberRange, gain, nice_step
 
 SPEED = NumberRange(lo=-4.0, hi=4.0, step=0.1)
 COMPLIANCE = NumberRange(lo=0.0, soft=(1e-9, 1e-3), scale=Scale.LOG)
@@ -64,10 +64,3 @@ def test_nice_steps(rough, step):
 @given(st.floats(-1e3, 1e3), st.floats(-4.0, 4.0), st.sampled_from([0.1, 1.0, 10.0]))
 def test_a_drag_never_leaves_the_hard_range(raw, start, factor):
     assert -4.0 <= SPEED.settled(raw, start=start, factor=factor) <= 4.0
-
-
-def test_share_is_the_place_in_the_span():
-    assert SPEED.share(0.0) == 0.5
-    assert COMPLIANCE.share(1e-6) == pytest.approx(0.5)
-    assert COMPLIANCE.share(0.0) == 0.0
-    assert NumberRange().share(3.0) == 0.0

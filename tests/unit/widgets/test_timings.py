@@ -9,15 +9,13 @@ import pytest
 
 from sim.profile.history import History, Quantity
 from sim.profile.sample import FrameSample, Moment, Slice, TimeSource
-from widgets.timings.bands import Level, bands_of, roots_of
-from widgets.timings.bins import bin_edges, counts
-from widgets.timings.choice import Choice
+from widgets.timings.choice import Choice, Level, bands_of, roots_of
 from widgets.timings.colours import pass_colour
+from widgets.timings.distribution_plot import bin_edges, counts
 from widgets.timings.frames import Frames
-from widgets.timings.scale import next_top, round_top
 from widgets.timings.stack_picture import NOTHING, draw_line, frames_of_columns, snapped, stack_pixels, tops
 from widgets.timings.texts import ago, frame_facts, milliseconds
-from widgets.timings.window import SPAN_MAX, Window
+from widgets.timings.window import SPAN_MAX, Window, next_top, round_top
 
 PATHS = ("simulate", "simulate/cloth", "simulate/cloth/Cape", "draw", "simulate/cloth/Flag", "draw/models")
 

@@ -1,0 +1,161 @@
+"""Parts of the plots of frames: axes, the line above, and what the mouse does over the inside."""
+
+import math
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from widgets.theme import SPACE, tabular
+from widgets.timings.texts import ago
+
+_MINUS = "−"
+_GAP = 3 * SPACE
+_WHEEL_STEP = 1.0 / 1.0015
+"""Zoom for one unit of the wheel, of which a notch has 120."""
+
+
+class AgoAxis(pg.AxisItem):
+    """Seconds before the newest frame."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.enableAutoSIPrefix(False)
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        """Round steps that leave room for their texts."""
+        font = self.style["tickFont"] or QFont()
+        room = 1.25 * QFontMetricsF(font).horizontalAdvance(f"{_MINUS}00.0 s")
+        least = (maxVal - minVal) * room / max(size, 1.0)
+        power = 10.0 ** math.floor(math.log10(max(least, 1e-6)))
+        step = next((factor * power for factor in (1.0, 2.0, 5.0) if factor * power >= least), 10.0 * power)
+        return [(step, 0.0)]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
+        """Numbers with their unit, so that no title is needed."""
+        digits = 0 if spacing >= 1.0 else 1 if spacing >= 0.1 else 2 if spacing >= 0.01 else 3
+        texts = [f"{abs(value):.{digits}f}" for value in values]
+        return [
+            f"{_MINUS}{text} s" if value < 0.0 and float(text) else ago(0.0)
+            for value, text in zip(values, texts, strict=True)
+        ]
+
+
+class CostAxis(pg.AxisItem):
+    """Numbers, whose unit stands above the plot."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.enableAutoSIPrefix(False)
+
+
+def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
+    """Gives an axis the colours of the theme and the small font of its plot."""
+    dim = palette.color(QPalette.ColorRole.PlaceholderText)
+    axis.setPen(dim)
+    axis.setTextPen(dim)
+    axis.setTickFont(font)
+    axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)
+
+
+class PlotHeader(QWidget):
+    """Title at the left, reading at the right.
+
+    A title that is longer than the line is shortened; the tooltip has all of it.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title, self.reading = "", ""
+        self.setFont(tabular(self.font()))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_title(self, title: str) -> None:
+        """Says what is plotted."""
+        if title != self.title:
+            self.title = title
+            self.setAccessibleName(title)
+            self.update()
+
+    def set_reading(self, reading: str) -> None:
+        """Says what is under the mouse."""
+        if reading != self.reading:
+            self.reading = reading
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """A line."""
+        return QSize(0, self.fontMetrics().height() + SPACE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The reading is never shortened in favour of the title."""
+        metrics = self.fontMetrics()
+        area = self.rect().adjusted(SPACE, 0, -SPACE, 0)
+        width = metrics.horizontalAdvance(self.reading)
+        room = area.width() - (width + _GAP if self.reading else 0)
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+            title = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(room, 0))
+            painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+            reading = metrics.elidedText(self.reading, Qt.TextElideMode.ElideRight, area.width())
+            place = QRect(
+                area.right() - min(width, area.width()), area.top(), min(width, area.width()) + 1, area.height()
+            )
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, reading)
+
+
+class TimeBox(pg.ViewBox):
+    """The inside of a plot over time."""
+
+    zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned
+    scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
+    scale_reset = Signal()  # The vertical axis was double-clicked
+    panned = Signal(float)  # The user drags the plot by this time [s]
+    # A region is drawn from the first to the second time [s]; true when it is finished
+    region_dragged = Signal(float, float, bool)
+    clicked = Signal(float)  # A time [s]
+    double_clicked = Signal(float)  # A time [s]
+
+    def __init__(self) -> None:
+        super().__init__(enableMenu=False)
+        self.disableAutoRange()
+        self._draws_region = False
+        self.setDefaultPadding(0.0)
+
+    def wheelEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Zooms time at the mouse, or the scale over its axis."""
+        factor = _WHEEL_STEP ** ev.delta()
+        if axis == 1:
+            self.scaled.emit(factor)
+        elif axis == 0:
+            self.zoomed.emit(factor, float(self.viewRange()[0][1]))
+        else:
+            self.zoomed.emit(factor, float(self.mapToView(ev.pos()).x()))
+        ev.accept()
+
+    def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
+        """Pans, or draws a region with Shift."""
+        if ev.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            ev.ignore()
+            return
+        ev.accept()
+        here = float(self.mapToView(ev.pos()).x())
+        if ev.isStart():
+            self._draws_region = axis is None and bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if self._draws_region:
+            start = float(self.mapToView(ev.buttonDownPos()).x())
+            self.region_dragged.emit(min(start, here), max(start, here), ev.isFinish())
+        elif axis != 1:
+            self.panned.emit(float(self.mapToView(ev.lastPos()).x()) - here)
+
+    def mouseClickEvent(self, ev: Any) -> None:
+        """Tells where."""
+        if ev.button() != Qt.MouseButton.LeftButton:
+            ev.ignore()
+            return
+        ev.accept()
+        signal = self.double_clicked if ev.double() else self.clicked
+        signal.emit(float(self.mapToView(ev.pos()).x()))
