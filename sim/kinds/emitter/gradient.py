@@ -1,13 +1,12 @@
 """Colour, opacity and size over the life of a particle: stops made into tables for the GPU."""
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.emitter.settings import STOP_MAX, EmitterSettings
-from sim.scene.params import SettingsError
+from sim.scene.params import SettingsError, in_order
 
 Float32 = npt.NDArray[np.float32]
 
@@ -18,8 +17,7 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
     """Raises SettingsError unless there are 1 to 32 stops whose places do not fall."""
     if not 1 <= len(stops) <= STOP_MAX:
         raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
-    places = [stop[0] for stop in stops]
-    if any(later < earlier for earlier, later in itertools.pairwise(places)):
+    if not in_order(stops):
         raise SettingsError(f"{name}: the stops must be in the order of their places")
 
 
