@@ -11,7 +11,7 @@ import numpy.typing as npt
 from app.cli.failure import CommandError, print_warnings
 from app.cli.model import loaded
 from app.files.project_file import is_project, load_project
-from sim.assets.images import ImageError, load_image
+from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
 from sim.assets.model import CharacterModel, Clip, Mesh
 from sim.figures.placement import active_clip
@@ -110,11 +110,13 @@ def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Im
     wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
     wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
     images: dict[Path, npt.NDArray[np.uint8]] = {}
+    budget = ImageBudget()
     for owner, texture in wanted:
         if texture in images:
             continue
         try:
-            images[texture] = load_image(texture)
+            images[texture] = load_image(texture, budget)
         except ImageError as error:
             print_warnings(owner, [f"texture {error}"])
+        print_warnings(owner, budget.take_notes())
     return images

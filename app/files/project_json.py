@@ -88,7 +88,7 @@ def _read_bytes(path: Path) -> bytes:
         if status.st_size > SIZE_MAX:
             raise ProjectError(path, "", f"is larger than {SIZE_MAX // 2**20} MiB")
         with path.open("rb") as file:
-            return file.read(SIZE_MAX)
+            return file.read(status.st_size)
     except OSError as error:
         raise ProjectError(path, "", error.strerror or str(error)) from error
     except ValueError as error:  # a null character in the path

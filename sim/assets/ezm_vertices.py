@@ -204,9 +204,7 @@ def _three_for_interp(fields: list[Field], stride: int, available: int, count: i
     return (shorter, first) if available == count * first else (fields, stride)
 
 
-def _mixed_values(
-    element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]
-) -> Float64:
+def _mixed_values(element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]) -> Float64:
     """Numbers of a buffer where some columns are hexadecimal or text; text columns become 0."""
     values = np.zeros((count, stride))
     columns = [pair for field in fields for pair in zip(field.letters, field.columns, strict=True)]

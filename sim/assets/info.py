@@ -88,7 +88,9 @@ def info_text(info: dict[str, Any]) -> str:
         rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
         blocks.append(_table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
     if info["warnings"]:
-        blocks.append("\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])]))
+        blocks.append(
+            "\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])])
+        )
     return "\n\n".join(blocks)
 
 

@@ -15,6 +15,7 @@ from sim.assets.faults import MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCou
 from sim.assets.formats import UTF8_MARK
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
+from sim.notes import Notes
 
 OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
 MAX_CORNERS = 1 << 12
@@ -98,12 +99,12 @@ class _Reader:
         self._watch.advance(self._pending)
         self._pending = 0
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> Notes:
         """One sentence about each kind of element that was passed over, and not more than a few."""
-        return [
+        return Notes(
             f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
             for key, count in sorted(self._skipped.items())
-        ]
+        )
 
     def mesh(self) -> tuple[RawVertices, list[RawSection]]:
         """One vertex for each combination of position, texture coordinate and normal that polygons use."""

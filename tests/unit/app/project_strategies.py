@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect
 
+from sim.kinds import KINDS
 from sim.scene.camera import Camera
 from sim.scene.params import Role, params_of
 from sim.scene.playback import PlaybackSettings
@@ -15,7 +16,9 @@ from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 
 # Half of a surrogate pair stands for a file name that is no text.
-texts = st.text(st.characters(exclude_categories=("Cs",), include_characters="\udcff", exclude_characters="\0"), max_size=12)
+texts = st.text(
+    st.characters(exclude_categories=("Cs",), include_characters="\udcff", exclude_characters="\0"), max_size=12
+)
 names = st.lists(texts.map(lambda text: " ".join(text.split())).filter(bool), unique=True, max_size=4)
 model_paths = st.lists(st.sampled_from(["a", "b c", "ä", "..x", "m.ezm"]), min_size=1, max_size=4).map(
     lambda parts: "/" + "/".join(parts)
@@ -64,10 +67,10 @@ def scenes(draw: st.DrawFn) -> Scene:
     """Any scene with unique names, as the document keeps it."""
     nodes = []
     for index, name in enumerate(draw(names)):
-        kind = draw(st.sampled_from(list(NODE_KINDS)))
-        part = {kind: draw(settings(NODE_KINDS[kind]))}
+        kind = draw(st.sampled_from(list(KINDS)))
+        part = draw(settings(KINDS[kind].settings))
         visible, transform = draw(st.booleans()), draw(settings(Transform))
-        nodes.append(Node(id=f"{kind}-{index}", name=name, visible=visible, transform=transform, **part))
+        nodes.append(Node(id=f"{kind}-{index}", name=name, visible=visible, transform=transform, settings=part))
     return Scene(nodes=tuple(nodes), playback=draw(settings(PlaybackSettings)), view=draw(settings(ViewSettings)))
 
 

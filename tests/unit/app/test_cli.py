@@ -113,7 +113,7 @@ def test_the_traceback_follows_on_request(arguments: list[str], capsys: pytest.C
     ("error", "text"),
     [
         (CommandError("a.ezm", "clip 'run'", "no such clip"), "a.ezm: clip 'run': no such clip"),
-        (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two lines"),
+        (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two\\nlines"),
         (FileNotFoundError(2, "No such file or directory", "a.ezm"), "a.ezm: No such file or directory"),
         (MemoryError(), "not enough memory"),
         (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
