@@ -20,3 +20,9 @@ def printable(text: str, limit: int | None = None) -> str:
         text = text[: limit - 1] + "…"
     shown = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def printable_json(text: str) -> str:
+    """JSON text of any lines with JSON escapes for what cannot be shown; names stay what they are."""
+    rows = text.split("\n")
+    return "\n".join(_UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", row) for row in rows)

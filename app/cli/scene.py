@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.model import loaded
+from app.cli.progress import Progress
+from app.cli.scene_files import require_inside
 from app.files.project_file import is_project, load_project
 from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
@@ -55,16 +57,23 @@ class OpenedScene:
         return clips.get(selected or "") or next(iter(clips.values()), None)
 
 
-def opened(path: Path) -> OpenedScene:
+def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
     """Reads a project, told by its ending, or a model; warnings go to standard error.
+
+    Args:
+        path: The file.
+        allow_outside: Whether a project may name files outside its folders.
 
     Raises:
         ProjectError: If the project cannot be used.
         ModelError: If a model cannot be used.
-        CommandError: If a model or a mesh of a project is missing.
+        CommandError: If a model or a mesh of a project is missing, or lies where it may not be read.
     """
     if is_project(path):
-        project = load_project(path)
+        with Progress(f"reading {path.name}") as progress:
+            project = load_project(path, progress=progress)
+        if not allow_outside:
+            require_inside(path, project.scene)
         print_warnings(path, project.warnings)
         scene, view_state = project.scene, project.view_state
     else:

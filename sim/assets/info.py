@@ -74,19 +74,19 @@ def info_text(info: dict[str, Any]) -> str:
     rows: list[tuple[str, ...]]
     if info["submeshes"]:
         rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
-        blocks.append(_table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
+        blocks.append(table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
     if info["materials"]:
         rows = [(item["name"], item["texture"] or "-", _found(item)) for item in info["materials"]]
-        blocks.append(_table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
+        blocks.append(table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
     if info["clips"]:
         rows = [
             (clip["name"], str(clip["frame_count"]), f"{clip['duration']:.3f} s", f"{clip['frame_step'] * 1e3:.3f} ms")
             for clip in info["clips"]
         ]
-        blocks.append(_table(f"Clips ({len(rows)})", ("name", ">frames", ">length", ">step"), rows))
+        blocks.append(table(f"Clips ({len(rows)})", ("name", ">frames", ">length", ">step"), rows))
     if info["bones"]:
         rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
-        blocks.append(_table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
+        blocks.append(table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
     if info["warnings"]:
         blocks.append(
             "\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])])
@@ -161,7 +161,7 @@ def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
     ]
 
 
-def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Aligned columns; a heading that starts with ">" aligns its column to the right."""
     names = [heading.lstrip(">") for heading in headings]
     rows = [[printable(cell, CELL_MAX) for cell in row] for row in rows]
