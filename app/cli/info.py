@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", type=Path, metavar="PATH", help=f"model file or project ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object, which holds more, instead of a table")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, which holds more, instead of a table"
+    )
     add_outside_option(parser)
 
 

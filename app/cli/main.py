@@ -90,7 +90,7 @@ def _run(words: list[str]) -> int:
 def _meant(name: str) -> str:
     """The command that a word that is no file was probably meant to be, or ""."""
     close = difflib.get_close_matches(name, COMMANDS, 1)
-    return close[0] if close and not os.path.exists(name) else ""
+    return close[0] if close and not (os.path.dirname(name) or os.path.exists(name)) else ""
 
 
 def _overview() -> str:
