@@ -1,10 +1,10 @@
 """Being asked to end, by Ctrl-C or by whoever started the command."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -21,6 +21,12 @@ class Interrupted(KeyboardInterrupt):
         self.status = 128 + number
 
 
+def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+    """Handles the signals, but for one that is ignored, as in the background of a shell; returns what did before."""
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    return {number: signal.signal(number, handler) for number in heard}
+
+
 @contextmanager
 def ended_politely() -> Iterator[None]:
     """Being asked to end raises `Interrupted` meanwhile, so that half-written files are removed."""
@@ -28,7 +34,7 @@ def ended_politely() -> Iterator[None]:
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         raise Interrupted(number)
 
-    before = {number: signal.signal(number, interrupt) for number in _SIGNALS}
+    before = _replaced(interrupt)
     try:
         yield
     finally:
@@ -47,7 +53,7 @@ class EndRequest:
         self.number = 0
 
     def __enter__(self) -> "EndRequest":
-        self._before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        self._before = _replaced(self._note)
         return self
 
     def __exit__(self, *_: object) -> None:

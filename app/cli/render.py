@@ -32,7 +32,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.params import validated
 from sim.scene.scene import Node, Scene
 from sim.scene.vectors import Colour
-from sim.scene.view import DisplayMode, ViewSettings
+from sim.scene.view import Comparison, DisplayMode, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
 """Yaw and pitch [°] of the views that frame what there is."""
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--method", type=SkinningMethod, choices=list(SkinningMethod), metavar=_choices(SkinningMethod),
-        help="how every figure is skinned (default: as the project says)",
+        help="how every figure is skinned, instead of a comparison too (default: as the project says)",
     )  # fmt: skip
     parser.add_argument(
         "--overlays",
@@ -126,6 +126,8 @@ def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedS
     changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
     if options.display is not None:
         changes["display"] = options.display
+    if options.method is not None:
+        changes["comparison"] = Comparison.OFF
     nodes = tuple(_skinned(node, options.method) for node in scene.nodes) if options.method else scene.nodes
     return replace(
         opened_scene, scene=msgspec.structs.replace(scene, nodes=nodes, view=validated(scene.view, **changes))

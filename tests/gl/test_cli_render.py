@@ -8,12 +8,14 @@ from PIL import Image
 
 import resources
 from app.cli.main import main
+from app.cli.matte import straight_rgba
 from app.files.project_file import save_project
 from sim.figures.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sim.scene.camera import Camera
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
+from sim.scene.view import ViewSettings
 from sim.scene.view_state import ViewState
 
 SIZE = "96x64"
@@ -21,7 +23,7 @@ SIZE = "96x64"
 
 def rendered(path: Path, output: Path, *options: str) -> None:
     """Renders small pictures."""
-    assert main(["render", str(path), "--output", str(output), "--size", SIZE, *options]) == 0
+    assert main(["render", str(path), "--output", str(output), "--size", SIZE, "--allow-outside", *options]) == 0
 
 
 def pixels(path: Path) -> np.ndarray:
@@ -218,3 +220,86 @@ def test_frames_go_on_in_the_repetitions_of_the_clip(tmp_path: Path) -> None:
     early, late = pixels(tmp_path / "3.png"), pixels(tmp_path / "35.png")
     assert np.mean(np.abs(early - late).max(axis=2) > 20) < 0.1
     assert np.abs(early - late).max() > 30
+
+
+# --- how it is drawn ----------------------------------------------------------------------------------
+
+
+def rgba(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        assert (image.format, image.mode) == ("PNG", "RGBA")
+        return np.asarray(image).astype(np.float64)
+
+
+def test_the_scene_is_drawn_alone_unless_overlays_are_asked_for(tmp_path: Path) -> None:
+    """Every row of the background has one colour but for dither and vignette; grid and axes cross it."""
+    project = falling(tmp_path)
+    rendered(project, tmp_path / "alone.png")
+    rendered(project, tmp_path / "all.png", "--overlays")
+    edges = [np.abs(np.diff(pixels(tmp_path / f"{name}.png")[40:, :20], axis=1)).max() for name in ("alone", "all")]
+    assert edges[0] <= 2
+    assert edges[1] > 10
+
+
+def test_overlays_are_those_of_the_project(tmp_path: Path) -> None:
+    for name, view in (("with", ViewSettings()), ("without", ViewSettings(grid=False, axes=False, colliders=False))):
+        save_project(tmp_path / f"{name}.sinew", Scene(view=view), ViewState())
+        rendered(tmp_path / f"{name}.sinew", tmp_path / f"{name}.png", "--overlays")
+    rendered(tmp_path / "with.sinew", tmp_path / "plain.png")
+    np.testing.assert_array_equal(pixels(tmp_path / "plain.png"), pixels(tmp_path / "without.png"))
+    assert (pixels(tmp_path / "with.png") != pixels(tmp_path / "without.png")).any()
+
+
+def test_alpha_is_what_the_background_shows_through(tmp_path: Path) -> None:
+    """Colours are straight: laid over the background, the picture is the one that has it."""
+    project = resources.path("projects") / "cape.sinew"
+    rendered(project, tmp_path / "cut.png", "--alpha", "--frames", "0")
+    rendered(project, tmp_path / "whole.png", "--frames", "0")
+    save_project(tmp_path / "empty.sinew", Scene(), ViewState())
+    rendered(tmp_path / "empty.sinew", tmp_path / "empty.png")
+    cut, whole, empty = rgba(tmp_path / "cut.png"), pixels(tmp_path / "whole.png"), pixels(tmp_path / "empty.png")
+    opacity = cut[..., 3:] / 255.0
+    assert (opacity == 0.0).mean() > 0.5
+    assert (opacity == 1.0).mean() > 0.05
+    assert ((opacity > 0.1) & (opacity < 0.9)).any(), "edges and the shadow"
+    assert np.abs(cut[..., :3] * opacity + empty * (1.0 - opacity) - whole).max() < 4.0
+    assert (cut[..., :3][opacity[..., 0] == 0.0] == 0.0).all()
+
+
+def test_an_empty_scene_is_wholly_transparent(tmp_path: Path) -> None:
+    save_project(tmp_path / "empty.sinew", Scene(), ViewState())
+    rendered(tmp_path / "empty.sinew", tmp_path / "empty.png", "--alpha")
+    assert (rgba(tmp_path / "empty.png") == 0.0).all()
+
+
+def test_straight_colours_of_known_opacities() -> None:
+    """A picture of three pixels, of opacity 0, 0.4 and 1, over backgrounds that are not quite black and white."""
+    opacity, colour = np.array([0.0, 0.4, 1.0])[None, :, None], np.array([(0, 0, 0), (100, 200, 50), (10, 20, 30)])
+    black, white = np.full((1, 3, 3), 4.0), np.full((1, 3, 3), 240.0)
+    over = [np.rint(colour * opacity + ground * (1.0 - opacity)).astype(np.uint8) for ground in (black, white)]
+    found = straight_rgba(*over, black.astype(np.uint8), white.astype(np.uint8))
+    np.testing.assert_allclose(found, [[(0, 0, 0, 0), (100, 200, 50, 102), (10, 20, 30, 255)]], atol=2)
+
+
+def test_method_and_display_can_be_chosen(tmp_path: Path) -> None:
+    arm = resources.path("projects") / "arm.sinew"
+    for method in ("lbs", "dqs"):
+        rendered(arm, tmp_path / f"{method}.png", "--method", method, "--view", "side", "--frames", "20")
+    for display in ("shaded", "wireframe", "normals"):
+        rendered(arm, tmp_path / f"{display}.png", "--display", display, "--view", "side", "--frames", "20")
+    drawn = {name: pixels(tmp_path / f"{name}.png") for name in ("lbs", "dqs", "shaded", "wireframe", "normals")}
+    names = list(drawn)
+    same = {(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if np.array_equal(drawn[a], drawn[b])}
+    assert same <= {("lbs", "shaded"), ("dqs", "shaded")}
+
+
+def test_the_front_is_where_the_shipped_figure_looks(tmp_path: Path) -> None:
+    """Its face is brighter than the hair at the back of its head."""
+    figure = resources.path("models") / "humanoid" / "humanoid.ezm"
+    heads = {}
+    for view in ("front", "back", "left", "right"):
+        rendered(figure, tmp_path / f"{view}.png", "--frames", "0", "--view", view)
+        rows, columns = silhouette(tmp_path / f"{view}.png")
+        head = rows < rows.min() + 0.12 * np.ptp(rows)
+        heads[view] = pixels(tmp_path / f"{view}.png")[rows[head], columns[head]].mean()
+    assert heads["front"] > 1.2 * heads["back"]

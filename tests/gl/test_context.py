@@ -1,7 +1,11 @@
 """Context: capabilities, ownership of names, deferred deletion."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,3 +114,28 @@ def test_the_log_collects_what_opengl_reports(context: Context) -> None:
     if log.available:
         assert any("GL_INVALID_ENUM" in text for text in log.errors)
     log.release()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="variables are those of Linux and Mesa")
+@pytest.mark.parametrize(
+    ("variables", "status", "expected"),
+    [
+        ({"MESA_GL_VERSION_OVERRIDE": "3.0"}, 1, "the driver offers 3.0 "),
+        ({"__EGL_VENDOR_LIBRARY_DIRS": "/none"}, 1, "apt install libegl1 libegl-mesa0 libgl1-mesa-dri"),
+        ({"LIBGL_DRIVERS_PATH": "/none"}, 1, "apt install libegl1 libegl-mesa0 libgl1-mesa-dri"),
+        ({"PYOPENGL_PLATFORM": "osmesa"}, 0, ""),
+        ({"PYOPENGL_PLATFORM": "glx"}, 0, ""),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_command_without_opengl_says_what_is_there(
+    variables: dict[str, str], status: int, expected: str, repo_root: Path, tmp_path: Path
+) -> None:
+    model = repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "pose", str(model), "--output", str(tmp_path / "a.npz")], cwd=repo_root,
+        env={**os.environ, **variables}, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    assert done.stderr.count("\n") == status
+    assert expected in done.stderr

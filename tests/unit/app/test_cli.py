@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -142,6 +143,15 @@ def test_interruption_has_its_own_status(monkeypatch: pytest.MonkeyPatch, capsys
     assert run_failing(["info", "a.ezm"], capsys) == (130, "sinew: interrupted")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C interrupts, also where the tests run in the background of a shell that has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_being_ended_while_writing_leaves_no_file(
     ending: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -225,6 +235,7 @@ def test_warnings_of_libraries_are_no_lines_of_ours(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", [["info"], ["render", "--output", "a.png"], []], ids=["info", "render", "editor"])
 def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, command: list[str], repo_root: Path) -> None:

@@ -371,6 +371,7 @@ _PLACES = [
     ("state",),
     ("state", "camera"),
     ("state", "selection"),
+    ("nodes", 0, "attachment"),
 ]
 
 
@@ -396,7 +397,7 @@ def test_unknown_keys_are_kept_everywhere_with_a_warning_each(folder):
     save_project(path, project.scene, project.view_state, project.unknown)
     written = json.loads(path.read_text(encoding="utf-8"))
     assert written == content
-    assert list(written["nodes"][0])[-3:] == ["zeta", "alpha beta", "model"]
+    assert list(written["nodes"][0])[-2:] == ["zeta", "alpha beta"]
 
 
 def test_unknown_keys_follow_their_node(folder):
@@ -413,6 +414,15 @@ def test_unknown_keys_follow_their_node(folder):
     assert "zeta" not in nodes["light-2"]
     save_project(path, msgspec.structs.replace(scene, nodes=(extra,)), ViewState(), project.unknown)
     assert len(json.loads(path.read_text(encoding="utf-8"))["nodes"]) == 1
+
+
+def test_an_unknown_key_may_have_the_name_of_a_field_that_stands_elsewhere(folder):
+    path = edited(folder / "future.sinew", ("nodes", 0, "settings"), {"of": "tomorrow"})
+    project = load_project(path)
+    save_project(path, project.scene, project.view_state, project.unknown)
+    node = json.loads(path.read_text(encoding="utf-8"))["nodes"][0]
+    assert node["settings"] == {"of": "tomorrow"}
+    assert node["model"] == json.loads(GOLDEN)["nodes"][0]["model"]
 
 
 def test_nodes_of_an_unknown_kind_are_kept_at_their_place(folder):
@@ -444,9 +454,6 @@ def from_version_0(content: dict) -> dict:
     return content
 
 
-STEPS = {**MIGRATIONS, 0: from_version_0}
-
-
 def old_project(folder: Path) -> Path:
     content = json.loads(GOLDEN)
     content["objects"] = content.pop("nodes")
@@ -459,7 +466,7 @@ def old_project(folder: Path) -> Path:
 def test_an_older_version_is_migrated_and_kept_beside_on_the_first_save(folder):
     path = old_project(folder)
     original = path.read_bytes()
-    project = load_project(path, migrations=STEPS)
+    project = load_project(path, migrations={0: from_version_0, **MIGRATIONS})
     assert project.migrated_from == 0
     assert project.scene == small_scene(folder)
     assert not (folder / "old.sinew.bak").exists(), "reading writes nothing"
@@ -483,7 +490,7 @@ def test_a_backup_that_exists_is_not_overwritten(folder):
 def test_a_file_that_does_not_fit_its_migration_is_refused(folder):
     path = edited(folder / "a.sinew", ("version",), 0)
     with pytest.raises(ProjectError, match="could not be converted from version 0 to 1"):
-        load_project(path, migrations=STEPS)
+        load_project(path, migrations={0: from_version_0, **MIGRATIONS})
 
 
 # --- safe writing ---------------------------------------------------------------------------------------
