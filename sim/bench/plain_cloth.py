@@ -62,8 +62,9 @@ class PlainCloth:
             self._sides.append((buffers, textures, source))
         self._kernel = Kernel(
             library,
-            "bench/plain_cloth.vert",
+            "bench/plain_cloth.glsl",
             [POSITION, PREVIOUS],
+            inputs=[POSITION, PREVIOUS],
             defines={"COLLIDE": ellipsoid is not None},
         )
         self._set(model, settings, ellipsoid)

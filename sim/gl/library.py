@@ -23,20 +23,21 @@ class _Recipe:
         captures: tuple[str, ...],
         capture_mode: CaptureMode,
         defines: Mapping[str, object],
-        declarations: str,
+        head: str,
+        tail: str,
     ) -> None:
         self.stages = dict(stages)
         self.captures = captures
         self.capture_mode: CaptureMode = capture_mode
         self.defines = dict(defines)
-        self.declarations = declarations
+        self.head, self.tail = head, tail
         self.files: frozenset[str] = frozenset(stages.values())
 
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two requests the same program."""
         defines = tuple(sorted((name, str(value)) for name, value in self.defines.items()))
-        return tuple(self.stages.items()), self.captures, self.capture_mode, defines, self.declarations
+        return tuple(self.stages.items()), self.captures, self.capture_mode, defines, self.head, self.tail
 
     @property
     def label(self) -> str:
@@ -52,7 +53,8 @@ class _Recipe:
                     name,
                     reader(root),
                     defines=self.defines,
-                    declarations=self.declarations if stage == "vertex" else "",
+                    head=self.head if stage == "vertex" else "",
+                    tail=self.tail if stage == "vertex" else "",
                 )
                 for stage, name in self.stages.items()
             }
@@ -87,7 +89,8 @@ class ShaderLibrary:
         captures: Sequence[str] = (),
         capture_mode: CaptureMode = "interleaved",
         defines: Mapping[str, object] | None = None,
-        declarations: str = "",
+        head: str = "",
+        tail: str = "",
     ) -> Program:
         """The program made of these files; the same request returns the same object.
 
@@ -96,7 +99,7 @@ class ShaderLibrary:
             captures: Outputs that transform feedback writes.
             capture_mode: All into one buffer, or each into its own.
             defines: Macros put after #version; True defines without a value, False leaves it out.
-            declarations: GLSL lines for the vertex stage, generated from records.
+            head, tail: GLSL lines around the file of the vertex stage, which then has no #version of its own.
 
         Raises:
             ShaderError: If it does not compile; the text has `file:line: reason` lines.
@@ -106,7 +109,7 @@ class ShaderLibrary:
             stages["geometry"] = geometry
         if fragment is not None:
             stages["fragment"] = fragment
-        recipe = _Recipe(stages, tuple(captures), capture_mode, defines or {}, declarations)
+        recipe = _Recipe(stages, tuple(captures), capture_mode, defines or {}, head, tail)
         found = self._programs.get(recipe.key)
         if found is None:
             program = Program(self.context, recipe.resolve(self.root), label=recipe.label)

@@ -5,6 +5,7 @@ program.  GL names are kept per attribute signature (names, locations, types), w
 """
 
 import ctypes
+import dataclasses
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import numpy as np
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.errors import GLError
+from sim.gl.kernel_text import lane_name
 from sim.gl.objects import GLObject, new_name
 from sim.gl.record import INPUT_PREFIX
 
@@ -63,6 +65,7 @@ class Stream:
         normalised: Integer fields that reach the shader as 0 to 1 (or -1 to 1).
         offset: First byte of the first record.
         divisor: 0 advances per vertex, n every n instances.
+        stride: Bytes from one record to the next; 0 where they follow each other.
     """
 
     buffer: Buffer
@@ -71,11 +74,17 @@ class Stream:
     normalised: frozenset[str] = frozenset()
     offset: int = 0
     divisor: int = 0
+    stride: int = 0
 
     @property
     def layout(self) -> np.dtype:
         """The structured type of one record."""
         return self.buffer.dtype if self.dtype is None else self.dtype
+
+    def lane(self, index: int, count: int) -> "Stream":
+        """Of every `count` records the one at `index`."""
+        size = self.layout.itemsize
+        return dataclasses.replace(self, offset=self.offset + index * size, stride=count * size)
 
     def attributes(self) -> dict[str, str]:
         """Attribute name to field name."""
@@ -124,12 +133,12 @@ class VertexArray:
         """Number of indices, or of vertices when there are none."""
         return self.vertex_count if self.indices is None else self.indices.count
 
-    def bind(self, program: "Program") -> None:
-        """Bind for a program; KeyError naming the attribute that no stream has."""
+    def bind(self, program: "Program", per_vertex: int = 1) -> None:
+        """Bind for a program whose vertices take so many records each; KeyError names an attribute without a stream."""
         signature = program.reflection.signature
         found = self._owners.get(signature)
         if found is None:
-            found = self._owners[signature] = self._build(program), self._constants_of(program)
+            found = self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
         owner, constants = found
         GL.glBindVertexArray(owner.name)
         for constant in constants:
@@ -177,7 +186,13 @@ class VertexArray:
             owner.release()
         self._owners.clear()
 
-    def _build(self, program: "Program") -> _VertexArrayName:
+    def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
+        if per_vertex > 1:
+            self._sources |= {
+                lane_name(attribute, lane): (stream.lane(lane, per_vertex), name)
+                for attribute, (stream, name) in self._sources.items()
+                for lane in range(per_vertex)
+            }
         self._check_attributes(program)
         owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
@@ -222,13 +237,12 @@ def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:
     if attribute.integer and base.kind == "f":
         raise GLError(f"attribute {attribute.name!r} is an integer, field {name!r} is {base.name}")
     pointer = ctypes.c_void_p(stream.offset + int(layout.fields[name][1]))
+    stride = stream.stride or layout.itemsize
     GL.glBindBuffer(GL.GL_ARRAY_BUFFER, stream.buffer.name)
     GL.glEnableVertexAttribArray(attribute.location)
     if attribute.integer:
-        GL.glVertexAttribIPointer(attribute.location, components, ELEMENTS[base.name], layout.itemsize, pointer)
+        GL.glVertexAttribIPointer(attribute.location, components, ELEMENTS[base.name], stride, pointer)
     else:
         normalised = GL.GL_TRUE if name in stream.normalised else GL.GL_FALSE
-        GL.glVertexAttribPointer(
-            attribute.location, components, ELEMENTS[base.name], normalised, layout.itemsize, pointer
-        )
+        GL.glVertexAttribPointer(attribute.location, components, ELEMENTS[base.name], normalised, stride, pointer)
     GL.glVertexAttribDivisor(attribute.location, stream.divisor)
