@@ -49,19 +49,12 @@ class Kernel:
         self.outputs: tuple[Record, ...] = (output,) if isinstance(output, Record) else tuple(output)
         self.sizes = tuple(record.dtype.itemsize for record in self.outputs)
         self.per_vertex = per_vertex
-        separate = not isinstance(output, Record)
         layouts = [layout.dtype if isinstance(layout, Record) else layout for layout in inputs]
-        text = capture_text(layouts, [record.dtype for record in self.outputs], per_vertex)
+        outputs, separate = [record.dtype for record in self.outputs], not isinstance(output, Record)
+        text = capture_text(layouts, outputs, separate=separate, per_vertex=per_vertex)
         if separate and (len(text.captures) != len(self.outputs) or len(text.captures) > GUARANTEED_STREAMS):
             raise GLLimitError(f"{file}: separate capture takes up to {GUARANTEED_STREAMS} records of one field each")
-        self.program = library.program(
-            file,
-            captures=text.captures,
-            capture_mode="separate" if separate else "interleaved",
-            defines=defines,
-            head=text.head,
-            tail=text.tail,
-        )
+        self.program = library.program(file, defines=defines, around=text)
 
     def writing(self, source: VertexArray) -> Capture:
         """What makes records of the source by `with kernel.writing(source) as capture: capture.write(...)`.

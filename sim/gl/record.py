@@ -39,16 +39,6 @@ class Record:
     name: str
     dtype: np.dtype
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Field names in memory order."""
-        return self.dtype.names or ()
-
-    @property
-    def vec4_count(self) -> int:
-        """Texels of one record in an RGBA32F buffer texture."""
-        return self.dtype.itemsize // 16
-
     def zeros(self, count: int) -> np.ndarray:
         """`count` records of zero bytes."""
         return np.zeros(count, self.dtype)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sim.gl.kernel_text import NOTHING, KernelText
+
 INCLUDE = re.compile(r"^\s*#\s*include\b(?P<rest>.*)$")
 QUOTED = re.compile(r'^\s*"(?P<name>[^"]+)"\s*(//.*)?$')
 VERSION = re.compile(r"^\s*#\s*version\b")
@@ -104,8 +106,7 @@ def resolve(
     read: Callable[[str], str],
     *,
     defines: Mapping[str, object] | None = None,
-    head: str = "",
-    tail: str = "",
+    around: KernelText = NOTHING,
 ) -> ShaderSource:
     """Resolve the includes of `name` and inject definitions after its #version line.
 
@@ -113,8 +114,7 @@ def resolve(
         name: Root file, as `read` understands it.
         read: Text of a file by its name; raises OSError when there is none.
         defines: Macro to value; True defines without a value, False and None leave it out.
-        head: GLSL lines put before all others, for a file without #version of its own.
-        tail: GLSL lines put after all others; what is wrong with them is wrong at the end of the file.
+        around: Lines before and after all others; what is wrong with the latter is wrong at the end of the file.
 
     Raises:
         ShaderSourceError: Naming file and line, for a missing file, a malformed include or an include cycle.
@@ -125,7 +125,7 @@ def resolve(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ShaderSourceError(f"{name}:1: cannot read: {reason}", (name,)) from error
-    injected, ending = [*head.splitlines(), *_define_lines(defines or {})], tail.splitlines()
+    injected, ending = [*around.head.splitlines(), *_define_lines(defines or {})], around.tail.splitlines()
     at = next((index + 1 for index, line in enumerate(resolver.lines) if VERSION.match(line)), 0)
     lines = [*resolver.lines[:at], *injected, *resolver.lines[at:], *ending]
     fake = [(INJECTED, number) for number in range(1, len(injected) + 1)]

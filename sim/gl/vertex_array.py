@@ -16,7 +16,7 @@ import numpy as np
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.errors import GLError
-from sim.gl.kernel_text import lane_name
+from sim.gl.kernel_text import in_lanes
 from sim.gl.objects import GLObject, new_name
 from sim.gl.record import INPUT_PREFIX
 
@@ -65,7 +65,6 @@ class Stream:
         normalised: Integer fields that reach the shader as 0 to 1 (or -1 to 1).
         offset: First byte of the first record.
         divisor: 0 advances per vertex, n every n instances.
-        stride: Bytes from one record to the next; 0 where they follow each other.
     """
 
     buffer: Buffer
@@ -74,17 +73,11 @@ class Stream:
     normalised: frozenset[str] = frozenset()
     offset: int = 0
     divisor: int = 0
-    stride: int = 0
 
     @property
     def layout(self) -> np.dtype:
         """The structured type of one record."""
         return self.buffer.dtype if self.dtype is None else self.dtype
-
-    def lane(self, index: int, count: int) -> "Stream":
-        """Of every `count` records the one at `index`."""
-        size = self.layout.itemsize
-        return dataclasses.replace(self, offset=self.offset + index * size, stride=count * size)
 
     def attributes(self) -> dict[str, str]:
         """Attribute name to field name."""
@@ -119,11 +112,12 @@ class VertexArray:
         self.label = label
         self.indices = indices
         self.constants = dict(constants or {})
+        self._streams = streams
         self._sources: dict[str, tuple[Stream, str]] = {}
         for stream in streams:
             if stream.layout.names is None:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
-            self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
+            self._take(stream)
         self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
         self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
@@ -187,12 +181,8 @@ class VertexArray:
         self._owners.clear()
 
     def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
-        if per_vertex > 1:
-            self._sources |= {
-                lane_name(attribute, lane): (stream.lane(lane, per_vertex), name)
-                for attribute, (stream, name) in self._sources.items()
-                for lane in range(per_vertex)
-            }
+        for stream in self._streams if per_vertex > 1 else ():
+            self._take(dataclasses.replace(stream, dtype=in_lanes(stream.layout, per_vertex)))
         self._check_attributes(program)
         owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
@@ -203,6 +193,9 @@ class VertexArray:
             GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self.indices.name)
         GL.glBindBuffer(GL.GL_ARRAY_BUFFER, 0)
         return owner
+
+    def _take(self, stream: Stream) -> None:
+        self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
 
     def _constants_of(self, program: "Program") -> list[tuple[float, ...]]:
         """Location and four components of each attribute of a program that no stream feeds."""
@@ -237,12 +230,13 @@ def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:
     if attribute.integer and base.kind == "f":
         raise GLError(f"attribute {attribute.name!r} is an integer, field {name!r} is {base.name}")
     pointer = ctypes.c_void_p(stream.offset + int(layout.fields[name][1]))
-    stride = stream.stride or layout.itemsize
     GL.glBindBuffer(GL.GL_ARRAY_BUFFER, stream.buffer.name)
     GL.glEnableVertexAttribArray(attribute.location)
     if attribute.integer:
-        GL.glVertexAttribIPointer(attribute.location, components, ELEMENTS[base.name], stride, pointer)
+        GL.glVertexAttribIPointer(attribute.location, components, ELEMENTS[base.name], layout.itemsize, pointer)
     else:
         normalised = GL.GL_TRUE if name in stream.normalised else GL.GL_FALSE
-        GL.glVertexAttribPointer(attribute.location, components, ELEMENTS[base.name], normalised, stride, pointer)
+        GL.glVertexAttribPointer(
+            attribute.location, components, ELEMENTS[base.name], normalised, layout.itemsize, pointer
+        )
     GL.glVertexAttribDivisor(attribute.location, stream.divisor)

@@ -11,7 +11,7 @@ from sim.gl.capture import TRIPLES_FROM
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
 from sim.gl.kernel import Kernel
-from sim.gl.record import record
+from sim.gl.record import Record, record
 from sim.gl.shader_log import ShaderError
 from sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
@@ -31,6 +31,12 @@ void run(int id) {
 """
 
 
+def made(
+    context: Context, root: Path, text: str, output: Record | list[Record], *inputs: Record | np.dtype, **more: int
+) -> Kernel:
+    return Kernel(make_library(context, root, {"k.glsl": text}), "k.glsl", output, inputs=inputs, **more)
+
+
 def particles(count: int) -> np.ndarray:
     data = PARTICLE.zeros(count)
     random = np.random.default_rng(4)
@@ -41,7 +47,7 @@ def particles(count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("count", [1, 2, 5, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1, TRIPLES_FROM + 2, 10_001])
 def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_path: Path, count: int) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.glsl": INTEGRATE}), "i.glsl", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(count)
     target = Buffer(context, data.nbytes, dtype=PARTICLE.dtype)
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, u_dt=0.25)
@@ -53,7 +59,7 @@ def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_p
 
 
 def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.glsl": INTEGRATE}), "i.glsl", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(8)
     target = Buffer(context, PARTICLE.zeros(8))
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, 3, u_dt=0.0)
@@ -63,7 +69,7 @@ def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) ->
 
 
 def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.glsl": INTEGRATE}), "i.glsl", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     target = Buffer(context, 32)
     kernel.run(VertexArray(context, [Stream(Buffer(context, particles(1)))]), target, u_dt=0.0)
     assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
@@ -71,7 +77,7 @@ def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path
 
 def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tmp_path: Path) -> None:
     text = "void run(int id) { o_value = vec4(id); o_other = vec4(-id, 1, 2, 3); }"
-    kernel = Kernel(make_library(context, tmp_path, {"s.glsl": text}), "s.glsl", [VALUE, OTHER])
+    kernel = made(context, tmp_path, text, [VALUE, OTHER])
     count = TRIPLES_FROM + 2
     targets = [Buffer(context, count * 16, dtype=VALUE.dtype), Buffer(context, count * 16, dtype=OTHER.dtype)]
     kernel.run(VertexArray(context), targets, count)
@@ -81,25 +87,19 @@ def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tm
 
 @pytest.mark.parametrize("count", [4, 12, 4 * TRIPLES_FROM + 8])
 def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_path: Path, count: int) -> None:
-    library = make_library(context, tmp_path, {"i.glsl": INTEGRATE.replace("a_age + u_dt", "float(id)")})
+    text = INTEGRATE.replace("a_age + u_dt", "float(id)")
     source = VertexArray(context, [Stream(Buffer(context, particles(count)))])
-    found = []
-    for per_vertex in (1, 4):
-        kernel = Kernel(library, "i.glsl", PARTICLE, inputs=[PARTICLE], per_vertex=per_vertex)
-        target = Buffer(context, PARTICLE.zeros(count))
+    targets = [Buffer(context, PARTICLE.zeros(count)) for _ in range(2)]
+    for target, per_vertex in zip(targets, (1, 4), strict=True):
+        kernel = made(context, tmp_path, text, PARTICLE, PARTICLE, per_vertex=per_vertex)
         kernel.run(source, target, u_dt=0.25)
-        found.append(target.read())
-    assert found[0].tobytes() == found[1].tobytes()
-    np.testing.assert_array_equal(found[1]["age"], np.arange(count))
+    assert targets[0].read().tobytes() == targets[1].read().tobytes()
+    np.testing.assert_array_equal(targets[1].read()["age"], np.arange(count))
 
 
 def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_path: Path) -> None:
-    files = {
-        "a.glsl": "void run(int id) { o_value = 2.0 * a_value; }",
-        "b.glsl": "void run(int id) { o_value = vec4(id); }",
-    }
-    library = make_library(context, tmp_path, files)
-    double, number = Kernel(library, "a.glsl", VALUE, inputs=[VALUE]), Kernel(library, "b.glsl", VALUE)
+    double = made(context, tmp_path, "void run(int id) { o_value = 2.0 * a_value; }", VALUE, VALUE)
+    number = made(context, tmp_path, "void run(int id) { o_value = vec4(id); }", VALUE)
     buffers = [Buffer(context, np.full(48, value, np.float32), dtype=VALUE.dtype) for value in (1.0, 0.0, 0.0)]
     sources = [VertexArray(context, [Stream(buffer)]) for buffer in buffers]
     with double.writing(sources[0]) as capture:
@@ -113,25 +113,17 @@ def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_
     np.testing.assert_array_equal(buffers[2].read()["value"][:, 3], [4] * 4 + [8, 10] + [4] * 6)
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("float x;\nvoid run(int id) { o_value = wrong; }\nfloat y;\n", "k.glsl:2: "),
-        ("float x;\nvoid ran(int id) { o_value = vec4(0); }\n", "k.glsl:2: "),
-    ],
-)
-def test_an_error_names_its_line_and_a_missing_function_the_end(
-    context: Context, tmp_path: Path, text: str, place: str
-) -> None:
+@pytest.mark.parametrize("line", ["void run(int id) { o_value = wrong; }", "void ran(int id) { o_value = vec4(0); }"])
+def test_an_error_names_its_line_and_a_missing_function_the_end(context: Context, tmp_path: Path, line: str) -> None:
     with pytest.raises(ShaderError) as caught:
-        Kernel(make_library(context, tmp_path, {"k.glsl": text}), "k.glsl", VALUE, inputs=[PARTICLE])
-    assert all(str(message).startswith(place) for message in caught.value.messages)
+        made(context, tmp_path, f"float x;\n{line}\n", VALUE, PARTICLE)
+    assert all(str(message).startswith("k.glsl:2: ") for message in caught.value.messages)
 
 
 def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> None:
     ids = record("Ids", first=(2, "u4"), second="i4", weight="f4")
     text = "void run(int id) { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
-    kernel = Kernel(make_library(context, tmp_path, {"n.glsl": text}), "n.glsl", ids, inputs=[ids])
+    kernel = made(context, tmp_path, text, ids, ids)
     data = np.array([((4_000_000_000, 1), 2_000_000_000, 0.5), ((2, 3), -7, 1.5)], ids.dtype)
     target = Buffer(context, data.nbytes, dtype=ids.dtype)
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target)
@@ -144,22 +136,21 @@ def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> No
 def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
     wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
     body = "".join(f"o_f{index} = vec4({index}, id, 0, 1);\n" for index in range(16))
-    kernel = Kernel(make_library(context, tmp_path, {"w.glsl": f"void run(int id) {{ {body} }}"}), "w.glsl", wide)
+    kernel = made(context, tmp_path, f"void run(int id) {{ {body} }}", wide)
     target = Buffer(context, 2 * wide.dtype.itemsize, dtype=wide.dtype)
     kernel.run(VertexArray(context), target, 2)
     np.testing.assert_array_equal([target.read()[f"f{index}"][1, 0] for index in range(16)], np.arange(16))
 
 
 def test_targets_that_do_not_fit_are_refused(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.glsl": INTEGRATE}), "i.glsl", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     source = VertexArray(context, [Stream(Buffer(context, particles(2)))])
     with pytest.raises(GLLimitError, match="too small"):
         kernel.run(source, Buffer(context, 32, label="short"), u_dt=0.0)
     with pytest.raises(GLLimitError, match="2 targets for 1"):
         kernel.run(source, [Buffer(context, 64), Buffer(context, 64)])
-    library = make_library(context, tmp_path, {"i.glsl": INTEGRATE})
     with pytest.raises(GLLimitError, match="one field each"):
-        Kernel(library, "i.glsl", [PARTICLE, VALUE])
+        made(context, tmp_path, INTEGRATE, [PARTICLE, VALUE])
 
 
 READ = "void run(int id) { o_value = a_value + 1000.0 * vec4(a_ids); }\n"
@@ -171,7 +162,7 @@ READ_AS = np.dtype([("ids", "u1", 4), ("value", "f4", 4)])
 def test_integer_fields_arrive_as_integers_floats_or_fractions(
     context: Context, tmp_path: Path, normalised: bool
 ) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"r.glsl": READ}), "r.glsl", VALUE, inputs=[READ_AS])
+    kernel = made(context, tmp_path, READ, VALUE, READ_AS)
     data = np.array([((1, 2, 3, 255), (0, 65535, 13107, 26214))], MIXED)
     flags = frozenset({"value"}) if normalised else frozenset()
     target = Buffer(context, 16, dtype=VALUE.dtype)
@@ -185,7 +176,7 @@ JOINED = np.dtype([("first", "f4", 4), ("second", "f4", 2)])
 
 def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Path) -> None:
     text = "void run(int id) { o_value = a_first + vec4(a_second, 0, 0); }\n"
-    kernel = Kernel(make_library(context, tmp_path, {"j.glsl": text}), "j.glsl", VALUE, inputs=[JOINED])
+    kernel = made(context, tmp_path, text, VALUE, JOINED)
     first = Buffer(context, np.arange(12, dtype=np.float32), dtype=VALUE.dtype)
     second = np.array([((100, 200),), ((300, 400),)], np.dtype([("second", "f4", 2)]))
     streams = [Stream(first, rename={"value": "a_first"}, offset=16), Stream(Buffer(context, second))]
@@ -198,9 +189,7 @@ def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Pa
 
 def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path) -> None:
     text = "void run(int id) { o_value = a_colour; }\n"
-    kernel = Kernel(
-        make_library(context, tmp_path, {"c.glsl": text}), "c.glsl", VALUE, inputs=[np.dtype([("colour", "f4", 4)])]
-    )
+    kernel = made(context, tmp_path, text, VALUE, np.dtype([("colour", "f4", 4)]))
     target = Buffer(context, 16, dtype=VALUE.dtype)
     for constant, expected in (((5, 6, 7, 8), [5, 6, 7, 8]), ((5, 6), [5, 6, 0, 1])):
         kernel.run(VertexArray(context, constants={"a_colour": constant}), target, 1)
@@ -208,8 +197,7 @@ def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path
 
 
 def test_a_missing_attribute_names_its_neighbours(context: Context, tmp_path: Path) -> None:
-    library = make_library(context, tmp_path, {"i.glsl": INTEGRATE})
-    kernel = Kernel(library, "i.glsl", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = np.zeros(1, np.dtype([("positions", "f4", 4)]))
     source = VertexArray(context, [Stream(Buffer(context, data))], label="cloud")
     with pytest.raises(KeyError, match=r"'cloud'.*a_position"):
@@ -220,9 +208,7 @@ def test_streams_without_fields_and_float_indices_are_refused(context: Context, 
     with pytest.raises(GLError, match="named fields"):
         VertexArray(context, [Stream(Buffer(context, 16))])
     text = "void run(int id) { o_value = vec4(a_value); }\n"
-    kernel = Kernel(
-        make_library(context, tmp_path, {"u.glsl": text}), "u.glsl", VALUE, inputs=[np.dtype([("value", "u4", 4)])]
-    )
+    kernel = made(context, tmp_path, text, VALUE, np.dtype([("value", "u4", 4)]))
     source = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(1)))])
     with pytest.raises(GLError, match="a_value"):
         kernel.run(source, Buffer(context, 16))

@@ -1,7 +1,6 @@
 """EmitterPasses: what an emitter runs on the GPU, with everything bound that its programs read."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +24,8 @@ from sim.solids.layout import ColliderLayout
 UInt32 = npt.NDArray[np.uint32]
 
 
-class Substep(NamedTuple):
-    """Who moves and who is born in a part of a step.
-
-    Attributes:
-        values: What `u_substep` takes, see `substeps_of`.
-        moved: How many slots are moved, from the first on; rounded up to what is moved at once.
-        made: First slot and number of those that are born, after the move.
-    """
-
-    values: tuple[float, float, float, float]
-    moved: int
-    made: tuple[tuple[int, int], ...] = ()
+Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
+"""What `u_substep` takes, how many slots from the first on are moved, and ranges of those where then some are born."""
 
 
 class EmitterPasses:
@@ -82,12 +71,7 @@ class EmitterPasses:
     ) -> ParticleSide:
         """Move and bear particles over the step that begins at `time` [s since the start]; returns the new records.
 
-        Args:
-            side: The records before the step.
-            swap: Gives the side to write to for one that was read; the read one may be written by others from then on.
-            inputs: What acts on them.
-            substeps: In turn.
-            time: Patterns of the air depend on it.
+        `swap` gives the side to write to for one that was read, which others may write to from then on.
         """
         features = self._features_of(inputs)
         move = self._kernels.step(features)

@@ -281,9 +281,9 @@ class EmitterSystem:
         capacity = self.settings.capacity
         if self._is_always_full:
             self.born = capacity
-            return [Substep(values, capacity) for values in self._substeps]
-        substeps = []
+            return [(values, capacity, ()) for values in self._substeps]
+        substeps: list[Substep] = []
         for values in self._substeps:
             before, self.born = self.born, self._schedule.births_before(start + values[1])
-            substeps.append(Substep(values, min(before, capacity), slot_ranges(before, self.born, capacity)))
+            substeps.append((values, min(before, capacity), slot_ranges(before, self.born, capacity)))
         return substeps

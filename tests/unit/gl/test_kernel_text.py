@@ -18,7 +18,7 @@ def test_both_sides_are_declared_and_main_calls_the_function() -> None:
     assert lines[5:8] == ["in vec4 a_weights;", "in uvec4 a_joints;", "in int a_bone;"]
     assert lines[8:10] == ["out vec3 o_position;", "out float o_inv_mass;"]
     assert text.captures == ("o_position", "o_inv_mass", "o_velocity", "o_age")
-    assert text.tail == "void main() {\nrun(gl_VertexID);\n}\n"
+    assert text.tail == "void main() { run(gl_VertexID); }\n"
 
 
 def test_integer_outputs_are_flat() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sim.gl.kernel_text import KernelText
 from sim.gl.shader_source import INJECTED, ShaderSourceError, resolve
 
 
@@ -93,7 +94,7 @@ def test_definitions_follow_the_version() -> None:
 def test_head_and_tail_surround_the_file_and_the_tail_counts_as_its_end() -> None:
     files = {"k.glsl": '#include "x.glsl"\nvoid run(int id) {}\n', "x.glsl": "float x;\n"}
     head, tail = "#version 330 core\nin vec4 a_p;\n", "void main() {\nrun(0);\n}\n"
-    source = resolve("k.glsl", reader(files), defines={"FLAG": True}, head=head, tail=tail)
+    source = resolve("k.glsl", reader(files), defines={"FLAG": True}, around=KernelText(head, tail))
     assert source.text == f"{head}#define FLAG\nfloat x;\nvoid run(int id) {{}}\n{tail}"
     assert [source.origin(line) for line in (1, 3, 4)] == [(INJECTED, 1), (INJECTED, 3), ("x.glsl", 1)]
     assert [source.origin(line) for line in (5, 6, 8)] == [("k.glsl", 2)] * 3
