@@ -59,14 +59,7 @@ class Capture:
         GL.glUniform4f(location, *values)
 
     def write(self, target: int, first: int, count: int, *more: int) -> None:
-        """Write these records, exactly; both numbers in whole vertices.
-
-        Args:
-            target: Name of the buffer.
-            first: Place of the first one, in source and target.
-            count: How many.
-            more: Names of further buffers, for a kernel with separate outputs.
-        """
+        """Write `count` records from `first` on, both in whole vertices; `more` targets for separate outputs."""
         mode, rest = GL.GL_TRIANGLES, count % (GROUP * self._each)
         if rest:
             mode = GL.GL_POINTS
@@ -85,9 +78,8 @@ class Capture:
     def writer(self, count: int) -> Callable[[int], None]:
         """`write` for a loop over targets: takes the first records, a `padded_count` of them, time and again."""
         feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._each
-        bind, begin, draw, end = (
-            GL.glBindBufferBase, GL.glBeginTransformFeedback, GL.glDrawArrays, GL.glEndTransformFeedback,
-        )  # fmt: skip
+        bind, draw = GL.glBindBufferBase, GL.glDrawArrays
+        begin, end = GL.glBeginTransformFeedback, GL.glEndTransformFeedback
 
         def write(target: int) -> None:
             bind(feedback, 0, target)

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 class _Recipe:
     """How a program is made from files, and which files it depends on."""
 
-    def __init__(
-        self,
-        stages: Mapping[Stage, str],
-        defines: Mapping[str, object],
-        around: KernelText,
-    ) -> None:
+    def __init__(self, stages: Mapping[Stage, str], defines: Mapping[str, object], around: KernelText) -> None:
         self.stages, self.defines, self.around = dict(stages), dict(defines), around
         self.files: frozenset[str] = frozenset(stages.values())
 
@@ -43,12 +38,7 @@ class _Recipe:
         """Read and resolve all stages; ShaderError when that fails."""
         try:
             stages = {
-                stage: resolve(
-                    name,
-                    reader(root),
-                    defines=self.defines,
-                    around=self.around if stage == "vertex" else NOTHING,
-                )
+                stage: resolve(name, reader(root), self.defines, self.around if stage == "vertex" else NOTHING)
                 for stage, name in self.stages.items()
             }
         except ShaderSourceError as error:

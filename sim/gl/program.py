@@ -129,10 +129,7 @@ class Program:
         return True
 
     def location(self, name: str) -> int:
-        """Where loops send numbers that are neither compared nor kept; -1 where it was optimised away.
-
-        It holds until the next swap.
-        """
+        """Where loops send numbers, neither compared nor kept, until the next swap; -1 if it was optimised away."""
         info = self.reflection.uniforms.get(name)
         if info is None and name not in self._declared:
             raise self._unknown(name)

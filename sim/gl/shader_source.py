@@ -104,7 +104,6 @@ class _Resolver:
 def resolve(
     name: str,
     read: Callable[[str], str],
-    *,
     defines: Mapping[str, object] | None = None,
     around: KernelText = NOTHING,
 ) -> ShaderSource:

@@ -25,7 +25,7 @@ FILLED_AT_ONCE = 1 << 14
 PER_VERTEX = 4
 """Particles that one vertex of a step stands for."""
 AT_ONCE = padded_count(1, PER_VERTEX)
-"""Particles that a step moves together."""
+"""Particles that a step moves at least."""
 
 COUNT = record("ParticleCount", count=(4, "f4"))
 """How many live, how many are broken, and two numbers without a meaning."""
