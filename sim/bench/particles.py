@@ -211,7 +211,7 @@ class CaptureEmitter:
     ) -> None:
         features = features_of(settings, inputs.collider_count, inputs.collider_layout)
         output = [PLACE, MOTION] if is_separate else PARTICLE
-        self._kernel = Kernel(library, "emitter/step.vert", output, inputs=[PARTICLE], defines=features.defines)
+        self._kernel = Kernel(library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines)
         program = self._kernel.program
         program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
         program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)

@@ -42,7 +42,7 @@ def test_contacts_equal_the_reference(context: Context, tmp_path: Path, shape: S
     random = np.random.default_rng(11)
     states = random_states(shape, 24, random)
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     for index, state in enumerate(states):
         mine = slice(index * POINTS, (index + 1) * POINTS)
         expected, sent = _expected(state, data[mine]), got[mine]
@@ -61,12 +61,12 @@ def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: SolidShap
     random = np.random.default_rng(12)
     states = random_states(shape, 24, random)
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     stops = got["next"] == data["collider"]
     np.testing.assert_array_equal(got["next"][~stops], data["collider"][~stops] + 1)
     assert stops[got["distance"] < data["thickness"]].all()
     data["point"] *= 20.0
-    away = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    away = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     assert (away["next"] == data["collider"])[away["distance"] < data["thickness"]].all()
     if shape is not SolidShape.PLANE:  # these turn, and a turning plane is always near
         assert (away["next"] == data["collider"] + 1).mean() > 0.8
@@ -81,7 +81,7 @@ def test_a_plane_that_does_not_turn_is_culled(context: Context, tmp_path: Path, 
         end[:3, 3] += moves * random.normal(size=3)
         states.append(dataclasses.replace(state, world_from_end=end))
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     margin = got["distance"] - data["thickness"]
     clear = np.abs(margin) > 1e-5
     np.testing.assert_array_equal((got["next"] == data["collider"])[clear], (margin < 0.0)[clear])
@@ -99,10 +99,10 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
     data = probes(states, random)
     defines = collider_defines(states)
     assert defines == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
-    args = (context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states)
+    args = (context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states)
     full = run_kernel(*args, u_substep=SUBSTEP)
     lean = run_kernel(*args, defines=defines, u_substep=SUBSTEP)
-    for field in ANSWER.fields:
+    for field in ANSWER.dtype.names:
         np.testing.assert_array_equal(lean[field], full[field], err_msg=field)
 
 

@@ -52,7 +52,7 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Sol
     random = np.random.default_rng(21)
     states = random_states(shape, 20, random)
     data = paths(states, random)
-    got = run_kernel(context, tmp_path, "sweep.vert", (PATH, data), ENTRY, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "sweep.glsl", (PATH, data), ENTRY, states, u_substep=SUBSTEP)
     entering = 0
     for index, state in enumerate(states):
         mine = slice(index * PATHS, (index + 1) * PATHS)

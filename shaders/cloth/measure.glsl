@@ -1,4 +1,3 @@
-#version 330 core
 // Energies [J] and the largest strain of one particle; a particle that is nowhere gets a strain beyond every limit.
 // Inputs: state of all particles, springs, masses, gravity; world space, SI. Outputs: one record of four numbers.
 // Potential energy counts from the world's origin. Reference: see cloth/spring.glsl.
@@ -23,13 +22,13 @@ bool is_sound(vec3 v) {
     return abs(v.x) < WORLD_END && abs(v.y) < WORLD_END && abs(v.z) < WORLD_END;
 }
 
-void main() {
-    vec4 first = texelFetch(u_state, 2 * gl_VertexID);
-    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * gl_VertexID + 1).xyz);
-    bool counts = gl_VertexID < u_count && first.w > 0.0;
+void run(int id) {
+    vec4 first = texelFetch(u_state, 2 * id);
+    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    bool counts = id < u_count && first.w > 0.0;
     bool sound = is_sound(own.position) && is_sound(own.velocity);
     float mass = counts ? 1.0 / (first.w * u_inverse_mass) : 0.0;
-    vec2 springs = neighbour_energy(gl_VertexID, own);
+    vec2 springs = neighbour_energy(id, own);
     bool usable = counts && sound && springs.y < BEYOND;
     float kinetic = 0.5 * mass * dot(own.velocity, own.velocity);
     float potential = -mass * dot(u_gravity, own.position);

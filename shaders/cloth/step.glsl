@@ -1,5 +1,4 @@
-#version 330 core
-// Moves one particle of a cloth over a substep, by transform feedback.
+// Moves one particle of a cloth over a substep.
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
@@ -67,14 +66,14 @@ void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 veloci
     }
 }
 
-void main() {
-    vec4 first = texelFetch(u_state, 2 * gl_VertexID);
-    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * gl_VertexID + 1).xyz);
+void run(int id) {
+    vec4 first = texelFetch(u_state, 2 * id);
+    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
     vec3 air = vec3(0.0);
 #ifdef AIR
     air = air_at(own.position);
 #endif
-    vec3 force = neighbour_forces(gl_VertexID, own, air, u_drag);
+    vec3 force = neighbour_forces(id, own, air, u_drag);
     vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
     vec3 velocity = own.velocity + u_substep * acceleration;
     vec3 position = own.position + u_substep * velocity;
@@ -85,12 +84,12 @@ void main() {
     velocity = moved.velocity;
 #endif
 #ifdef PINS
-    vec4 pin = texelFetch(u_pins, gl_VertexID);
+    vec4 pin = texelFetch(u_pins, id);
     if (pin.w > 0.0) {
         hold(own.position, pin.xyz, 1e30, position, velocity);
     }
 #endif
-    if (gl_VertexID == u_grabbed) {
+    if (id == u_grabbed) {
         follow_hand(own.position, force, position, velocity);
     }
     o_position = vec4(position, first.w);

@@ -1,7 +1,5 @@
-#version 330 core
 // One substep of free points under gravity among colliders [m, s], by position Verlet.
 // Inputs: position and previous position. Outputs: the same, a substep later; SWEPT looks at the path too.
-// The record's inputs (a_*) and outputs (o_*) are declared by the program.
 // Reference: see common/collide.glsl and common/sweep.glsl.
 
 #include "common/sweep.glsl"
@@ -12,7 +10,7 @@ uniform vec2 u_fractions;
 uniform float u_substep;
 uniform float u_thickness;
 
-void main() {
+void run(int id) {
     vec3 position = 2.0 * a_position - a_previous + u_substep * u_substep * vec3(0.0, -9.81, 0.0);
     vec3 previous = a_position;
 #ifdef SWEPT

@@ -1,4 +1,3 @@
-#version 330 core
 // Counts the living and the broken among CHUNK particles, or adds CHUNK counts.
 // Inputs: texels whose last number is a life, or FIRST not defined: whose first two are counts; how many there are.
 // Outputs: the living, the broken, and two numbers without a meaning.
@@ -8,8 +7,8 @@
 uniform samplerBuffer u_records;
 uniform int u_count;
 
-void main() {
-    int first = gl_VertexID * CHUNK;
+void run(int id) {
+    int first = id * CHUNK;
     vec2 total = vec2(0.0);
     for (int i = 0; i < CHUNK; ++i) {
         int index = min(first + i, u_count - 1);

@@ -1,11 +1,7 @@
-#version 330 core
 // One step of a fountain in the plain form of the OpenGL cookbooks, to measure others against.
 // Inputs: place and life left [frames], motion for each frame and whole life (attributes), count of frames.
 // Outputs: the same two. The floor is y = 0.
 // Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8, of which this is the method, not the text.
-
-in vec4 a_position;
-in vec4 a_velocity;
 
 uniform float u_frame;
 
@@ -26,7 +22,7 @@ float random(float f) {
     return uintBitsToFloat(mantissa | 0x3f800000u) - 1.0;
 }
 
-void main() {
+void run(int id) {
     vec3 place = a_position.xyz;
     vec3 motion = a_velocity.xyz;
     float life = a_position.w;
@@ -39,7 +35,7 @@ void main() {
         }
         life -= 1.0;
     } else {
-        float seed = u_frame + float(gl_VertexID);
+        float seed = u_frame + float(id);
         float yaw = random(seed) * 2.0 * PI;
         float pitch = PI / 2.0 + random(seed + 1.0) * PI / 4.0;
         float speed = 0.05 + 0.01 * random(seed + 2.0);

@@ -1,4 +1,3 @@
-#version 330 core
 // Target of one held particle that is tied to a point of a moving surface.
 // Inputs: vertices of the surface (model space), the triangle's corners, weights of the foot point, height above it [m];
 // placement of the surface. Outputs: target in the world [m] and 1, or zeros.
@@ -7,16 +6,11 @@ uniform samplerBuffer u_vertices;
 uniform int u_texels;
 uniform mat4 u_world_from_model;
 
-in vec3 a_corners;
-in vec3 a_weights;
-in float a_height;
-in float a_held;
-
 vec3 corner(float index) {
     return (u_world_from_model * vec4(texelFetch(u_vertices, int(index) * u_texels).xyz, 1.0)).xyz;
 }
 
-void main() {
+void run(int id) {
     vec3 a = corner(a_corners.x);
     vec3 b = corner(a_corners.y);
     vec3 c = corner(a_corners.z);

@@ -1,14 +1,13 @@
-#version 330 core
-// Place of one particle as a formula of its birth and of time alone, by transform feedback.
+// Place of one particle as a formula of its birth and of time alone.
 // Inputs: the block of the emitter, whose births are those of the longest life up to now and whose moments count from
-// now. Outputs: the same state as emitter/step.vert.
+// now. Outputs: the same state as emitter/step.glsl.
 // x = x0 + v0 (1 - exp(-c t)) / c + a (t - (1 - exp(-c t)) / c) / c, which is x0 + v0 t + a t2 / 2 without drag.
 
 #include "emitter/birth.glsl"
 #include "emitter/motion.glsl"
 
-void main() {
-    uint slot = uint(gl_VertexID);
+void run(int id) {
+    uint slot = uint(id);
     uint offset = birth_offset(slot);
     uint generation = birth_generation(slot);
     float age = -birth_moment(offset);

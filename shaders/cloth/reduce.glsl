@@ -1,12 +1,11 @@
-#version 330 core
 // Sums CHUNK records of energies and takes their largest strain.
 // Inputs: records of four numbers (kinetic, elastic, potential [J], strain), how many there are. Outputs: one of them.
 
 uniform samplerBuffer u_records;
 uniform int u_count;
 
-void main() {
-    int first = gl_VertexID * CHUNK;
+void run(int id) {
+    int first = id * CHUNK;
     vec3 total = vec3(0.0);
     float strain = -1.0;
     for (int i = 0; i < CHUNK; ++i) {

@@ -1,7 +1,6 @@
-#version 330 core
 // Probes colliders at world points [m]: the contact of each point with one collider, at its own moment.
 // Inputs: probe records (point, moment, collider, thickness, velocity). Outputs: the contact, and point and velocity
-// after both kinds of answer to it. The record's inputs (a_*) and outputs (o_*) are declared by the program.
+// after both kinds of answer to it.
 // Reference: see common/collide.glsl.
 
 #include "common/collide.glsl"
@@ -9,7 +8,7 @@
 uniform samplerBuffer u_colliders;
 uniform float u_substep;
 
-void main() {
+void run(int id) {
     int index = int(a_collider);
     Contact contact = collider_contact(u_colliders, index, a_point, a_fraction, u_substep);
     o_distance = contact.distance;

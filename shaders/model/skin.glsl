@@ -1,22 +1,13 @@
-#version 330 core
-// Skins one vertex of a character by transform feedback.
+// Skins one vertex of a character.
 // Inputs: rest record (position and normal, optional tangent, bind space), joints and weights, palette of the pose.
 // Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale.
-// The record's inputs (a_*) and outputs (o_*) are declared by the program from its record.
 // Reference: see model/blend.glsl.
 
 #include "model/blend.glsl"
 
 uniform samplerBuffer u_palette;
 
-in uvec4 a_joints;
-in vec4 a_weights;
-#if INFLUENCES > 4
-in uvec4 a_joints_more;
-in vec4 a_weights_more;
-#endif
-
-void main() {
+void run(int id) {
 #if INFLUENCES > 4
     ivec4 joints[2] = ivec4[2](ivec4(a_joints), ivec4(a_joints_more));
     vec4 weights[2] = vec4[2](a_weights, a_weights_more);

@@ -1,14 +1,13 @@
-#version 330 core
-// Fills one slot with the particle that is born there in this substep, at its own moment, by transform feedback.
-// Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.vert.
+// Fills one slot with the particle that is born there in this substep, at its own moment.
+// Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
 // Only the slots that bear are drawn: software drivers run both sides of a branch for everybody.
 // SEGMENTS is an optional part; see emitter/birth.glsl and emitter/flight.glsl.
 
 #include "emitter/birth.glsl"
 #include "emitter/flight.glsl"
 
-void main() {
-    uint slot = uint(gl_VertexID);
+void run(int id) {
+    uint slot = uint(id);
     uint generation = birth_generation(slot);
     float moment = clamp(birth_moment(birth_offset(slot)), u_substep.x, u_substep.y);
     Start start = birth_start(hash_number(slot, generation), moment);

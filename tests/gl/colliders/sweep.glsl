@@ -1,7 +1,5 @@
-#version 330 core
 // Sweeps world paths [m] of one substep against one collider each, and answers them.
 // Inputs: path records (start, end, the substep as fractions, collider, thickness). Outputs: entry, contact, answer.
-// The record's inputs (a_*) and outputs (o_*) are declared by the program.
 // Reference: see common/sweep.glsl.
 
 #include "common/sweep.glsl"
@@ -9,7 +7,7 @@
 uniform samplerBuffer u_colliders;
 uniform float u_substep;
 
-void main() {
+void run(int id) {
     int index = int(a_collider);
     Hit hit = collider_sweep(u_colliders, index, a_start, a_end, a_fractions.x, a_fractions.y);
     o_time = hit.time;

@@ -1,13 +1,9 @@
-#version 330 core
 // Ends and strain of one spring, for drawing: two vertices of a line.
 // Inputs: kept state of all particles, the spring's ends and rest length. Outputs: end, strain | end, strain; metres.
 
 uniform samplerBuffer u_state;
 
-in vec2 a_ends;
-in float a_rest;
-
-void main() {
+void run(int id) {
     vec3 first = texelFetch(u_state, 2 * int(a_ends.x)).xyz;
     vec3 second = texelFetch(u_state, 2 * int(a_ends.y)).xyz;
     float strain = length(first - second) / a_rest - 1.0;

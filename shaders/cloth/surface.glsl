@@ -1,5 +1,4 @@
-#version 330 core
-// Place and smooth normal of one drawn vertex of a cloth, by transform feedback.
+// Place and smooth normal of one drawn vertex of a cloth.
 // Inputs: particle behind the vertex, kept state, faces; world space, metres. Outputs: position, 1 | unit normal, 0.
 // The normal is the mean of the faces around the particle, weighted by area.
 
@@ -12,9 +11,7 @@
 #include "cloth/mesh.glsl"
 #endif
 
-in int a_particle;
-
-void main() {
+void run(int id) {
     Particle own = particle_at(a_particle);
     vec3 area = area_around(a_particle, own);
     float square = dot(area, area);

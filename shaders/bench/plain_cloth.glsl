@@ -1,11 +1,7 @@
-#version 330 core
 // One Verlet step of a mass-spring sheet in the plain form of the OpenGL cookbooks, to measure others against.
 // Inputs: place and mass, former place (attributes and buffer textures), spring constants, step [s]; world space.
 // Outputs: the same two. COLLIDE adds the floor and one ellipsoid as those books have them.
 // Reference: M. Movania, OpenGL Development Cookbook (2013), chapter 8, of which this is the method, not the text.
-
-in vec4 a_position;
-in vec4 a_previous;
 
 uniform samplerBuffer u_positions;
 uniform samplerBuffer u_previous_positions;
@@ -46,13 +42,13 @@ ivec2 neighbour_offset(int k, out vec2 constants) {
     return ivec2(0, 2);
 }
 
-void main() {
+void run(int id) {
     float mass = a_position.w;
     vec3 position = a_position.xyz;
     vec3 previous = a_previous.xyz;
     vec3 velocity = (position - previous) / u_step;
-    int row = gl_VertexID / u_columns;
-    int column = gl_VertexID % u_columns;
+    int row = id / u_columns;
+    int column = id % u_columns;
     vec3 force = u_gravity * mass - u_drag * velocity;
     for (int k = 0; k < 12; ++k) {
         vec2 constants;
