@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record
-from sim.kinds.emitter.buffers import PER_VERTEX
+from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.solids.layout import ANY_ORDER, SolidLayout
