@@ -8,6 +8,10 @@ from sim.maths import transform as T
 from sim.scene.transform import Transform
 
 
+ROUNDING = 1e-14
+"""Products of one matrix and of many may be summed in another order."""
+
+
 def random_parts(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     scales = random.uniform(0.3, 3.0, size=(count, 3))
@@ -35,9 +39,9 @@ def test_compose_equals_explicit_matrices_batched_and_alone():
     for index in range(10):
         one = tuple(part[index] for part in parts)
         np.testing.assert_allclose(batch[index], explicit(*one), atol=1e-14)
-        np.testing.assert_array_equal(T.compose(*one), batch[index])
+        np.testing.assert_allclose(T.compose(*one), batch[index], rtol=0.0, atol=ROUNDING)
     grid = T.compose(*(part.reshape(2, 5, -1) for part in parts))
-    np.testing.assert_array_equal(grid.reshape(10, 4, 4), batch)
+    np.testing.assert_allclose(grid.reshape(10, 4, 4), batch, rtol=0.0, atol=ROUNDING)
 
 
 def test_inverse_undoes_and_stays_affine():
