@@ -30,9 +30,7 @@ LIMB = ColliderSettings(shape=SolidShape.CAPSULE, radius=0.1, length=0.4)
 ON_BONE = Attachment(node="m", bone=f"joint {BONE}")
 
 
-def scene(
-    settings: ColliderSettings = LIMB, model: Transform = STANDING, attachment: Attachment = ON_BONE
-) -> Scene:
+def scene(settings: ColliderSettings = LIMB, model: Transform = STANDING, attachment: Attachment = ON_BONE) -> Scene:
     return Scene(
         nodes=(
             Node(id="m", name="Walker", transform=model, settings=ModelSettings()),

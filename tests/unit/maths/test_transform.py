@@ -7,7 +7,6 @@ from sim.maths import quaternion as Q
 from sim.maths import transform as T
 from sim.scene.transform import Transform
 
-
 ROUNDING = 1e-14
 """Products of one matrix and of many may be summed in another order."""
 

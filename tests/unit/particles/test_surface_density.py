@@ -56,9 +56,7 @@ def test_a_bone_makes_faces_emit_by_area_and_weight(humanoid: CharacterModel) ->
 def test_an_image_darkens_faces_and_knows_which_way_is_up(humanoid: CharacterModel) -> None:
     pixels = np.zeros((16, 16, 4), np.uint8)
     pixels[:8, :, :3] = 255
-    top, bottom = (
-        surface_table(humanoid, vertices=True, pixels=pixels, is_bottom_up=flag) for flag in (False, True)
-    )
+    top, bottom = (surface_table(humanoid, vertices=True, pixels=pixels, is_bottom_up=flag) for flag in (False, True))
     v = humanoid.mesh.texcoords[:, 1] % 1.0
     assert np.all(v[top[:, 1]] <= 0.5)
     assert np.all(v[bottom[:, 1]] >= 0.5)
