@@ -12,9 +12,9 @@ from sim.assets.model import CharacterModel
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.euler import degrees_from_matrix
-from sim.maths.transform import decompose, inverse_affine, node_matrix, polar, rigid_matrix
+from sim.maths.transform import decompose, inverse_affine, polar
 from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sim.scene.vectors import Vec3
 
 Float64 = npt.NDArray[np.float64]

@@ -9,6 +9,8 @@ REPO_ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
 LATE_NAME = re.compile(r"((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
 """A function that is imported when it is needed."""
+DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
+"""Where a kind is declared: the parts that it names there are not its own imports, whoever asks for them loads them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Source:
     def imports(self) -> set[str]:
         """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
 
+        The parts that a kind names in its declaration are not among them.
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
         found: set[str] = set()
@@ -48,7 +51,8 @@ class Source:
             elif isinstance(node, ast.Call):
                 found.update(_imported_by_call(node))
             elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))):
-                found.add(".".join(late.groups()))
+                if not DECLARATION.fullmatch(self.name):
+                    found.add(".".join(late.groups()))
         return found
 
     def _absolute(self, node: ast.ImportFrom) -> str:

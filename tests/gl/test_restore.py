@@ -133,7 +133,7 @@ def test_another_engine_goes_on_from_a_state(context: Context, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("cape", {"source": ClothSource.SHEET, "pin_list": ""}), ("sparks", {"capacity": 100})]
+    ("name", "other"), [("cape", {"source": ClothSource.GRID, "pin_list": ""}), ("sparks", {"capacity": 100})]
 )
 def test_a_state_of_other_settings_is_refused(context: Context, name: str, other: dict[str, Any]) -> None:
     """What has another number of particles takes nothing, and goes on."""

@@ -8,8 +8,7 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.figures.settings import FlipV, ModelSettings, UpAxis
-from sim.maths.transform import node_matrix
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:

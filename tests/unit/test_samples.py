@@ -15,9 +15,9 @@ from resources import make_samples
 from resources.samples import arm_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
 from sim.assets.load import load_model
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, Interpolation
 from sim.figures.reference import skin
-from sim.figures.settings import Interpolation, SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 

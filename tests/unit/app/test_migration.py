@@ -13,10 +13,9 @@ import resources
 from app.files.project_file import LoadedProject, load_project, save_project
 from sim.bench.pose import synthetic_character
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.transform import node_matrix
 from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"

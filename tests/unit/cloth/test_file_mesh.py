@@ -18,9 +18,9 @@ from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.maths.transform import node_matrix, transform_points
+from sim.maths.transform import transform_points
 from sim.scene.scene import Attachment, Node
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1

@@ -10,8 +10,9 @@ from sim.figures.placement import world_from_model
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
-from sim.maths.transform import compose, node_matrix
+from sim.maths.transform import compose
 from sim.scene.scene import Node
+from sim.scene.transform import node_matrix
 from sim.solids.state import Solid, SolidShape
 
 Float64 = npt.NDArray[np.float64]

@@ -16,9 +16,9 @@ from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
-from sim.maths.transform import node_matrix
 from sim.scene.places import Places, rigid_frames
 from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import node_matrix
 from sim.solids.outline import outline
 from sim.solids.shapes import signed_distance
 from sim.solids.state import Placement, SolidShape

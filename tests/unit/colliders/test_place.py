@@ -12,10 +12,9 @@ from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
 from sim.maths import quaternion
-from sim.maths.transform import node_matrix
 from sim.scene.places import Figures, Places, rigid_frames
 from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 from sim.solids.scene_solids import solids_over
 from sim.solids.state import Placement, SolidShape
 from tests.unit.colliders.cases import Posed

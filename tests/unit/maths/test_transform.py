@@ -5,7 +5,7 @@ import pytest
 
 from sim.maths import quaternion as Q
 from sim.maths import transform as T
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 ROUNDING = 1e-14
 """Products of one matrix and of many may be summed in another order."""
@@ -106,6 +106,6 @@ def test_polar_is_steady_near_a_mirror():
 
 
 def test_node_matrix_scales_then_turns_about_x_y_z_then_moves():
-    matrix = T.node_matrix(Transform(position=(1.0, 2.0, 3.0), rotation=(-90.0, 0.0, 0.0), scale=(1.0, 1.0, 2.0)))
+    matrix = node_matrix(Transform(position=(1.0, 2.0, 3.0), rotation=(-90.0, 0.0, 0.0), scale=(1.0, 1.0, 2.0)))
     moved = T.transform_points(matrix, np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
     np.testing.assert_allclose(moved, [[1, 4, 3], [1, 2, 2]], atol=1e-15)
