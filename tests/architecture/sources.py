@@ -42,6 +42,7 @@ class Source:
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
         found: set[str] = set()
+        has_late = not DECLARATION.fullmatch(self.name)
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
@@ -50,9 +51,8 @@ class Source:
                 found.update(f"{base}.{alias.name}" for alias in node.names)
             elif isinstance(node, ast.Call):
                 found.update(_imported_by_call(node))
-            elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))):
-                if not DECLARATION.fullmatch(self.name):
-                    found.add(".".join(late.groups()))
+            elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))) and has_late:
+                found.add(".".join(late.groups()))
         return found
 
     def _absolute(self, node: ast.ImportFrom) -> str:
