@@ -53,6 +53,7 @@ class Scheduler:
 
     Attributes:
         pending: A picture in full that was begun for the window and not shown.
+        postponed: Whether the next picture waits until the driver has met what is new in it.
     """
 
     def __init__(self, picture: Picture) -> None:
@@ -61,7 +62,7 @@ class Scheduler:
         self._pace, self._drafts = Pace(), DraftBudget(self._is_software)
         self._rehearsal = Rehearsal(picture)
         self.pending: PendingPicture | None = None
-        self._is_new = False  # something must be rehearsed
+        self.postponed = False
         self._place: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last picture
         self._cost = self._last = self._begun = 0.0
         self._settles = math.inf
@@ -149,7 +150,7 @@ class Scheduler:
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._is_new:
+        if self.postponed:
             return 0.0
         if self.pending is not None:
             return None if self.pending.done else POLL
@@ -157,10 +158,10 @@ class Scheduler:
 
     def turn(self, source: Source) -> bool:
         """Does a part of what is left to do; returns whether the window is to be painted now."""
-        if self._is_new:
+        if self.postponed:
             source.prepare()
-            self._is_new = self.rehearse(source.shot())
-            return not self._is_new
+            self.postponed = self.rehearse(source.shot())
+            return not self.postponed
         if self.pending is not None:
             self.pending.hand_out(TURN)
             return self.pending.done
@@ -193,8 +194,8 @@ class Scheduler:
         """Whether the driver has something to compile first."""
         if self.pending is None:
             source.prepare()
-            self._is_new = self.is_new(source.shot())
-        return self._is_new
+            self.postponed = self.is_new(source.shot())
+        return self.postponed
 
     def _takes_draft(self, shot: Shot) -> bool:
         """Whether this picture is one of a slow sequence, or takes too long to be waited for."""

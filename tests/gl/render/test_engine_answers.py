@@ -98,9 +98,9 @@ def test_counts_are_those_of_the_visible_models(stage: Stage) -> None:
 
 def test_what_is_not_there_has_no_answer(stage: Stage) -> None:
     engine = stage.engine
-    answers = (engine.model_of("x"), engine.pose("x"), engine.view("x"), engine.world_from_model("x"), engine.figure("x"),
-               engine.system("x"),
-               engine.bounds("x"), engine.bounds(), engine.joint_bounds("x", 0), engine.compare("x", 0.0))  # fmt: skip
+    answers = (engine.model_of("x"), engine.pose("x"), engine.view("x"), engine.world_from_model("x"),
+               engine.figure("x"), engine.system("x"), engine.bounds("x"), engine.bounds(), engine.joint_bounds("x", 0),
+               engine.compare("x", 0.0))  # fmt: skip
     assert answers == (None,) * 10
     assert engine.joint_positions("x").shape == (0, 3)
 

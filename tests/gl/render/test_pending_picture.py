@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.render.care.plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.kinds.emitter.settings import Blending, ParticleLook
 from sim.render.care import scheduler
+from sim.render.care.plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.render.shot import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
