@@ -68,9 +68,9 @@ class Veil:
     is_soft: bool = False
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Item:
-    """Something that is drawn.
+    """Something that is drawn; views make another one where anything about it changes.
 
     Attributes:
         node: Whose it is.
@@ -115,7 +115,7 @@ class Item:
         yield self, look
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Surface(Item):
     """A surface.
 
@@ -158,7 +158,7 @@ class Surface(Item):
             yield self, look
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Lines(Item):
     """Lines in the world.
 
@@ -190,7 +190,7 @@ class Lines(Item):
             painter.get(DetailPass).lines(self, mode, painter)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Points(Item):
     """Points in the world, as small shaded balls or rings.
 
@@ -228,7 +228,7 @@ class Points(Item):
             painter.get(DetailPass).points(self, painter)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Body(Item):
     """A translucent body.
 
@@ -252,7 +252,7 @@ class Body(Item):
             painter.get(PickPass).faces(painter, self.faces, self.world_from_body, ranges)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Skeleton(Item):
     """Bones and joints that show through everything.
 
@@ -275,7 +275,7 @@ class Skeleton(Item):
         yield replace(self, bones=self.bones[:0]), look
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Guides(Item):
     """Lines that help to set something, fainter where the scene hides them.
 

@@ -29,11 +29,6 @@ class Pick:
     node: NodeId
     element: int
 
-    @property
-    def triangle(self) -> int:
-        """The element."""
-        return self.element
-
 
 class PickPass:
     """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""

@@ -110,7 +110,7 @@ class ClothArrays:
                 owned.release()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Threads(Lines):
     """Springs in the colours of their strain, made on the GPU when they are drawn."""
 

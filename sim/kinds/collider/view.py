@@ -8,10 +8,12 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.collider.place import placements
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import View, World
 from sim.render.items import Body
 from sim.render.shot import Look
-from sim.scene.scene import Node
+from sim.scene.places import Places
+from sim.scene.scene import Node, NodeId
 from sim.solids.outline import outline
 from sim.solids.state import Placement, SolidShape, bounding_radius
 
@@ -19,6 +21,31 @@ CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)
 _SELECTED = (1.00, 0.62, 0.20, 0.38)
 _PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
+
+
+class Standing:
+    """Where the colliders of a scene stand: found together, and once for each moment."""
+
+    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+        self._places: Places | None = None
+        self._placed: dict[NodeId, Placement] = {}
+
+    def of(self, world: World) -> dict[NodeId, Placement]:
+        """By node."""
+        if self._places is not world.places:
+            self._places = world.places
+            self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
+        return self._placed
+
+    def finish_step(self) -> None:
+        """Nothing follows steps."""
+
+    def jump(self) -> None:
+        """Nor time."""
+
+    def release(self) -> None:
+        """Forgets them."""
+        self._places = None
 
 
 class ColliderView(View):
@@ -79,7 +106,7 @@ class ColliderView(View):
         if self._placed is None:
             assert self._node is not None
             assert self._world is not None
-            self._placed = placements((self._node,), self._world.places)[self._node.id]
+            self._placed = self._world.services.get(Standing).of(self._world)[self._node.id]
         return self._placed
 
     def _faces(self, place: Placement) -> VertexArray:

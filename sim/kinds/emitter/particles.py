@@ -18,7 +18,7 @@ _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False
 _LEAST_COVERED, _HALF_COVERED = 0.1, 0.5
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Particles(Item):
     """Opaque ones stand among the surfaces, all others gather.
 

@@ -49,11 +49,6 @@ class ModelView(FigureView):
         self._surfaces: dict[bool, tuple[tuple[Any, ...], Surface]] = {}
         self._weight_joint: int | None = None
 
-    @property
-    def character(self) -> Character:
-        """The figure."""
-        return self.figure
-
     def upload(self, prepared: PreparedModel, images: MipImages) -> Steps[None]:
         """Hands a model to the GPU, its figure included.
 
