@@ -218,6 +218,11 @@ class Engine:
     # --- questions ------------------------------------------------------------------------------------
 
     @property
+    def version(self) -> int:
+        """Another number where anything but time and the camera changed of what pictures show."""
+        return self._views.version
+
+    @property
     def places(self) -> Places:
         """Where nodes stand now."""
         return self._views.places

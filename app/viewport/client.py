@@ -120,12 +120,14 @@ class ViewportClient(QObject):
         """Begins or ends measuring what pictures cost, from the next picture on; whoever calls asks for that."""
         self._timing.wanted = on
 
-    def prepare(self) -> None:
-        """Brings the engine to the document as it is now; the context must be current."""
-        if self.engine is not None:
-            self.engine.simulation.start_time = self._playback.start
-            self.engine.set_files(self._files.meshes, self._files.images)
-            self.engine.apply(self._document.scene)
+    def prepare(self) -> int:
+        """Brings the engine to the document as it is now, and returns its version; the context must be current."""
+        if self.engine is None:
+            return 0
+        self.engine.simulation.start_time = self._playback.start
+        self.engine.set_files(self._files.meshes, self._files.images)
+        self.engine.apply(self._document.scene)
+        return self.engine.version
 
     # --- questions ------------------------------------------------------------------------------------
 

@@ -202,8 +202,8 @@ class Frame:
             "light_colour": colours,
             "sky": (*_scaled(_SKY, view.ambient), 1.0 / SHADOW_SIZE),
             "ground": (*_scaled(_GROUND, view.ambient), 0.0),
-            "background_top": (*_linear(view.background_top), 1.0),
-            "background_bottom": (*_linear(view.background_bottom), 1.0),
+            "background_top": (*linear(view.background_top), 1.0),
+            "background_bottom": (*linear(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
             "subject": (*self.subject.centre, self.subject.radius),
         }
@@ -217,7 +217,7 @@ def _packed_lamps(lamps: tuple[Lamp, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4
     """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
     dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lamps))
     positions = [(*lamp.position, lamp.reach) for lamp in lamps]
-    colours = [_scaled(_linear(lamp.colour), lamp.intensity) for lamp in lamps]
+    colours = [_scaled(linear(lamp.colour), lamp.intensity) for lamp in lamps]
     casts = [float(lamp.shadow and index == 0) for index, lamp in enumerate(lamps)]
     lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
     return (*positions, *dark), (*lit, *dark)
@@ -229,7 +229,7 @@ def _scaled(colour: Vec3, factor: float) -> Vec3:
 
 
 @functools.lru_cache(maxsize=64)
-def _linear(colour: Vec3) -> Vec3:
+def linear(colour: Vec3) -> Vec3:
     """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
     return red, green, blue

@@ -70,7 +70,7 @@ class Veil:
 
 @dataclass(eq=False, kw_only=True)
 class Item:
-    """Something that is drawn; views make another one where anything about it changes.
+    """Something that is drawn; its view may move it, and makes another one where anything else changes.
 
     Attributes:
         node: Whose it is.

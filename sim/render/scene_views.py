@@ -39,6 +39,7 @@ class SceneViews:
         scene: As taken last.
         figures: What is posed, by node; only what is there.
         places: Where nodes stand now.
+        version: Another number where anything but time and places changed.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -46,6 +47,7 @@ class SceneViews:
         self.scene = Scene()
         self.figures: dict[NodeId, Character] = {}
         self.places = Places(self.scene, self.figures)
+        self.version = 0
         self._shown: dict[NodeId, Shown] = {}
         self._visible: list[Shown] = []
         self._riding: list[Shown] = []
@@ -196,6 +198,7 @@ class SceneViews:
 
     def _arrange(self) -> None:
         """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
+        self.version += 1
         ranks = {name: (not kind.figure, rank) for rank, (name, kind) in enumerate(KINDS.items())}
         present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]
         present.sort(key=lambda shown: ranks[shown.node.kind])

@@ -20,6 +20,7 @@ from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World
 from sim.render.edges import unique_edges
+from sim.render.frame import linear
 from sim.render.items import WHOLE, Item, Lines, Part, Points, Stage, Surface
 from sim.render.mesh_pass import Scalar
 from sim.render.painter import Painter
@@ -193,7 +194,7 @@ class ClothView(View):
         texture = self._texture[1] if textured and self._texture else None
         look = self.settings.colour, texture
         if self._fabric is None or self._fabric[0] != look:
-            diffuse = (1.0, 1.0, 1.0) if texture else _linear(self.settings.colour)
+            diffuse = (1.0, 1.0, 1.0) if texture else linear(self.settings.colour)
             fabric = Material("fabric", None, None, diffuse=diffuse, specular=(0.02, 0.02, 0.02), shininess=8.0)
             self._fabric = (look, material_on_gpu(fabric, texture or self._white))
         return self._fabric[1]
@@ -276,9 +277,3 @@ def _room(places: npt.NDArray[np.floating]) -> Bounds:
     lo, hi = places.min(axis=0), places.max(axis=0)
     fallen = lo - np.array([0.0, float((hi - lo).max()), 0.0])
     return Bounds(np.minimum(lo, np.maximum(fallen, [lo[0], min(0.0, lo[1]), lo[2]])), hi)
-
-
-def _linear(colour: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Linear light of an sRGB-encoded colour (IEC 61966-2-1)."""
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
-    return red, green, blue

@@ -58,31 +58,32 @@ class ColliderView(View):
         self._node: Node | None = None
         self._world: World | None = None
         self._placed: Placement | None = None
+        self._is_placed = False
         self._mesh: tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray] | None = None
-        self._bodies: dict[bool, tuple[Body, ...]] = {}
+        self._bodies: dict[bool, Body] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         """Takes its settings; where it stands is looked up when that is asked for."""
-        self._node, self._world, self._placed = node, world, None
-        self._bodies = {}
+        if node is not self._node:
+            self._bodies = {}
+        self._node, self._world, self._is_placed = node, world, False
 
     def parts(self, look: Look) -> tuple[Body, ...]:
         """Its body, while colliders are shown."""
         if not look.settings.colliders or self._node is None:
             return ()
-        is_selected = look.overlay.selected_node == self._node.id
+        is_selected, place = look.overlay.selected_node == self._node.id, self._place()
         if is_selected not in self._bodies:
-            place = self._place()
             red, green, blue, alpha = _SELECTED if is_selected else _PLAIN
             is_plane = place.shape is SolidShape.PLANE
-            self._bodies[is_selected] = (Body(
+            self._bodies[is_selected] = Body(
                 node=self._node,
                 faces=self._faces(place),
                 world_from_body=place.world_from_solid,
                 colour=(red, green, blue, alpha * (_PLANE_SHARE if is_plane else 1.0)),
                 is_endless=is_plane,
-            ),)  # fmt: skip
-        return self._bodies[is_selected]
+            )
+        return (self._bodies[is_selected],)
 
     def bounds(self) -> Bounds | None:
         """Box around it [m]; a metre around the origin of a plane, which has no end."""
@@ -103,10 +104,16 @@ class ColliderView(View):
         self._mesh = None
 
     def _place(self) -> Placement:
-        if self._placed is None:
+        """Where it stands now; its bodies go along, while they keep their size."""
+        if self._placed is None or not self._is_placed:
             assert self._node is not None
             assert self._world is not None
-            self._placed = self._world.services.get(Standing).of(self._world)[self._node.id]
+            last, place = self._placed, self._world.services.get(Standing).of(self._world)[self._node.id]
+            self._placed, self._is_placed = place, True
+            if last is not None and (place.shape, place.size.tobytes()) != (last.shape, last.size.tobytes()):
+                self._bodies = {}
+            for body in self._bodies.values():
+                body.world_from_body = place.world_from_solid
         return self._placed
 
     def _faces(self, place: Placement) -> VertexArray:

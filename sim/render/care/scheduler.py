@@ -33,8 +33,8 @@ TURN, POLL = 0.02, 0.004
 class Source(Protocol):
     """Whoever has pictures shown of a scene that changes."""
 
-    def prepare(self) -> None:
-        """Brings the engine to the scene as it is now."""
+    def prepare(self) -> int:
+        """Brings the engine to the scene as it is now; returns its version, see `Engine.version`."""
 
     def set_up(self, now: float) -> None:
         """Brings the engine to the scene and the moment that is shown, at monotonic time `now` [s]."""
@@ -64,6 +64,7 @@ class Scheduler:
         self.pending: PendingPicture | None = None
         self.postponed = False
         self._place: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last picture
+        self._version = -1  # of what was looked through for something new
         self._cost = self._last = self._begun = 0.0
         self._settles = math.inf
 
@@ -192,9 +193,8 @@ class Scheduler:
 
     def _postpones(self, source: Source) -> bool:
         """Whether the driver has something to compile first."""
-        if self.pending is None:
-            source.prepare()
-            self.postponed = self.is_new(source.shot())
+        if self.pending is None and (version := source.prepare()) != self._version:
+            self.postponed, self._version = self.is_new(source.shot()), version
         return self.postponed
 
     def _takes_draft(self, shot: Shot) -> bool:
