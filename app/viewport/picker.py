@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF
 
 from app.document.document import Document
 from app.viewport.client import ViewportClient
+from sim.kinds.cloth.picking import nearest_particle
 from sim.render.pick_pass import Pick
 from sim.render.shot import ParticleRef
 from sim.scene.camera import Camera
@@ -54,22 +55,22 @@ class Picker:
         if hit is None or engine is None:
             return None
         with self._viewport.gl_current():
-            particle = engine.pick_particle(hit, *self.ray(position))
-        return None if particle is None else ParticleRef(hit.node, particle)
+            cloth = getattr(engine.system(hit.node), "cloth", None)
+            return cloth and ParticleRef(hit.node, nearest_particle(cloth, hit.element, *self.ray(position)))
 
     def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
         """Where a particle is in the world [m]; None for one that is not there."""
         engine = self._client.engine
-        cloth = engine.simulation.cloths.get(reference.node) if engine else None
+        cloth = getattr(engine.system(reference.node), "cloth", None) if engine else None
         if engine is None or cloth is None or reference.particle >= cloth.model.particle_count:
             return None
         with self._viewport.gl_current():
-            return glm.dvec3(*engine.particle_positions(reference.node, np.array([reference.particle]))[0])
+            return glm.dvec3(*cloth.positions_of(np.array([reference.particle]))[0])
 
     def cloth_positions(self, node_id: NodeId) -> Float64:
         """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
         engine = self._client.engine
-        cloth = engine.simulation.cloths.get(node_id) if engine else None
+        cloth = getattr(engine.system(node_id), "cloth", None) if engine else None
         if cloth is None:
             return np.zeros((0, 3))
         with self._viewport.gl_current():

@@ -78,9 +78,9 @@ class ViewportTools(QObject):
 
     def emitter_at(self, position: QPointF) -> NodeId | None:
         """The emitter whose star is under a place of the viewport."""
-        marks = self._client.engine.emitter_marks() if self._client.engine else []
-        present = [mark for mark in marks if self._document.scene.has(mark.node_id)]
-        return self._mark_at(position, [(mark.node_id, mark.world_from_source[:3, 3]) for mark in present])
+        marks = self._client.engine.marks() if self._client.engine else []
+        emitters = {node.id for node in self._document.scene.of_kind("emitter")}
+        return self._mark_at(position, [(mark.node_id, mark.position) for mark in marks if mark.node_id in emitters])
 
     def _mark_at(self, position: QPointF, marks: Sequence[tuple[NodeId, npt.ArrayLike]]) -> NodeId | None:
         """The nearest of the marked places of the world that is in reach of the mouse."""
@@ -106,7 +106,7 @@ class ViewportTools(QObject):
             places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
             drawn = view.segments.joints
             places[drawn] = engine.joint_positions(node.id)[drawn]
-            parents = view.character.model.skeleton.parents
+            parents = view.figure.model.skeleton.parents
             cursor = (position.x(), position.y())
             joint = pick_joint(self._picker.camera, self._picker.size, places, parents, cursor, JOINT_RADIUS)
             if joint is not None:
@@ -225,7 +225,7 @@ class ViewportTools(QObject):
         if engine is None or hit is None:
             return Selection()
         weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
-        joint = strongest_joint(engine.model_of(hit.node), hit.triangle) if weights_shown else None
+        joint = strongest_joint(engine.model_of(hit.node), hit.element) if weights_shown else None
         return Selection(node=hit.node) if joint is None else self._selection_of(JointRef(hit.node, joint))
 
     def _selection_of(self, reference: JointRef) -> Selection:

@@ -10,7 +10,8 @@ from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
-from sim.kinds.contract import Array, StepInputs, System, World, packed_state, unpacked_state
+from sim.kinds.contract import Array, StepInputs, System, World
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 

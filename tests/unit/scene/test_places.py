@@ -16,7 +16,6 @@ from sim.bench.pose import synthetic_character
 from sim.figures.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.light.settings import LightSettings
-from sim.render.scene_shot import light_position
 from sim.scene.params import ParamError
 from sim.scene.places import WORLD, Carrier, Places, carrier_of, relative_transform
 from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
