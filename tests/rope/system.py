@@ -50,10 +50,11 @@ class RopeSystem(System):
         self.knots.write(records)
 
     def arrays(self) -> dict[str, Array]:
-        shape, read = (self.node.settings.knots, 3), self._read
+        count = self.node.settings.knots
+        read = lambda field: self.knots.newest.read(count=count)[field][:, :3]
         return {
-            "positions": Array(lambda: read("position"), shape, np.float32, "points"),
-            "velocities": Array(lambda: read("velocity"), shape, np.float32, "velocities"),
+            "positions": Array(lambda: read("position"), (count, 3), np.float32, "points"),
+            "velocities": Array(lambda: read("velocity"), (count, 3), np.float32, "velocities"),
         }
 
     def state(self) -> bytes:
@@ -65,6 +66,3 @@ class RopeSystem(System):
     def release(self) -> None:
         if self.knots is not None:
             self.knots.release()
-
-    def _read(self, field: str) -> np.ndarray:
-        return self.knots.newest.read()[field][: self.node.settings.knots, :3]
