@@ -5,6 +5,7 @@ It knows no Qt; the caller makes the context current.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,26 @@ from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
 from sim.render.scene_bounds import scene_bounds
 from sim.render.scene_picking import pick_node, pick_particle
-from sim.render.scene_shot import emitter_marks, model_shot, scene_lights, scene_shot
+from sim.render.scene_shot import emitter_marks, light_position, model_shot, scene_lights, scene_shot
 from sim.render.scene_statistics import Statistics, scene_statistics
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay
 from sim.render.surface import Images
 from sim.render.texture_upload import MipImages
 from sim.scene.camera import Camera
+from sim.scene.places import Places, vector
 from sim.scene.scene import Node, NodeId, Scene
+from sim.scene.vectors import Vec3
 from sim.scene.view import Comparison
 from sim.simulation import Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A node that is marked and picked, and the place of its mark in the world [m]."""
+
+    node_id: NodeId
+    position: Vec3
 
 
 class Engine:
@@ -300,6 +311,17 @@ class Engine:
     def cloth(self, node_id: NodeId) -> Cloth | None:
         """Cloth of a node."""
         return getattr(self.simulation.systems.get(node_id), "cloth", None)
+
+    @property
+    def places(self) -> Places:
+        """Where nodes stand now."""
+        return self._views.places
+
+    def marks(self) -> list[Mark]:
+        """Marks of the visible nodes, where they stand now; they are drawn over the scene, and clicked."""
+        nodes = [node for node in self._views.scene.of_kind("light") if node.visible]
+        discs = [Mark(node.id, light_position(node, self.places)) for node in nodes]
+        return discs + [Mark(mark.node_id, vector(mark.world_from_source[:3, 3])) for mark in self.emitter_marks()]
 
     # --- what is under the mouse ----------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from PySide6.QtCore import SignalInstance
 
 from sim.assets.model import CharacterModel, LocalPose
-from sim.kinds.cloth.stability import Stability
 from sim.scene.scene import NodeId, ParamRef, Scene
 
 
@@ -91,48 +90,6 @@ class ModelStatus:
     model: CharacterModel | None = None
     text: str = ""
     progress: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClothStatus:
-    """How a simulated cloth stands.
-
-    Attributes:
-        particles, springs, triangles: Counts; 0 while nothing is built.
-        halted: Why it stands still, or "" while it can move.
-        note: What is missing before it can be built, or "".
-        stability: How far it is from blowing up; None while that is not known.
-    """
-
-    particles: int = 0
-    springs: int = 0
-    triangles: int = 0
-    halted: str = ""
-    note: str = ""
-    stability: Stability | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EmitterStatus:
-    """How an emitter of particles stands.
-
-    Attributes:
-        alive: Particles that lived at the last count.
-        born_per_second: Births per second of scene time, as the settings have it [1/s].
-        capacity: Most particles at a time; 0 while nothing is built.
-        needed_capacity: Capacity below which lives are cut short.
-        warning: What the capacity is too small for, or "".
-        halted: Why it stands still, or "" while it can move.
-        note: What else there is to know: that it is silent, or what is missing; or "".
-    """
-
-    alive: int = 0
-    born_per_second: float = 0.0
-    capacity: int = 0
-    needed_capacity: int = 0
-    warning: str = ""
-    halted: str = ""
-    note: str = ""
 
 
 class PoseLike(Protocol):

@@ -19,7 +19,7 @@ class Stage:
     def __init__(self, editor, qtbot):
         self.qtbot, self.editor, self.clock = qtbot, editor, editor.playback._clock
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
-        self.editor.edits.add_cloth()
+        self.editor.edits.add("cloth")
         self.cloth = self.document.selection.node
         values = {"columns": 8, "rows": 8}
         self.document.set_values({ParamRef(self.cloth, "cloth", name): value for name, value in values.items()})

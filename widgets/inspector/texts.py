@@ -3,7 +3,7 @@
 import enum
 
 from sim.figures.settings import FlipV, Interpolation, SkinningMethod, UpAxis
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode
+from sim.kinds import KINDS
 from sim.scene.playback import LoopMode
 from sim.scene.view import Comparison, DisplayMode
 
@@ -30,12 +30,10 @@ _TEXTS: dict[enum.Enum, str] = {
     Comparison.OFF: "Off",
     Comparison.SPLIT: "Split view",
     Comparison.DIFFERENCE: "Difference",
-    EmissionMode.RATE: "Steady stream",
-    EmissionMode.BURST: "Bursts only",
-    EmissionAim.AXIS: "Along the axis",
 }
 
 
 def choice_text(member: enum.Enum) -> str:
     """Text of a member, as a combo box shows it."""
-    return _TEXTS.get(member) or str(member.value).replace("-", " ").replace("_", " ").capitalize()
+    known = next((kind.choices[member] for kind in KINDS.values() if member in kind.choices), _TEXTS.get(member))
+    return known or str(member.value).replace("-", " ").replace("_", " ").capitalize()

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.kinds import KINDS
 from sim.scene.params import Role, Scale, param, params_of
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import Node
