@@ -30,12 +30,12 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
 
 
 def _node(node: Node, unknown: UnknownContent, folder: str) -> dict[str, Any]:
-    """Settings stand under the name of the kind."""
-    place = ("nodes", node.id)
-    content = _object(node, place, unknown, folder)
-    settings = _object(node.settings, (*place, node.kind), unknown, folder)
-    content.pop("settings")
-    return {**content, node.kind: settings}
+    """Settings stand under the name of the kind, and unknown keys at the end."""
+    place: Place = ("nodes", node.id)
+    more = unknown.keys.get(place, {})
+    content = {key: value for key, value in _object(node, place, unknown, folder).items() if key not in more}
+    content.pop("settings", None)
+    return {**content, node.kind: _object(node.settings, (*place, node.kind), unknown, folder), **more}
 
 
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str) -> dict[str, Any]:

@@ -64,5 +64,5 @@ class StopNotice(Notice):
         self.resume_button = self.add_button("Resume", "")
 
     def show_kind(self, label: str) -> None:
-        """Another kind of thing may stand still, such as "cloth"."""
+        """Says what may stand still."""
         self.resume_button.setToolTip(f"Go on from the last good state of this {label}.")

@@ -37,8 +37,8 @@ class Edits(RuleBasedStateMachine):
 
     @rule(kind=KINDS, name=texts, place=st.none() | PLACES)
     def add(self, kind, name, place):
-        part = {"light": LightSettings()} if kind == "light" else {"model": ModelSettings(path="/m/hero.ezm")}
-        node_id = self.document.add_node(Node(id="", name=name, **part), place)
+        made = LightSettings() if kind == "light" else ModelSettings(path="/m/hero.ezm")
+        node_id = self.document.add_node(Node(id="", name=name, settings=made), place)
         assert node_id not in self.ids
         self.ids.add(node_id)
         assert self.document.selection == Selection(node=node_id)
@@ -72,6 +72,17 @@ class Edits(RuleBasedStateMachine):
     def shift(self, place, x, drags):
         ref = ParamRef(self.some_node(place), "transform", "position")
         self.document.set_value(ref, (x, 0.0, 0.0), self.gesture if drags else None)
+
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, carrier=PLACES)
+    def attach(self, place, carrier):
+        node, onto, scene = self.some_node(place), self.some_node(carrier), self.document.scene
+        ref = ParamRef(node, "attachment", "node")
+        if node in (onto, *(above.id for above in scene.carriers(onto))):
+            with pytest.raises(ParamError):
+                self.document.set_value(ref, onto)
+        else:
+            self.document.set_value(ref, onto)
 
     @rule(speed=st.floats(-5.0, 5.0), drags=st.booleans())
     def play(self, speed, drags):
