@@ -198,7 +198,7 @@ def test_a_dropped_model_is_opened_and_recent(qtbot, session, tiny):
     editor = session.start()
     drop(editor, tiny)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
-    assert editor.document.scene.of_kind("model")[0].model.path == str(tiny)
+    assert editor.document.scene.of_kind("model")[0].settings.path == str(tiny)
     assert editor.document.selection.node == "model-1"
     assert editor.recent.paths() == (tiny,)
     assert [action.text() for action in editor.window.menus.recent.actions()] == ["tiny.ezm"]

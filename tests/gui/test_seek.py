@@ -35,7 +35,7 @@ class Stage:
     def add_emitter(self, preset, bone):
         node = self.editor.active.node.id if bone else None
         self.document.select(Selection(node=node, bone=bone))
-        return self.editor.emitters.add(preset)
+        return self.editor.edits.add(f"emitter.{preset.lower()}" if preset else "emitter")
 
     @property
     def button(self):
