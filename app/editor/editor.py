@@ -37,15 +37,13 @@ from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
-from app.viewport.full_picture import FullPicture
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
-from app.viewport.model_uploads import ModelUploads
 from app.viewport.overlays import ViewportOverlays
-from app.viewport.particle_rehearsal import ParticleRehearsal
 from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
+from app.viewport.turns import Turns
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -114,9 +112,7 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
-        self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
-        self.full_picture = FullPicture(self.client, self.viewport)
-        self.particle_rehearsal = ParticleRehearsal(self.client, self.viewport)
+        self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
@@ -168,8 +164,8 @@ class Editor:
         self.playback.time_changed.connect(self.document.set_time)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
-        self.uploads.finished.connect(self._on_uploaded)
-        self.uploads.failed.connect(self.panels.fail)
+        self.turns.finished.connect(self._on_uploaded)
+        self.turns.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
@@ -337,7 +333,7 @@ class Editor:
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
         self._frame_next = frame
-        self.uploads.follow()
+        self.turns.follow()
         self.viewport.update()
 
     def _on_uploaded(self) -> None:

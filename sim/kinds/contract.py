@@ -10,7 +10,7 @@ Moments are steps of `sim.scene.clock.STEP_TIME` since the start of the simulati
 import enum
 import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh
+from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
 from sim.scene.places import Figures, Places
@@ -167,7 +167,7 @@ class Kind:
         system: A `System`, where something of it is simulated.
         view: A `View`, where something of it is drawn.
         solids: Function that gives what particles of other nodes collide with, see `Solids`.
-        figure: A `FigureRoom`, for what is read from model files and posed.
+        figure: A `FigureView`, for what is read from model files and posed.
         panel: A `Panel`, where the inspector and the viewport have more than rows.
     """
 
@@ -372,6 +372,124 @@ class System(Protocol):
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much is shown; particles are those that lived at the last count."""
+
+    vertices: int = 0
+    triangles: int = 0
+    bones: int = 0
+    particles: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.vertices + other.vertices,
+            self.triangles + other.triangles,
+            self.bones + other.bones,
+            self.particles + other.particles,
+        )
+
+
+NOTHING = Counts()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark of a fixed size on the screen, drawn over the scene, that stands for a node and is clicked.
+
+    Attributes:
+        node_id: The node.
+        position: In the world [m].
+        colour: sRGB-encoded, and alpha.
+        radius: On the screen [px].
+        selected_colour: The same where the node is selected.
+        is_star: Whether it is a star of four points and not a disc.
+    """
+
+    node_id: NodeId
+    position: Vec3
+    colour: tuple[float, float, float, float]
+    radius: float
+    selected_colour: tuple[float, float, float, float]
+    is_star: bool = False
+
+
+class View(Protocol):
+    """What is drawn of one node; made by `cls(context, library)`, the context is current in every call.
+
+    A kind inherits from it and writes what it has; the rest is nothing.
+
+    Attributes:
+        is_helper: Whether it helps to edit and is no part of what a picture is about: neither the camera that frames
+            all, nor shadows and depths adapt to it.
+    """
+
+    is_helper: bool = False
+
+    def apply(self, node: Node, subject: Any, world: World) -> None:
+        """Takes the node as it is now; called when any of these is another, and where it rides on something.
+
+        Args:
+            node: The node, with settings of the kind.
+            subject: Its `System` or its figure; None where there is none.
+            world: The scene as it stands now.
+        """
+
+    def parts(self, look: Any) -> Sequence[Any]:  # noqa: ARG002
+        """What is drawn of it now, a `sim.render.items.Item` each; `look` is a `sim.render.shot.Look`."""
+        return ()
+
+    def lamp(self) -> Any:
+        """What it lights the scene with, a `sim.render.frame.Lamp`; None for nothing."""
+        return None
+
+    def bounds(self) -> Bounds | None:
+        """Box in the world [m] around what has a surface; best the same object until it changes."""
+        return None
+
+    def reach(self) -> Bounds | None:
+        """Box in the world [m] around what flies off, as far as is known; best the same until it changes."""
+        return None
+
+    def counts(self) -> Counts:
+        """How much is shown."""
+        return NOTHING
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Marks over the scene."""
+        return ()
+
+    def release(self) -> None:
+        """Deletes what drawing added, not the subject; may be called twice."""
+
+
+class FigureView(View, Protocol):
+    """What is drawn of a figure, and how that comes to the GPU.
+
+    Attributes:
+        figure: What is posed, a `sim.figures.character.Character`, once it was uploaded.
+    """
+
+    figure: Any
+
+    def upload(self, prepared: Any, images: Any) -> Generator[None, None, None]:
+        """Hands a model to the GPU in small steps; given up, what it made is deleted by `Context.collect`.
+
+        Args:
+            prepared: A `sim.figures.prepared.PreparedModel`.
+            images: Its textures by path, with all their levels.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold the model.
+        """
+
+
+# --- bytes ----------------------------------------------------------------------------------------------------------
 
 
 def packed_state(head: Mapping[str, Any], *arrays: npt.NDArray[Any]) -> bytes:
