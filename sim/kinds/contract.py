@@ -7,18 +7,20 @@ first needed: describing a file loads no OpenGL, and commands without a window l
 Moments are steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
 """
 
+import enum
 import functools
 import importlib
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds, Mesh
-from sim.scene.params import Settings
+from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.maths.ramps import Ramp
+from sim.scene.params import Settings, validated
 from sim.scene.places import Figures, Places
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
@@ -114,6 +116,11 @@ class Presets:
                 return name
         return ""
 
+    def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What some settings take of the values of a preset: all but what they keep, before or after it."""
+        kept = self.kept(settings) | self.kept(validated(settings, **values))
+        return {key: value for key, value in values.items() if key not in kept}
+
     def of(self, settings: Settings) -> dict[str, Any]:
         """Values of some settings, to be kept as a preset of one's own."""
         return {key: getattr(settings, key) for key in self.fields}
@@ -145,12 +152,14 @@ class Kind:
     Attributes:
         name: Key in the project file.
         label: What users call it.
-        icon: Icon name.
+        icon: Icon name, such as "mdi6.sphere".
         hue: Colour of its passes in plots, "#rrggbb", or "".
         settings: What can be set; its `kind` is the name.
         adds: Entries of the Add menu.
         presets: Named values to begin with, if any.
         idle: Settings of a node that have no effect now; their rows are hidden and keep their values.
+        choices: Texts of members of enumerations whose values do not read well.
+        companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
         files: Files that the settings name.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
@@ -169,6 +178,8 @@ class Kind:
     adds: tuple[AddEntry, ...] = ()
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
+    choices: Mapping[enum.Enum, str] = field(default_factory=dict)
+    companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
@@ -484,3 +495,150 @@ class FigureView(View):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+
+
+# --- the editor -----------------------------------------------------------------------------------------------------
+# Menus, widgets and places [px] are those of Qt, which is not known here.
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that menus, keys and buttons do.
+
+    Attributes:
+        id: Name of its action, "simulate.pin".
+        text: Text of the menu; an ampersand marks the access key.
+        tip: What it does, a sentence.
+        run: Does it.
+        keys: Shortcuts in portable notation; the first one is shown.
+    """
+
+    id: str
+    text: str
+    tip: str
+    run: Callable[[], object]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Submenu:
+    """A menu whose entries `fill` adds to it whenever it opens."""
+
+    title: str
+    fill: Callable[[Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dock:
+    """A panel of the window, with a name that saved layouts refer to."""
+
+    id: str
+    title: str
+    widget: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ColourKey:
+    """What the colours of a ramp in the viewport stand for: values from `lo` to `hi`."""
+
+    ramp: Ramp
+    title: str
+    lo: float
+    hi: float
+    unit: str = ""
+
+
+class Tool:
+    """What the left button does to things in the viewport; tools are asked in order, and the first that says so has it.
+
+    Attributes:
+        is_over: Whether it is asked before marks and bones, as for what is drawn over everything; else after them.
+        cursor: Cursor while something of it is under the mouse.
+    """
+
+    is_over = False
+    cursor: Any = None
+
+    def hover(self, place: Any | None) -> str:  # noqa: ARG002
+        """The mouse is at a place, or at none of this tool's; returns what can be done there, or ""."""
+        return ""
+
+    def press(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """The button went down; returns whether there is something of this tool."""
+        return False
+
+    def begin(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """The press at a place becomes a drag; returns whether this tool has it."""
+        return False
+
+    def drag(self, place: Any) -> None:
+        """The mouse of a drag that this tool has moved."""
+
+    def end(self, *, cancel: bool = False) -> None:
+        """The press or drag is over, to be taken back where it is cancelled."""
+
+    def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """A press ended without a drag; returns whether that was for this tool, so that nothing else is selected."""
+        return False
+
+    def deselect(self) -> None:
+        """Nothing is chosen any more."""
+
+
+class Panel:
+    """What the editor has for a kind beside rows, presets, files and Add entries; made once a window by `cls(desk)`.
+
+    What a room may use of the editor is the desk, an `app.editor.desk.Desk`.  Whatever is left out is empty.
+
+    Attributes:
+        head: Widget at the head of the inspector while a node of the kind is selected.
+        buttons: Widgets beside its buttons that mute.
+        overlay: Widget in the lower right corner of the viewport; shows and hides itself, its signal `resized` tells
+            that it takes another place.
+        docks: Panels of the window.
+        tools: What the mouse does in the viewport.
+        mouse: The same for the list of keys: what it does, and how.
+        commands: Entries of the menu Simulation.
+        adds: Entries of the Add menu, below those of the kind; None is a line between them.
+        rows: Make the widgets that stand below the rows of settings, by name.
+    """
+
+    head: Any = None
+    buttons: Sequence[Any] = ()
+    overlay: Any = None
+    docks: Sequence[Dock] = ()
+    tools: Sequence[Tool] = ()
+    mouse: Sequence[tuple[str, str]] = ()
+    commands: Sequence[Command] = ()
+    adds: Sequence[Command | Submenu | None] = ()
+    rows: Mapping[str, Callable[[], Any]] = {}
+
+    def follow(self, node: Node | None, system: Any) -> None:
+        """Shows how a node stands; called after every change and picture.
+
+        Args:
+            node: The selected node, None where it is not of this kind.
+            system: Its system, once there is one.
+        """
+
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        """What a node lacks, a sentence for the head of the inspector; "" where all is well."""
+        return ""
+
+    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
+        """What can be done about the warning of a system."""
+        return None
+
+    def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
+        """Sections of the inspector below the settings."""
+        return ()
+
+    def forget(self) -> None:
+        """The rows and facts that were made are gone."""
+
+    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
+        """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+
+    def legend(self) -> ColourKey | None:
+        """What colours of visible nodes stand for."""
+        return None
