@@ -43,7 +43,7 @@ def _words(node: ast.AST, documents: set[int]) -> Iterator[str]:
         yield from (name for alias in node.names if FOLDERS.match(name := base + alias.name))
     names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents
-    if is_text and TOKEN.fullmatch(node.value):
+    if is_text and TOKEN.fullmatch(node.value.strip()):
         names.append(node.value)
     yield from (name for name in names if isinstance(name, str) and NAMED.search(name))
 
