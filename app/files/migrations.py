@@ -53,6 +53,6 @@ def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Mig
             raise MigrationError(f"version {step} is too old to be read")
         try:
             content = migrations[step](content)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise MigrationError(f"could not be converted from version {step} to {step + 1}: {error}") from error
     return content

@@ -14,7 +14,6 @@ from sim.scene.camera import Camera
 from sim.scene.picking import project_points
 from widgets.camera_controller import (
     ORBIT_DEGREES_PER_PIXEL,
-    PRESETS,
     ZOOM_PER_WHEEL_STEP,
     CameraController,
     orbited,
