@@ -15,8 +15,8 @@ APPLICATION = "Sinew"
 
 _GL_VERSION = 0x1F02
 _DISPLAY_HELP = (
-    "start it where DISPLAY or WAYLAND_DISPLAY names a running server, or as xvfb-run sinew; info, pose, simulate, render"
-    " and bench need no display"
+    "start it where DISPLAY or WAYLAND_DISPLAY names a running server, or as xvfb-run sinew; info, pose, simulate,"
+    " render and bench need no display"
 )
 _LIBRARIES_HELP = "on Debian, apt install libxcb-cursor0 libegl1 libegl-mesa0 brings what is commonly missing"
 
