@@ -1,5 +1,6 @@
 """Texture images as arrays: files of every known format to RGBA bytes, bounded in size."""
 
+import io
 import os
 import stat
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from sim.assets.formats import IMAGE_FORMATS
+from sim.assets.model import ImageSource
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -24,14 +26,14 @@ _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 class ImageError(ValueError):
     """An image that cannot be used: one line naming file and reason."""
 
-    def __init__(self, path: Path | str, reason: str) -> None:
+    def __init__(self, path: ImageSource | str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
-        self.path = Path(path)
+        self.path = Path(str(path))
         self.reason = reason
 
 
-def load_image(path: Path) -> UInt8:
-    """Pixels of an image file.
+def load_image(path: ImageSource) -> UInt8:
+    """Pixels of an image, a file or embedded in one.
 
     Returns:
         RGBA, not premultiplied, as stored (no colour conversion); shape (H, W, 4), row 0 at the top,
@@ -40,10 +42,11 @@ def load_image(path: Path) -> UInt8:
     Raises:
         ImageError: If the file is missing, no image of a known format, damaged, or too large.
     """
-    _check_regular(path)
+    if isinstance(path, Path):
+        _check_regular(path)
     formats = [known.name for known in IMAGE_FORMATS]
     try:
-        with Image.open(path, formats=formats) as image:
+        with Image.open(path if isinstance(path, Path) else io.BytesIO(path.data), formats=formats) as image:
             _check_size(path, image.size)
             return _rgba(image)
     except ImageError:
@@ -69,7 +72,7 @@ def _check_regular(path: Path) -> None:
         raise ImageError(path, "is not a regular file")
 
 
-def _check_size(path: Path, size: tuple[int, int]) -> None:
+def _check_size(path: ImageSource, size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > SIDE_MAX or width * height > PIXEL_MAX:
         raise ImageError(path, f"has {width} x {height} pixels; allowed: {SIDE_MAX} a side, {PIXEL_MAX} in all")
