@@ -19,9 +19,7 @@ FREE_POSES = 1_000_000
 MAX_GROWTH = 8
 
 
-def build_clips(
-    raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]
-) -> tuple[Clip, ...]:
+def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
     """The playable clips.
 
     Raises:

@@ -130,9 +130,7 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
             material = material_of.get((section.material, section.info), -1)
             name = base_name(section.material) or mesh.name or f"section {len(sections) + 1}"
             is_open = bool(section.is_double_sided)
-            sections.append(
-                Section(name, material, first_triangle, len(section.triangles), is_open, section.is_flat)
-            )
+            sections.append(Section(name, material, first_triangle, len(section.triangles), is_open, section.is_flat))
             first_triangle += len(section.triangles)
         mesh_start = int(starts[-1])
     return np.concatenate([np.empty((0, 3), np.uint32), *parts]), tuple(sections)
@@ -184,7 +182,7 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
     for buffer in buffers:
         stored = buffer.attributes.get("tangent")
         if stored is not None and stored.shape[1] > 3:
-            handedness[start : start + buffer.count] = np.where(stored[:, 3] < 0.0, -1.0, 1.0)
+            handedness[start : start + buffer.count] = np.where(np.asarray(stored[:, 3], np.float32) < 0.0, -1.0, 1.0)
         start += buffer.count
     return np.column_stack([unit, handedness]).astype(np.float32)
 

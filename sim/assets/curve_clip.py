@@ -29,8 +29,8 @@ Driven = tuple[RawChannel, int, int]
 class CurveClip:
     """Keys of single properties; implements `sim.assets.model.Clip`.
 
-    All channels are evaluated together.  Between keys, everything is a polynomial of the part of the way, a step has the
-    degree 0, but for rotations that turn evenly.  The result is one table of rows: the translations of all joints,
+    All channels are evaluated together.  Between keys, everything is a polynomial of the part of the way, of degree 0
+    for a step, but for rotations that turn evenly.  The result is one table of rows: the translations of all joints,
     their scales, their rotations, and the weights of morph targets.
     """
 
@@ -91,7 +91,7 @@ class CurveClip:
 
     @property
     def frame_times(self) -> Float64:
-        """Times of the frames [s], shape (F,): every key is one where keys are equally spaced, else they are nominal."""
+        """Times of the frames [s], shape (F,): with every key where those are equally spaced, else nominal."""
         return self._frame_times
 
     @property
@@ -109,7 +109,8 @@ class CurveClip:
             if group is not None:
                 table[group.rows] = group.sample(keys, fractions)
         count = self._joint_count
-        return LocalPose(table[:count, :3], table[2 * count : 3 * count], table[count : 2 * count, :3], table[3 * count :, 0])
+        positions, scales = table[:count, :3], table[count : 2 * count, :3]
+        return LocalPose(positions, table[2 * count : 3 * count], scales, table[3 * count :, 0])
 
 
 class _Grids:
@@ -202,6 +203,7 @@ class _Polynomials(_Group):
     def sample(self, keys: Any, fractions: Any) -> Float64:
         """Values of all channels, shape (C, 4)."""
         place, u = self._place(keys, fractions)
+        value: Float64
         *lower, value = self._coefficients.take(place, 1)
         for coefficient in reversed(lower):
             value = value * u + coefficient

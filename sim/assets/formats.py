@@ -78,6 +78,7 @@ def _begins_with_a_tag(start: bytes) -> bool:
 
 EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
 
+
 def _begins_as_gltf(start: bytes) -> bool:
     text = start.removeprefix(UTF8_MARK).lstrip()
     return start.startswith(b"glTF") or (

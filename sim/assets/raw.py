@@ -109,7 +109,7 @@ class RawVertices:
 
     count: int
     attributes: dict[str, npt.NDArray[np.generic]]
-    # For each morph target of the mesh differences of "position", "normal" and "tangent", (V, 3) each; any may be missing
+    # For each morph target of the mesh differences of "position", "normal", "tangent", (V, 3) each; any may be missing
     targets: list[dict[str, Float32]] = field(default_factory=list)
 
 

@@ -1,8 +1,8 @@
 """Brings parts of a mesh into the pose in which their file shows them at rest.
 
-Formats may store each part in a space of its own, with inverse bind matrices that lead anywhere: quantised, scaled, or
-turned.  Moved by the rest palette of the joint that holds most of it, and the matrices by the inverse of that, every part
-stands at rest where it is seen, in units of the file.  Boxes, colliders, emission and dual quaternions rely on that.
+Formats may store each part in a space of its own, with inverse bind matrices that lead anywhere: quantised, scaled,
+or turned.  Moved by the rest palette of the joint that holds most of it, and the matrices by the inverse of that, every
+part stands at rest where it is seen, in units of the file.  Boxes, colliders, emission and dual quaternions rely on it.
 """
 
 from dataclasses import replace

@@ -73,5 +73,8 @@ def _posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArra
         palette = model_from_joint @ skeleton.bind_from_model
         return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])
     return Pose(
-        local, model_from_joint, model_from_joint.take(entries.entry_joints, 0) @ entries.bind_from_mesh, entries.centres
+        local,
+        model_from_joint,
+        model_from_joint.take(entries.entry_joints, 0) @ entries.bind_from_mesh,
+        entries.centres,
     )

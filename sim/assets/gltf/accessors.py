@@ -191,12 +191,13 @@ class Accessors:
             values = package.decode_gltf_buffer(bytes(data), packed.count, packed.byte_stride, packed.mode, kind)
         except (ValueError, TypeError, RuntimeError) as error:
             raise ElementFault(place, f"cannot be decoded: {error}") from None
-        return memoryview(np.ascontiguousarray(values).view(np.uint8).ravel())
+        return memoryview(np.ascontiguousarray(values).tobytes())
 
 
 def normalised(values: Array) -> Float32:
     """Integers of 8 or 16 bits as numbers from 0 to 1, or from -1 to 1 with a sign; others as they are."""
     if values.dtype.kind == "f" or values.dtype.itemsize > 2:
         return values.astype(np.float32, copy=False)
-    scaled = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
+    bits = 8 * values.dtype.itemsize - (values.dtype.kind == "i")
+    scaled: Float32 = values.astype(np.float32) / np.float32((1 << bits) - 1)
     return np.maximum(scaled, np.float32(-1.0)) if values.dtype.kind == "i" else scaled

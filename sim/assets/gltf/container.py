@@ -42,7 +42,8 @@ def split_file(data: bytes) -> tuple[bytes, memoryview | None]:
 
 
 def _chunks(data: memoryview) -> list[tuple[int, memoryview]]:
-    found, start = [], 12
+    found: list[tuple[int, memoryview]] = []
+    start = 12
     while start + 8 <= len(data):
         size, kind = struct.unpack_from("<2I", data, start)
         if start + 8 + size > len(data):

@@ -18,7 +18,7 @@ class Part(msgspec.Struct, rename="camel", frozen=True):
     """Any object of the file; what is not declared is passed over."""
 
 
-class Asset(Part):
+class Asset(Part, frozen=True):
     """Which version of glTF, and what wrote it."""
 
     version: str
@@ -26,14 +26,14 @@ class Asset(Part):
     generator: str = ""
 
 
-class Buffer(Part):
+class Buffer(Part, frozen=True):
     """Bytes beside the file, or in it."""
 
     byte_length: Size
     uri: str | None = None
 
 
-class Meshopt(Part):
+class Meshopt(Part, frozen=True):
     """Compressed bytes that a view stands for."""
 
     buffer: Index
@@ -45,14 +45,14 @@ class Meshopt(Part):
     filter: Literal["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"] = "NONE"
 
 
-class ViewExtensions(Part):
+class ViewExtensions(Part, frozen=True):
     """Extensions of a buffer view."""
 
     meshopt: Meshopt | None = field(default=None, name="EXT_meshopt_compression")
     meshopt_khr: Meshopt | None = field(default=None, name="KHR_meshopt_compression")
 
 
-class BufferView(Part):
+class BufferView(Part, frozen=True):
     """A part of a buffer."""
 
     buffer: Index
@@ -62,7 +62,7 @@ class BufferView(Part):
     extensions: ViewExtensions = ViewExtensions()
 
 
-class SparseIndices(Part):
+class SparseIndices(Part, frozen=True):
     """Which elements are replaced."""
 
     buffer_view: Index
@@ -70,14 +70,14 @@ class SparseIndices(Part):
     byte_offset: Size = 0
 
 
-class SparseValues(Part):
+class SparseValues(Part, frozen=True):
     """What they are replaced with."""
 
     buffer_view: Index
     byte_offset: Size = 0
 
 
-class Sparse(Part):
+class Sparse(Part, frozen=True):
     """Elements that differ from those of the view."""
 
     count: Size
@@ -85,7 +85,7 @@ class Sparse(Part):
     values: SparseValues
 
 
-class Accessor(Part):
+class Accessor(Part, frozen=True):
     """Typed elements of a view."""
 
     component_type: Literal[5120, 5121, 5122, 5123, 5125, 5126]
@@ -97,20 +97,20 @@ class Accessor(Part):
     sparse: Sparse | None = None
 
 
-class Draco(Part):
+class Draco(Part, frozen=True):
     """Compressed geometry, and what its attributes are called."""
 
     buffer_view: Index
     attributes: dict[str, Index]
 
 
-class PrimitiveExtensions(Part):
+class PrimitiveExtensions(Part, frozen=True):
     """Extensions of a primitive."""
 
     draco: Draco | None = field(default=None, name="KHR_draco_mesh_compression")
 
 
-class Primitive(Part):
+class Primitive(Part, frozen=True):
     """Geometry of one material."""
 
     attributes: dict[str, Index]
@@ -121,7 +121,7 @@ class Primitive(Part):
     extensions: PrimitiveExtensions = PrimitiveExtensions()
 
 
-class Mesh(Part):
+class Mesh(Part, frozen=True):
     """Primitives that stand together."""
 
     primitives: list[Primitive]
@@ -130,20 +130,20 @@ class Mesh(Part):
     extras: Any = None
 
 
-class Instancing(Part):
+class Instancing(Part, frozen=True):
     """Transforms of copies of a mesh."""
 
     attributes: dict[str, Index]
 
 
-class NodeExtensions(Part):
+class NodeExtensions(Part, frozen=True):
     """Extensions of a node."""
 
     instancing: Instancing | None = field(default=None, name="EXT_mesh_gpu_instancing")
     lights: Any = field(default=None, name="KHR_lights_punctual")
 
 
-class Node(Part):
+class Node(Part, frozen=True):
     """A place in the hierarchy."""
 
     name: str = ""
@@ -159,34 +159,34 @@ class Node(Part):
     extensions: NodeExtensions = NodeExtensions()
 
 
-class Skin(Part):
+class Skin(Part, frozen=True):
     """Joints and where they were bound."""
 
     joints: Annotated[list[Index], Meta(min_length=1)]
     inverse_bind_matrices: Index | None = None
 
 
-class Scene(Part):
+class Scene(Part, frozen=True):
     """Roots of what is shown together."""
 
     nodes: list[Index] = []
 
 
-class ChannelTarget(Part):
+class ChannelTarget(Part, frozen=True):
     """What a channel drives."""
 
     path: str
     node: Index | None = None
 
 
-class Channel(Part):
+class Channel(Part, frozen=True):
     """One property of one node over time."""
 
     sampler: Index
     target: ChannelTarget
 
 
-class Sampler(Part):
+class Sampler(Part, frozen=True):
     """Keys, and what is between them."""
 
     input: Index
@@ -194,7 +194,7 @@ class Sampler(Part):
     interpolation: Mode = "LINEAR"
 
 
-class Animation(Part):
+class Animation(Part, frozen=True):
     """Channels that run together."""
 
     channels: list[Channel]
@@ -202,7 +202,7 @@ class Animation(Part):
     name: str = ""
 
 
-class Image(Part):
+class Image(Part, frozen=True):
     """A picture beside the file or in it."""
 
     name: str = ""
@@ -211,27 +211,27 @@ class Image(Part):
     mime_type: str = ""
 
 
-class ImageReference(Part):
+class ImageReference(Part, frozen=True):
     """An image of another type than PNG or JPEG."""
 
     source: Index | None = None
 
 
-class TextureExtensions(Part):
+class TextureExtensions(Part, frozen=True):
     """Extensions of a texture."""
 
     webp: ImageReference | None = field(default=None, name="EXT_texture_webp")
     basisu: ImageReference | None = field(default=None, name="KHR_texture_basisu")
 
 
-class Texture(Part):
+class Texture(Part, frozen=True):
     """An image as it is sampled."""
 
     source: Index | None = None
     extensions: TextureExtensions = TextureExtensions()
 
 
-class TextureTransform(Part):
+class TextureTransform(Part, frozen=True):
     """How texture coordinates are moved."""
 
     offset: tuple[float, float] = (0.0, 0.0)
@@ -240,13 +240,13 @@ class TextureTransform(Part):
     tex_coord: Index | None = None
 
 
-class TextureInfoExtensions(Part):
+class TextureInfoExtensions(Part, frozen=True):
     """Extensions of the use of a texture."""
 
     transform: TextureTransform | None = field(default=None, name="KHR_texture_transform")
 
 
-class TextureInfo(Part):
+class TextureInfo(Part, frozen=True):
     """The use of a texture."""
 
     index: Index
@@ -254,7 +254,7 @@ class TextureInfo(Part):
     extensions: TextureInfoExtensions = TextureInfoExtensions()
 
 
-class MetallicRoughness(Part):
+class MetallicRoughness(Part, frozen=True):
     """The usual material."""
 
     base_color_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
@@ -264,7 +264,7 @@ class MetallicRoughness(Part):
     metallic_roughness_texture: TextureInfo | None = None
 
 
-class SpecularGlossiness(Part):
+class SpecularGlossiness(Part, frozen=True):
     """The older material."""
 
     diffuse_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
@@ -274,14 +274,14 @@ class SpecularGlossiness(Part):
     specular_glossiness_texture: TextureInfo | None = None
 
 
-class MaterialExtensions(Part):
+class MaterialExtensions(Part, frozen=True):
     """Extensions of a material."""
 
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
     unlit: Any = field(default=None, name="KHR_materials_unlit")
 
 
-class Material(Part):
+class Material(Part, frozen=True):
     """What a surface looks like."""
 
     name: str = ""
@@ -295,7 +295,7 @@ class Material(Part):
     extensions: MaterialExtensions = MaterialExtensions()
 
 
-class Document(Part):
+class Document(Part, frozen=True):
     """The whole file."""
 
     asset: Asset

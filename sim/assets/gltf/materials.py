@@ -160,4 +160,3 @@ def textured_coordinate_set(info: TextureInfo | None) -> int:
         return 0
     moved = info.extensions.transform
     return moved.tex_coord if moved is not None and moved.tex_coord is not None else info.tex_coord
-

@@ -66,14 +66,14 @@ def node_parents(document: Document) -> list[int]:
             parents[child] = index
     known = [False] * len(parents)
     for start in range(len(parents)):
-        chain, node = set(), start
-        while node != _NO_PARENT and not known[node]:
-            if node in chain:
-                raise ElementFault(f"nodes[{node}]", "is its own ancestor")
-            chain.add(node)
-            node = parents[node]
-        for node in chain:
-            known[node] = True
+        chain, above = set(), start
+        while above != _NO_PARENT and not known[above]:
+            if above in chain:
+                raise ElementFault(f"nodes[{above}]", "is its own ancestor")
+            chain.add(above)
+            above = parents[above]
+        for below in chain:
+            known[below] = True
     return parents
 
 

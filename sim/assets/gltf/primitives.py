@@ -170,7 +170,8 @@ class _Source:
             return normalised(values)
         # The decoder gives quantised positions as floats, but never divides them.
         scale = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}.get(part.component_type, 1.0)
-        return np.maximum(values / np.float32(scale), np.float32(-1.0))
+        scaled: Float32 = np.maximum(values.astype(np.float32) / np.float32(scale), np.float32(-1.0))
+        return scaled
 
     def numbers(self, name: str, types: tuple[str, ...]) -> UInt32:
         """An attribute as whole numbers, shape (V, n)."""
@@ -223,7 +224,8 @@ def triangles_of(corners: UInt32, mode: int) -> UInt32:
     triangles[1::2, :2] = triangles[1::2, 1::-1]
     # Strips are sewn together by triangles without area.
     a, b, c = triangles.T
-    return triangles[(a != b) & (b != c) & (c != a)]
+    kept: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
+    return kept
 
 
 def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:

@@ -90,7 +90,12 @@ class _Placer:
             vertices, section = made
             placed.sections.append(
                 RawSection(
-                    section.material, "", len(placed.buffers), section.triangles, section.is_double_sided, section.is_flat
+                    section.material,
+                    "",
+                    len(placed.buffers),
+                    section.triangles,
+                    section.is_double_sided,
+                    section.is_flat,
                 )
             )
             placed.buffers.append(vertices)
