@@ -10,13 +10,15 @@ import numpy.typing as npt
 
 from sim.assets.raw import RawModel
 
-_COMPONENTS = {np.dtype(np.float32): 5126, np.dtype(np.uint16): 5123, np.dtype(np.uint32): 5125}
+_COMPONENTS = {
+    np.dtype(kind): number for number, kind in enumerate((np.int8, np.uint8, np.int16, np.uint16), start=5120)
+} | {np.dtype(np.uint32): 5125, np.dtype(np.float32): 5126}
 _TYPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
 def write_synthetic_glb(raw: RawModel, path: Path) -> None:
     """Writes mesh, skeleton and clip of `sim.bench.load.synthetic_character`, every joint with three channels."""
-    chunk = _Chunk()
+    chunk = GlbChunk()
     (mesh,), (skeleton,), (clip,) = raw.meshes, raw.skeletons, raw.clips
     stored = mesh.buffers[0].attributes
     names = {"POSITION": "position", "NORMAL": "normal", "TEXCOORD_0": "texcoord1", "WEIGHTS_0": "blendweights"}
@@ -52,35 +54,43 @@ def write_synthetic_glb(raw: RawModel, path: Path) -> None:
     path.write_bytes(chunk.file(document))
 
 
-class _Chunk:
-    """Arrays that lie behind each other in the binary chunk."""
+class GlbChunk:
+    """Arrays that lie behind each other in the binary chunk.
+
+    Attributes:
+        accessors: What the file says of each of them.
+    """
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
-        self._views: list[dict[str, int]] = []
-        self._accessors: list[dict[str, Any]] = []
+        self._views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
 
-    def add(self, values: npt.NDArray[Any]) -> int:
-        """Number of the accessor of rows (n, k)."""
-        data = values.tobytes()
+    def view(self, data: bytes, **more: Any) -> int:
+        """Number of the buffer view of some bytes, which may say more of them."""
         start = sum(map(len, self._data))
         self._data.append(data + b"\0" * (-len(data) % 4))
-        self._views.append({"buffer": 0, "byteOffset": start, "byteLength": len(data)})
-        self._accessors.append(
+        self._views.append({"buffer": 0, "byteOffset": start, "byteLength": len(data), **more})
+        return len(self._views) - 1
+
+    def add(self, values: npt.NDArray[Any], **more: Any) -> int:
+        """Number of the accessor of rows (n, k), which may say more of them."""
+        self.accessors.append(
             {
-                "bufferView": len(self._views) - 1,
+                "bufferView": self.view(values.tobytes()),
                 "componentType": _COMPONENTS[values.dtype],
                 "count": len(values),
                 "type": _TYPES[values.shape[1]],
+                **more,
             }
         )
-        return len(self._accessors) - 1
+        return len(self.accessors) - 1
 
     def file(self, document: dict[str, Any]) -> bytes:
-        """The whole file."""
+        """The whole file; what the document says of buffers, views and accessors counts."""
         data = b"".join(self._data)
-        parts = {"buffers": [{"byteLength": len(data)}], "bufferViews": self._views, "accessors": self._accessors}
-        text = json.dumps(document | parts).encode()
+        parts = {"buffers": [{"byteLength": len(data)}], "bufferViews": self._views, "accessors": self.accessors}
+        text = json.dumps(parts | document).encode()
         text += b" " * (-len(text) % 4)
         length = 12 + 8 + len(text) + 8 + len(data)
         head = struct.pack("<4s4I", b"glTF", 2, length, len(text), 0x4E4F534A)
