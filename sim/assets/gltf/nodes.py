@@ -87,9 +87,10 @@ def shown_nodes(document: Document, wanted: int | None) -> list[int]:
     Raises:
         ElementFault: If there is no such scene.
     """
-    if not document.scenes and wanted is None:
+    number = document.scene if wanted is None else wanted
+    if not document.scenes and number is None:
         return list(range(len(document.nodes)))
-    number = wanted if wanted is not None else document.scene or 0
+    number = number or 0
     scene = part_of(document.scenes, number, "scene", "scenes")
     found: set[int] = set()
     left = list(scene.nodes)
