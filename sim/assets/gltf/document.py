@@ -343,7 +343,7 @@ def decode_document(text: bytes, warnings: list[str]) -> Document:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$")
-        raise ElementFault(place.rstrip("`").lstrip("."), reason.replace("`", "")) from None
+        raise ElementFault(place.rstrip("`").lstrip("."), reason.replace("`", "")[:200]) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ElementFault("JSON", str(error)) from None
     except RecursionError:
