@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import NO_WEIGHTS, LocalPose, Skeleton, Targets
+from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets
 from sim.assets.raw import RawChannel
-from sim.figures.settings import Interpolation
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]

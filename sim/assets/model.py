@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.settings import Interpolation
-from sim.jobs.hierarchy import Hierarchy
+from sim.maths.hierarchy import Hierarchy
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -179,6 +178,13 @@ class LocalPose:
     orientations: Float64
     scales: Float64
     weights: Float64 = field(default_factory=lambda: NO_WEIGHTS)
+
+
+class Interpolation(enum.Enum):
+    """How a clip is read between its keys."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
 
 
 class Clip(Protocol):

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sim.assets.ezm_xml import parse_xml
 from sim.assets.load import load_model
 from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.assets.writer import write_ezm
 from sim.bench.glb import write_synthetic_glb
 from sim.bench.row import Case, Row, measure
+from sim.export.ezm import write_ezm
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""
@@ -22,7 +22,7 @@ JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
-    """Times of the baseline and of `load_model`, as EZMesh and as glTF, for synthetic characters or for the file at `path`.
+    """Times of the baseline and of `load_model`, for synthetic characters, as EZMesh and glTF, or the file at `path`.
 
     Raises:
         ValueError: If `repeat` is not positive.

@@ -1,4 +1,4 @@
-"""SkinnedMesh: deforms a character on the GPU, one transform-feedback pass a frame.
+"""SkinnedMesh: deforms a character on the GPU, one pass a frame.
 
 Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
 """
@@ -239,7 +239,8 @@ class SkinnedMesh:
                 "INFLUENCES": self._influence_count,
                 "TANGENT": self.record is SKINNED_TANGENT,
             }
-            kernel = Kernel(self.library, "model/skin.vert", self.record, inputs=[self.record], defines=defines)
+            inputs = [self.record, self._influences.dtype]
+            kernel = Kernel(self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines)
             self._kernels[method] = kernel
         return kernel
 

@@ -3,11 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, LocalPose, Skeleton
-from sim.figures.settings import Interpolation
-from sim.jobs.local_to_model import model_from_local
+from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
 

@@ -73,9 +73,9 @@ class ClothMonitor:
             size = -(-self._levels[-1][0].count // CHUNK)
             total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
             self._levels.append((total, BufferTexture(context, total, "rgba32f")))
-        self._measure = Kernel(library, "cloth/measure.vert", MEASURED, defines=tables.defines)
-        self._reduce = Kernel(library, "cloth/reduce.vert", MEASURED, defines={"CHUNK": CHUNK})
-        self._keep = Kernel(library, "cloth/keep.vert", CLOTH_STATE)
+        self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines)
+        self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
+        self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE)
         self._readback = Readback(context, label="cloth total")
         self._requested_at = 0.0
         self._token = object()

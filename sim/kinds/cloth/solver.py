@@ -122,7 +122,7 @@ class ClothSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
-            kernel = Kernel(self._library, "cloth/step.vert", CLOTH_STATE, defines=defines)
+            kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
             self._kernels[key] = kernel
         return kernel
 

@@ -11,21 +11,18 @@ from sim.kinds.cloth.follow import PinFollower
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.contract import Array, Grab, StepInputs, World
+from sim.kinds.contract import Array, Grab, StepInputs, System, World
 from sim.scene.params import Effect
 from sim.scene.scene import Node
 
 
-class ClothSystem:
+class ClothSystem(System):
     """The simulation of one node.
 
     Attributes:
         cloth: Its particles; None until it can be built.
         problems: Lines that the user should know; the reader clears it.
     """
-
-    has_state = True
-    warning = ""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
@@ -73,9 +70,6 @@ class ClothSystem:
         held = inputs.grab if inputs.grab is not None and inputs.grab.node == self._node.id else None
         self.cloth.step(_cloth_inputs(inputs, held))
 
-    def rest(self) -> None:
-        """A silent cloth stays as it is."""
-
     def reset(self) -> None:
         """Back to the start."""
         if self.cloth is not None:
@@ -86,9 +80,6 @@ class ClothSystem:
         """What is worn starts anew where the figure stands now."""
         if self._node is not None and (self._follower.follows(world.figures) or self._node.attachment.bone):
             self.reset()
-
-    def show(self, moment: int, world: World) -> None:
-        """A cloth shows its steps alone."""
 
     def poll(self, now: float) -> None:
         """Makes the drawn vertices, and looks whether it blew up; waits for nothing."""

@@ -5,9 +5,8 @@ import pytest
 
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.curve_clip import CurveClip
-from sim.assets.model import Targets
+from sim.assets.model import Interpolation, Targets
 from sim.assets.raw import RawChannel
-from sim.figures.settings import Interpolation
 from sim.maths import quaternion
 
 WIDTHS = {"translation": 3, "rotation": 4, "scale": 3, "weights": 2}

@@ -11,7 +11,7 @@ import pytest
 from sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sim.assets.load import load_model, read_raw
 from sim.assets.raw import ModelError
-from sim.assets.writer import write_ezm
+from sim.export.ezm import write_ezm
 from tests.gltf_samples import QUAD, Sample, morphing, skinned
 
 

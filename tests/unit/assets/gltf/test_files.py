@@ -8,9 +8,10 @@ import pytest
 
 from sim.assets.curve_clip import CurveClip
 from sim.assets.load import load_model, read_raw
+from sim.assets.model import Interpolation
 from sim.assets.raw import ModelError
 from sim.figures.reference import skin
-from sim.figures.settings import Interpolation, SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from tests.gltf_answers import Answer
 
