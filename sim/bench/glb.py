@@ -33,7 +33,8 @@ def write_synthetic_glb(raw: RawModel, path: Path) -> None:
         if bone.parent >= 0:
             nodes[bone.parent].setdefault("children", []).append(joint)
     times = chunk.add(np.arange(clip.frame_count, dtype=np.float32)[:, None] * np.float32(clip.frame_step))
-    samplers, channels = [], []
+    samplers: list[dict[str, int]] = []
+    channels: list[dict[str, Any]] = []
     for joint, track in enumerate(clip.tracks):
         for target, keys in (
             ("translation", track.positions),
