@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from sim.assets.build import build_model
 from sim.assets.images import load_image
-from sim.assets.influences import weighted_vertex_counts
-from sim.assets.load import load_model
+from sim.assets.influences import joint_boxes, weighted_vertex_counts
+from sim.assets.info import model_info
+from sim.assets.load import load_model, read_raw
 from sim.assets.model import AlphaMode, EmbeddedImage
 from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
@@ -431,3 +433,31 @@ def test_the_model_is_immutable(tmp_path):
     model = skinned().load(tmp_path)
     with pytest.raises(dataclasses.FrozenInstanceError):
         model.mesh = None
+
+
+def test_travel_can_be_taken_away(tmp_path):
+    sample = skinned()
+    sample.animate(1, "translation", [0, 1], [[0, 0, 0], [10, 3, 0]])
+    model = sample.load(tmp_path)
+    free = evaluate_pose(model, model.clips[0], 1.0)
+    locked = evaluate_pose(model, model.clips[0], 1.0, lock_root=True)
+    np.testing.assert_allclose(free.model_from_joint[1, :3, 3], [10, 3, 0], atol=1e-9)
+    np.testing.assert_allclose(locked.model_from_joint[1, :3, 3], [0, 3, 0], atol=1e-9)
+    np.testing.assert_allclose(locked.palette[0][:3, 3], [0, 3, 0], atol=1e-9)
+
+
+def test_facts_for_scripts(tmp_path):
+    raw = read_raw(morphing().write(tmp_path))
+    info = model_info(raw, build_model(raw))
+    assert (info["format"], info["dialect"], info["up_axis"], info["texture_origin"]) == ("gltf", None, "Y", "top")
+    assert info["clips"] == [{"name": "clip 0", "frame_count": 2, "duration": 1.0, "frame_step": 1.0}]
+    assert info["materials"][0]["texture_found"] is True
+    assert info["bones"] == [{"name": "node 0", "parent": -1, "weighted_vertex_count": 3}]
+    json.dumps(info)
+
+
+def test_boxes_hold_what_targets_and_joints_move(tmp_path):
+    model = morphing().load(tmp_path)
+    entries, corners = joint_boxes(model.mesh, model.skin)
+    assert entries.tolist() == [0]
+    np.testing.assert_allclose(corners[0, [0, 7]], [[0, 0, 0], [2, 2, 1]])
