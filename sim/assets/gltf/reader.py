@@ -4,6 +4,7 @@ Vertices are those of the placed primitives, by the number of the node and then 
 stands there twice.  Everything that poses is a joint, so rigid parts are skins with one joint.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from sim.assets.gltf.materials import MaterialReader
 from sim.assets.gltf.nodes import read_skeleton, shown_nodes
 from sim.assets.gltf.primitives import PrimitiveReader
 from sim.assets.load_watch import LoadWatch
-from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin
+from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
 from sim.maths import quaternion
 from sim.maths.transform import compose
 
@@ -98,7 +99,7 @@ class _Placer:
                     section.is_flat,
                 )
             )
-            placed.buffers.append(vertices)
+            placed.buffers.append(vertices if node.skin is not None else _rigid(vertices))
         count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
         if count:
             stored = node.weights if node.weights is not None else mesh.weights
@@ -155,6 +156,12 @@ class _Placer:
             quaternion.normalised(parts.get("ROTATION", np.tile(quaternion.IDENTITY, (count, 1))).astype(np.float64)),
             parts.get("SCALE", np.ones((count, 3))).astype(np.float64),
         )
+
+
+def _rigid(vertices: RawVertices) -> RawVertices:
+    """The vertices without influences, which mean nothing where there is no skin."""
+    kept = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
+    return replace(vertices, attributes=kept)
 
 
 def _target_names(mesh: Mesh, count: int) -> list[str]:

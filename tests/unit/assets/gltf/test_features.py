@@ -144,6 +144,14 @@ def test_a_joint_that_is_not_there_loses_its_weight(tmp_path):
     assert any("joints that do not exist" in warning for warning in model.warnings)
 
 
+def test_influences_without_a_skin_mean_nothing(tmp_path):
+    sample = skinned()
+    del sample.document["nodes"][0]["skin"]
+    model = sample.load(tmp_path)
+    assert weighted_vertex_counts(model.skin, 3).tolist() == [3, 0, 0]
+    assert model.warnings == ()
+
+
 def test_strided_interleaved_sparse_and_empty_accessors(tmp_path):
     sample = Sample()
     rows = np.zeros(4, np.dtype([("n", "<f4", 3), ("p", "<f4", 3)]))
