@@ -90,7 +90,7 @@ def _require(path: Path, node: Node, use: FileUse) -> None:
 
 def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     models = {}
-    for node, use in _uses(scene, "model"):
+    for node, use in _uses(scene, "character"):
         _require(path, node, use)
         models[node.id] = loaded(Path(use.path))
     return models

@@ -10,7 +10,8 @@ from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
-from sim.kinds.contract import Array, StepInputs, System, World, packed_state, unpacked_state
+from sim.kinds.contract import Array, StepInputs, System, World
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 
@@ -49,11 +50,10 @@ class RopeSystem(System):
         self.knots.write(records)
 
     def arrays(self) -> dict[str, Array]:
-        shape, read = (self.node.settings.knots, 3), self._read
-        return {
-            "positions": Array(lambda: read("position"), shape, np.float32, "points"),
-            "velocities": Array(lambda: read("velocity"), shape, np.float32, "velocities"),
-        }
+        count, read = self.node.settings.knots, self.knots.newest.read
+        points = Array(lambda: read(count=count)["position"][:, :3], (count, 3), np.float32, "points")
+        speeds = Array(lambda: read(count=count)["velocity"][:, :3], (count, 3), np.float32, "velocities")
+        return {"positions": points, "velocities": speeds}
 
     def state(self) -> bytes:
         return packed_state({}, self.knots.newest.read())
@@ -64,6 +64,3 @@ class RopeSystem(System):
     def release(self) -> None:
         if self.knots is not None:
             self.knots.release()
-
-    def _read(self, field: str) -> np.ndarray:
-        return self.knots.newest.read()[field][: self.node.settings.knots, :3]

@@ -64,7 +64,7 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
 CLOTH = Kind(
     name="cloth",
     label="Cloth",
-    icon="cloth",
+    icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
     adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),
