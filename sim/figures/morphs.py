@@ -1,5 +1,7 @@
 """MorphBuffers: the morph targets of a mesh on the GPU, and which of them act in a pose."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -33,7 +35,7 @@ class MorphBuffers:
         self._table[:, 0] = targets.starts * targets.deltas.shape[1]
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts
 
-    def uniforms(self, weights: npt.NDArray[np.float64]) -> dict[str, object]:
+    def uniforms(self, weights: npt.NDArray[np.float64]) -> dict[str, Any]:
         """Uniforms of the kernel for some weights, shape (M,)."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
