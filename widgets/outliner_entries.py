@@ -180,7 +180,7 @@ def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
 
 
 def _material_entry(node_id: NodeId, index: int, material: Material) -> Entry:
-    lost = material.texture is not None and material.texture_path is None
+    lost = material.texture is not None and material.image is None
     entry = Entry(
         EntryKind.MATERIAL,
         (node_id, "material", str(index)),

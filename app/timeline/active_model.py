@@ -44,9 +44,9 @@ class ActiveModel:
 
     @property
     def frame_step(self) -> float:
-        """Time between two keys of the running clip [s]; 0 without one."""
+        """Time between two frames of the running clip [s]; 0 without one."""
         clip = self.clip
-        return clip.duration / (len(clip.key_times) - 1) if clip and len(clip.key_times) > 1 else 0.0
+        return clip.duration / (len(clip.frame_times) - 1) if clip and len(clip.frame_times) > 1 else 0.0
 
     def clip_frame(self, time: float) -> tuple[str, float]:
         """Name of the running clip and its fractional frame at a scene time [s]; ("", NaN) without one."""

@@ -69,7 +69,7 @@ class TimelineBinding(QObject):
             return
         self._shown = shown
         clips = model.clips if model else ()
-        entries = [ClipEntry(c.name, len(c.key_times), c.duration, c.key_times) for c in clips]
+        entries = [ClipEntry(c.name, len(c.frame_times), c.duration, c.key_times) for c in clips]
         named = settings.clip if settings and settings.clip else (clips[0].name if clips else "")
         self._timeline.set_empty_text(_empty_text(node is not None, model is not None, self._simulates))
         self._timeline.set_simulating(self._simulates)

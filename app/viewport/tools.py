@@ -169,8 +169,8 @@ def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
     """Joint with the largest weight on a triangle of a model; None where nothing is weighted."""
     if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
         return None
-    corners = model.mesh.triangles[triangle]
-    weights = np.bincount(model.skin.joints[corners].ravel(), model.skin.weights[corners].ravel())
+    skin, corners = model.skin, model.mesh.triangles[triangle]
+    weights = np.bincount(skin.joints_of(skin.joints[corners]).ravel(), skin.weights[corners].ravel())
     return int(np.argmax(weights))
 
 

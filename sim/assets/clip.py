@@ -79,6 +79,11 @@ class UniformClip:
         """Times of the keys [s], shape (F,)."""
         return self._key_times
 
+    @property
+    def frame_times(self) -> Float64:
+        """The same: every key is a frame."""
+        return self._key_times
+
     def key(self, index: int) -> LocalPose:
         """Pose of the key `index`; IndexError outside 0 to F - 1."""
         if not 0 <= index < self.frame_count:

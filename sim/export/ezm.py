@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import unique_names
-from sim.assets.raw import RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
+from sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sim.assets.timing import frame_step
 from sim.export.atomic_file import atomic_file
 
@@ -105,7 +105,13 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """Writes `raw` into an open file; see `write_ezm`."""
+    """Writes `raw` into an open file; see `write_ezm`.
+
+    Raises:
+        ModelError: For a model with skins or clips of another kind, which would be lost.
+    """
+    if raw.skins:
+        raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
     file.write(ezm_text(raw).encode("ascii", "xmlcharrefreplace"))
 
 

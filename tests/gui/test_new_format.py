@@ -84,7 +84,7 @@ def test_a_model_of_it_is_loaded_and_described(reading, file, capsys):
 
 
 def test_without_it_the_file_is_refused_by_what_is_known(file):
-    with pytest.raises(ModelError, match=r"neither EZMesh text \(which starts with '<'\) nor binary EZMesh nor Wavef"):
+    with pytest.raises(ModelError, match=r"neither EZMesh text \(which starts with '<'\) nor binary EZMesh nor glTF"):
         load_model(file)
 
 

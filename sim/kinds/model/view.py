@@ -102,8 +102,7 @@ class ModelView(FigureView):
         model = self.figure.model
         weights = np.zeros(model.mesh.vertex_count, np.float32)
         if joint is not None and model.skin is not None:
-            skin = model.skin
-            weights = np.where(skin.joints == joint, skin.weights, np.float32(0.0)).sum(axis=1, dtype=np.float32)
+            weights = model.skin.weights_of(joint).astype(np.float32)
         if len(weights):
             self._static.set_scalars(weights)
 

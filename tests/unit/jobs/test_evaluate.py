@@ -160,5 +160,5 @@ def test_the_remembered_answer_does_not_keep_a_clip_alive():
 
 def test_bind_pose_of_the_walker_stands_where_its_joints_rest():
     model, _ = walker(line((0.0, 0.0, 0.0)))
-    pose = bind_pose(model.skeleton)
+    pose = bind_pose(model)
     np.testing.assert_allclose(pose.model_from_joint[3, :3, 3], [0.0, 2.0, 0.0])
