@@ -224,6 +224,7 @@ class World:
         meshes: Files read as meshes, by path; only those that are there.
         images: Files read as images, by path.
         services: What systems share.
+        start_time: Moment of the scene clock that the simulation starts at [s].
     """
 
     scene: Scene
@@ -232,6 +233,7 @@ class World:
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
     services: Services
+    start_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.maths.transform import node_matrix
 from sim.scene.params import SettingsError
-from sim.scene.scene import Node
+from sim.scene.places import carrier_of
+from sim.scene.scene import Attachment, Node
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are held."""
@@ -30,7 +31,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str
     """A node for the cloth, or one line why there can be none.
 
     Args:
-        node: The model's node; the cloth stands where it shows the section in the bind pose.
+        node: The model's node; the cloth rides on it, where it shows the section in the bind pose.
         model: What was read from its file.
         section: Name of the section; "" for the whole mesh.
     """
@@ -43,18 +44,18 @@ def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str
         mesh_section=section,
         pins=PinPreset.NONE,
         pin_target=PinTarget.SURFACE if model.skeleton is not None else PinTarget.WORLD,
-        pin_node=node.id if model.skeleton is not None else "",
         texture=str(texture) if texture else "",
     )
     try:
         transform = placed_as_model(node, model)
         surface = surface_of_mesh(mesh, section, name=node.name)
-        cloth = build_cloth(settings, surface, node_matrix(transform))
+        cloth = build_cloth(settings, surface, carrier_of(node.transform).matrix @ node_matrix(transform))
     except (SettingsError, ValueError) as error:
         return str(error)
     stable = max(settings.substeps, stable_substeps(cloth, settings))
     settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
-    return Node(id="", name=f"{section or node.name} cloth", transform=transform, settings=settings)
+    name, attachment = f"{section or node.name} cloth", Attachment(node=node.id)
+    return Node(id="", name=name, transform=transform, attachment=attachment, settings=settings)
 
 
 def top_pins(cloth: ClothModel) -> str:

@@ -1,0 +1,52 @@
+"""Why a cloth had to be stopped, and what keeps it from that; one line."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.springs import SpringKind
+from sim.kinds.cloth.stability import MARGIN, stability
+
+Float64 = npt.NDArray[np.float64]
+
+
+def halt_reason(
+    model: ClothModel,
+    settings: ClothSettings,
+    places: Float64,
+    targets: Float64,
+    held: npt.NDArray[np.bool_],
+    *,
+    is_finite: bool,
+) -> str:
+    """What went wrong after the last sound state.
+
+    Args:
+        model: The cloth.
+        settings: As they are.
+        places: Particles in the last sound state [m], shape (P, 3).
+        targets: Where the held ones were to go [m], shape (P, 3).
+        held: Held particles, shape (P,).
+        is_finite: Whether all particles are still somewhere.
+    """
+    ratio = stability(model, settings).ratio
+    tears = pin_stretch(model, places, targets, held) > settings.stretch_limit
+    limit = f"a thread stretched beyond {settings.stretch_limit:g} times its length"
+    if ratio >= 1.0 or (ratio > MARGIN and not tears):
+        what = limit if is_finite else "particles left the world"
+        return f"{what}; more substeps or a softer fabric keep it stable"
+    if tears:
+        return "its pins pull further than the fabric can follow; fewer pins, or pins on what moves less, keep it whole"
+    if is_finite:
+        return f"{limit} under weight, wind or colliders; a stiffer or lighter fabric holds, with the substeps it needs"
+    return "particles left the world; a reset brings them back"
+
+
+def pin_stretch(model: ClothModel, places: Float64, targets: Float64, held: npt.NDArray[np.bool_]) -> float:
+    """Length over rest length of the thread that pins at their targets would stretch most; 0 for none."""
+    pairs, rest = model.springs.pairs, model.springs.rest
+    chosen = (model.springs.kinds == SpringKind.STRUCTURAL) & held[pairs].any(axis=1)
+    ends = np.where(held[:, None], targets, places)[pairs[chosen]]
+    lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+    return float((lengths / rest[chosen]).max(initial=0.0))
