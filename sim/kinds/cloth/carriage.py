@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sim.figures.character import Character
 from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.stability import wave_speed
 from sim.kinds.cloth.wearing import Wearing, WearingKey, wearing_key, wearing_of
 from sim.kinds.contract import StepInputs, World
 from sim.maths.transform import transform_points
@@ -18,6 +19,9 @@ Float64 = npt.NDArray[np.float64]
 
 FAR = 0.1
 """Part of the extent of a cloth; where time or scene jump and it would go further in a step, it is carried there."""
+
+STRETCH = 0.5
+"""Stretch of its threads by the pull of held particles from which on it is carried as well."""
 
 SAMPLE = 64
 """Particles that tell how far it would go, where none are held."""
@@ -125,7 +129,8 @@ class Carriage:
         held = np.flatnonzero(cloth.pinned)
         count = cloth.model.particle_count
         sample = held if len(held) else np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.intp)
-        far = FAR * cloth.model.extent
+        follows = STRETCH * wave_speed(cloth.model, cloth.settings) * STEP_TIME
+        far = min(FAR * cloth.model.extent, follows) if len(held) else FAR * cloth.model.extent
         worn = self.worn(node, cloth, world)
         if worn is None:
             matrix = placement @ np.linalg.pinv(last.placement)

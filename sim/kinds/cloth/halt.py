@@ -30,12 +30,14 @@ def halt_reason(
         held: Held particles, shape (P,).
         is_finite: Whether all particles are still somewhere.
     """
-    ratio = stability(model, settings).ratio
-    tears = pin_stretch(model, places, targets, held) > settings.stretch_limit
-    limit = f"a thread stretched beyond {settings.stretch_limit:g} times its length"
+    ratio, most = stability(model, settings).ratio, settings.stretch_limit
+    tears = stretch(model, np.where(held[:, None], targets, places), held) > most
+    limit = f"a thread stretched beyond {most:g} times its length"
     if ratio >= 1.0 or (ratio > MARGIN and not tears):
         what = limit if is_finite else "particles left the world"
         return f"{what}; more substeps or a softer fabric keep it stable"
+    if stretch(model, places) > most:
+        return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
     if tears:
         return "its pins pull further than the fabric can follow; fewer pins, or pins on what moves less, keep it whole"
     if is_finite:
@@ -43,10 +45,16 @@ def halt_reason(
     return "particles left the world; a reset brings them back"
 
 
-def pin_stretch(model: ClothModel, places: Float64, targets: Float64, held: npt.NDArray[np.bool_]) -> float:
-    """Length over rest length of the thread that pins at their targets would stretch most; 0 for none."""
-    pairs, rest = model.springs.pairs, model.springs.rest
-    chosen = (model.springs.kinds == SpringKind.STRUCTURAL) & held[pairs].any(axis=1)
-    ends = np.where(held[:, None], targets, places)[pairs[chosen]]
-    lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-    return float((lengths / rest[chosen]).max(initial=0.0))
+def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
+    """Largest length of a thread over its rest length; 0 for none.
+
+    Args:
+        model: The cloth.
+        places: Particles [m], shape (P, 3).
+        ends: Only threads at one of these particles, shape (P,).
+    """
+    threads = model.springs.of_kind(SpringKind.STRUCTURAL)
+    chosen = np.ones(threads.count, np.bool_) if ends is None else ends[threads.pairs].any(axis=1)
+    corners = places[threads.pairs[chosen]]
+    lengths = np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1)
+    return float((lengths / threads.rest[chosen]).max(initial=0.0))

@@ -96,6 +96,15 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
     return stability(model, settings).substeps
 
 
+def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
+    """Speed of a pull along the threads [m/s], about: what is pulled faster stretches by its speed over this."""
+    constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
+    if not threads.count:
+        return 0.0
+    stiffness = constants.stiffness[SpringKind.STRUCTURAL] * float(np.median(threads.factors * threads.rest**2))
+    return float(np.sqrt(stiffness / (model.shares.mean() * constants.mass_scale)))
+
+
 def largest_substep(stiffness: float, damping: float) -> float:
     """Largest stable substep [s] of a mode.
 
