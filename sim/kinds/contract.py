@@ -153,6 +153,7 @@ class Kind:
         presets: Named values to begin with, if any.
         idle: Settings of a node that have no effect now; their rows are hidden and keep their values.
         files: Files that the settings name.
+        completed: A node that was edited, with what the scene has only one answer to; part of the same edit.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
         system: A `System`, where something of it is simulated.
@@ -171,6 +172,7 @@ class Kind:
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
+    completed: Callable[[Node, Scene], Node] = lambda node, _: node
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
     view: str = ""
