@@ -10,10 +10,10 @@ from app.cli.failure import CommandError
 from app.cli.model import chosen_clip, chosen_time, loaded
 from app.cli.options import any_of, finite_number, output_file, require_folder
 from sim.assets.formats import MODEL_FORMATS
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, Interpolation
 from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
-from sim.figures.settings import Interpolation, SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 

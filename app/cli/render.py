@@ -21,6 +21,7 @@ from sim.assets.model import Clip
 from sim.export.formats import PICTURE_WRITERS
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds import KINDS
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 
@@ -160,7 +161,7 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
     key_times = _key_times(clip)
-    simulated = bool(scene.scene.of_kind("cloth") or scene.scene.of_kind("emitter"))
+    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes)
     first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(key_times) - 1)
     if last >= len(key_times) and not simulated:
         what = f"clip {clip.name!r} goes from 0 to {len(key_times) - 1}" if clip else "nothing moves; there is frame 0"

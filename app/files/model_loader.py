@@ -139,9 +139,9 @@ class ModelLoader(QObject):
 
     def shutdown(self) -> None:
         """Cancel everything and wait for the workers; to be called before the application ends."""
+        self._pool.clear()  # before a worker that notices its end takes the next request
         for request_id in list(self._requests):
             self.cancel(request_id)
-        self._pool.clear()
         self._pool.waitForDone()
 
     # --- on a worker thread ---------------------------------------------------------------------------

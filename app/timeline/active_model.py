@@ -6,7 +6,7 @@ from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
 from sim.figures.placement import active_clip
-from sim.jobs.looping import clip_time
+from sim.scene.looping import clip_time
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
 

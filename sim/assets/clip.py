@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import LocalPose
-from sim.figures.settings import Interpolation
+from sim.assets.model import Interpolation, LocalPose
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]

@@ -4,6 +4,7 @@ Built once from a `RawModel`; file space, file order.  Matrices act on column ve
 destination_from_source; quaternions are (x, y, z, w).
 """
 
+import enum
 import functools
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.settings import Interpolation
-from sim.jobs.hierarchy import Hierarchy
+from sim.maths.hierarchy import Hierarchy
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -132,6 +132,13 @@ class LocalPose:
     positions: Float64
     orientations: Float64
     scales: Float64
+
+
+class Interpolation(enum.Enum):
+    """How a clip is read between its keys."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
 
 
 class Clip(Protocol):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sim.assets.ezm_xml import parse_xml
 from sim.assets.load import load_model
 from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.assets.writer import write_ezm
 from sim.bench.row import Case, Row, measure
+from sim.export.ezm import write_ezm
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""

@@ -15,9 +15,9 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import finish
 from sim.jobs.evaluate import bind_pose, evaluate_pose
-from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
 from sim.maths.transform import polar
+from sim.scene.looping import clip_time
 from sim.scene.places import Places
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node

@@ -4,6 +4,7 @@ import enum
 from typing import Annotated, ClassVar
 
 from sim.assets.formats import MODEL_FORMATS
+from sim.assets.model import Interpolation
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -37,13 +38,6 @@ class SkinningMethod(enum.Enum):
     LBS = "lbs"
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
-
-
-class Interpolation(enum.Enum):
-    """How a clip is read between its keys."""
-
-    NEAREST = "nearest"
-    LINEAR = "linear"
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):

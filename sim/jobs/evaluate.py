@@ -1,10 +1,9 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
-from sim.assets.model import CharacterModel, Clip, LocalPose, Skeleton
-from sim.figures.settings import Interpolation
-from sim.jobs.local_to_model import model_from_local
+from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
 

@@ -195,8 +195,11 @@ def loaded(name: str) -> Any:
 # --- simulation -----------------------------------------------------------------------------------------------------
 
 
-class Service(Protocol):
-    """What systems share, made when the first asks for it: spare buffers, tables, copies of skins."""
+class Service:
+    """What systems share, made when the first asks for it: spare buffers, tables, copies of skins.
+
+    A service inherits from it and writes what it has; the rest is nothing.
+    """
 
     def finish_step(self) -> None:
         """A step of all systems has ended, or one was restored."""
@@ -288,32 +291,36 @@ class Array:
         return self.meaning in ("triangles", "counts")
 
 
-class System(Protocol):
+class System:
     """The simulation of one node on the GPU; made by `cls(context, library)`, the context is current in every call.
+
+    A kind inherits from it and writes what it has; the rest is nothing.
 
     Attributes:
         problems: Lines that the user should know, each told once; the reader clears it.
-        halted: Why it stands still, or "" while it can move.
-        warning: What the settings do not suffice for, or "".
     """
 
     problems: list[str]
 
     @property
-    def halted(self) -> str:
-        """See above."""
-
-    @property
-    def warning(self) -> str:
-        """See above."""
-
-    @property
     def is_ready(self) -> bool:
         """Whether there is something to simulate; not while a file or a figure is missing."""
+        return True
 
     @property
     def has_state(self) -> bool:
         """Whether it depends on the steps before, not on the moment alone."""
+        return True
+
+    @property
+    def halted(self) -> str:
+        """Why it stands still, or "" while it can move."""
+        return ""
+
+    @property
+    def warning(self) -> str:
+        """What the settings do not suffice for, or ""."""
+        return ""
 
     def apply(self, node: Node, world: World) -> None:
         """Takes the node as it is now, at the cost that the declarations of what changed name.
@@ -348,9 +355,11 @@ class System(Protocol):
 
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
+        return {}
 
     def state(self) -> bytes:
         """Everything that the next step depends on, exactly; waits for the GPU."""
+        return b""
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to what `state` gave under the same settings: the steps after it give the same bits.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sim.assets.load import read_raw
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
-from sim.assets.writer import ezm_text
+from sim.export.ezm import ezm_text
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes
 
 SMALL_BYTES = 100_000

@@ -13,9 +13,10 @@ from app.cli import simulate as cli_simulate
 from app.cli.main import main
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
+from sim.assets.model import Interpolation
 from sim.export.npz import Frames
 from sim.figures.reference import skin
-from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -23,10 +24,10 @@ from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.transform import node_matrix
+from sim.scene.places import Places
 from sim.scene.playback import LoopMode, PlaybackSettings
-from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import Transform, node_matrix
 from sim.scene.view_state import ViewState
 from sim.solids.scene_solids import solids_over
 from sim.solids.state import SolidShape
@@ -80,11 +81,14 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     project = saved(tmp_path, sheet(), sheet("Flag, 2", columns=5), Node(id="b", settings=ColliderSettings()))
     arrays = simulated(project, output, "--steps", "10", "--every", "4")
     assert list(arrays) == [
-        "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities", "step", "dt", "settings",
+        "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities",
+        "Sheet.triangles", "Flag, 2.triangles", "step", "dt", "settings",
     ]  # fmt: skip
     for name, count in (("Sheet", 64), ("Flag, 2", 40)):
         assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
         assert arrays[f"{name}.positions"].shape == arrays[f"{name}.velocities"].shape == (3, count, 3)
+        assert arrays[f"{name}.triangles"].dtype == np.uint32
+        assert np.unique(arrays[f"{name}.triangles"]).tolist() == list(range(count))
     assert arrays["step"].dtype == np.int64
     assert arrays["step"].tolist() == [0, 4, 8]
     assert arrays["dt"].dtype == np.float64
@@ -97,7 +101,6 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
 def test_the_first_frame_is_the_rest_shape(tmp_path: Path, output: Path) -> None:
     arrays = simulated(saved(tmp_path, sheet()), output, "--steps", "0")
     node = sheet()
-    assert node.kind == "cloth"
     model = build_cloth(node.settings, None, node_matrix(node.transform))
     np.testing.assert_array_equal(arrays["Sheet.positions"], model.positions.astype(np.float32)[None])
     np.testing.assert_array_equal(arrays["Sheet.velocities"], 0.0)
@@ -155,8 +158,7 @@ def test_the_shipped_sheet_falls_as_the_reference(output: Path) -> None:
     arrays = simulated(FALLING, output, "--steps", str(steps))
     scene = load_project(FALLING).scene
     (node,) = scene.of_kind("cloth")
-    assert node.kind == "cloth"
-    placed, _ = placements(scene, {})
+    placed = placements(scene.of_kind("collider"), Places(scene, {}))
     model = build_cloth(node.settings, None, node_matrix(node.transform))
     actions = reference.Actions(model.pinned(node.settings), model.positions, solids_over(placed, placed))
     particles = reference.at_rest(model)
@@ -209,10 +211,18 @@ def test_the_cape_does_not_enter_the_body_in_the_second_loop(output: Path) -> No
 # --- time ---------------------------------------------------------------------------------------------
 
 
-def worn(**settings: Any) -> tuple[Node, Node]:
-    figure = Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
-    follows: dict[str, Any] = {"pin_target": PinTarget.BONE, "pin_node": "figure", "pin_bone": "chest"}
-    return figure, sheet(**(follows | settings))
+FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
+ON_FIGURE, ON_HAND = Attachment(node="figure"), Attachment(node="figure", bone="hand_l")
+NOBODY = Attachment(node="nobody")
+
+
+def riding(node: Node, carrier: Attachment) -> Node:
+    return msgspec.structs.replace(node, attachment=carrier)
+
+
+def worn(carrier: Attachment = ON_FIGURE, **settings: Any) -> tuple[Node, Node]:
+    follows: dict[str, Any] = {"pin_target": PinTarget.BONE, "pin_bone": "chest"}
+    return FIGURE, riding(sheet(**(follows | settings)), carrier)
 
 
 @pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE])
@@ -336,7 +346,7 @@ def test_a_sheet_scaled_to_nothing_is_named(tmp_path: Path, output: Path, capsys
 
 def test_a_missing_model_is_named(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figure, cape = worn()
-    figure = msgspec.structs.replace(figure, model=ModelSettings(path=str(tmp_path / "gone.ezm")))
+    figure = msgspec.structs.replace(figure, settings=ModelSettings(path=str(tmp_path / "gone.ezm")))
     assert "model 'Figure'" in refused(capsys, saved(tmp_path, figure, cape), output)
 
 
@@ -344,9 +354,9 @@ def test_a_missing_model_is_named(tmp_path: Path, output: Path, capsys: pytest.C
     ("settings", "expected"),
     [
         ({"pin_bone": "tail"}, "Sheet: Figure has no bone 'tail' for its pins to follow; they stay where they are"),
-        ({"pin_node": "nobody"}, "Sheet: the model that its pins follow is not in the scene; they stay where they are"),
+        ({"carrier": NOBODY}, "Sheet: the model that its pins follow is not in the scene; they stay where they are"),
         (
-            {"pin_node": "nobody", "pin_target": PinTarget.SURFACE},
+            {"carrier": NOBODY, "pin_target": PinTarget.SURFACE},
             "Sheet: the model that its pins follow is not in the scene; they stay where they are",
         ),
     ],
@@ -363,7 +373,7 @@ def test_pins_on_what_is_gone_stay_and_it_is_told_once(
 def test_a_collider_on_a_bone_that_is_gone_is_told_once(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ball = Node(id="ball", name="Ball", settings=ColliderSettings(bone_node="figure", bone="tail"))
+    ball = Node(id="ball", name="Ball", attachment=Attachment(node="figure", bone="tail"), settings=ColliderSettings())
     simulated(saved(tmp_path, *worn(), ball), output, "--steps", "5")
     err = capsys.readouterr().err
     assert "Ball: Figure has no bone 'tail'" in err
@@ -404,25 +414,26 @@ def test_a_name_that_no_archive_holds_is_refused(
 # --- emitters -----------------------------------------------------------------------------------------
 
 
-def emitter(name: str, **settings: Any) -> Node:
+def emitter(name: str, *, muted: bool = False, **settings: Any) -> Node:
     values: dict[str, Any] = {"capacity": 100, "rate": 60.0, "lifetime": 0.5, "lifetime_variance": 0.0}
-    return Node(id=name.lower(), name=name, settings=EmitterSettings(**(values | settings)))
+    return Node(id=name.lower(), name=name, muted=muted, settings=EmitterSettings(**(values | settings)))
 
 
 def party(folder: Path) -> Path:
     """A project with every way of emitting, and a ball that moves among the particles."""
-    ball = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2, bone_node="figure", bone="hand_l")
-    on_figure: dict[str, Any] = {"model_node": "figure", "inherited_velocity": 0.5}
+    ball = ColliderSettings(shape=SolidShape.SPHERE, radius=0.2)
+    inherits: dict[str, Any] = {"inherited_velocity": 0.5}
+    skin = emitter("Skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, turbulence=0.5, **inherits)
     return saved(
         folder,
-        Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk")),
-        Node(id="ball", settings=ball),
+        FIGURE,
+        Node(id="ball", attachment=ON_HAND, settings=ball),
         Node(id="floor", settings=ColliderSettings(shape=SolidShape.PLANE)),
         emitter("Stream"),
         emitter("Bang", mode=EmissionMode.BURST, bursts="0.1:40", burst_period=0.4),
         emitter("Full", mode=EmissionMode.FULL, capacity=30),
-        emitter("Hand", bone="hand_l", **on_figure),
-        emitter("Skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, turbulence=0.5, **on_figure),
+        riding(emitter("Hand", **inherits), ON_HAND),
+        riding(skin, ON_FIGURE),
         emitter("Formula", stateless=True),
         emitter("Quiet", muted=True),
         sheet(),
@@ -474,13 +485,13 @@ def test_an_image_of_where_to_emit_that_is_none_is_told_and_it_emits_everywhere(
     tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "no.png").write_text("no image")
-    figure = Node(id="figure", name="Figure", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
-    settings: dict[str, Any] = {"source": EmitterSource.FACES, "model_node": "figure"}
-    project = saved(tmp_path, figure, emitter("Skin", density_texture=str(tmp_path / "no.png"), **settings))
+    skin = riding(emitter("Skin", source=EmitterSource.FACES), ON_FIGURE)
+    settings = msgspec.structs.replace(skin.settings, density_texture=str(tmp_path / "no.png"))
+    project = saved(tmp_path, FIGURE, msgspec.structs.replace(skin, settings=settings))
     found = simulated(project, output, "--steps", "20", "--every", "20")["Skin.positions"]
     warnings = capsys.readouterr().err
     assert warnings.count("no.png") == 1
     assert "is no image of a known format" in warnings
-    plain = saved(tmp_path, figure, emitter("Skin", **settings))
+    plain = saved(tmp_path, FIGURE, skin)
     expected = simulated(plain, output, "--steps", "20", "--every", "20")["Skin.positions"]
     np.testing.assert_array_equal(found, expected)

@@ -14,8 +14,8 @@ from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import Gusts, air_velocity, gusts_at
-from sim.solids.contact import bounce, collider_contact
 from sim.solids.state import Solid
+from tests.oracles.contact import bounce, collider_contact
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.figures.settings import FlipV, Interpolation, SkinningMethod, UpAxis
+from sim.assets.model import Interpolation
+from sim.figures.settings import FlipV, SkinningMethod, UpAxis
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode
 from sim.scene.params import Param, Role
 from sim.scene.playback import LoopMode

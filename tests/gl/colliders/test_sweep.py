@@ -7,12 +7,12 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.record import record
-from sim.solids.contact import resolve
 from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import signed_distance
 from sim.solids.state import Solid, SolidShape
-from sim.solids.sweep import sweep, swept_contact
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
+from tests.oracles.contact import resolve
+from tests.oracles.sweep import sweep, swept_contact
 
 PATH = record(
     "Path", start=(3, "f4"), collider="f4", end=(3, "f4"), thickness="f4", fractions=(2, "f4"), spare=(2, "f4")

@@ -6,10 +6,11 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import inspect
 
+from sim.kinds import KINDS
 from sim.scene.camera import Camera
 from sim.scene.params import Role, params_of
 from sim.scene.playback import PlaybackSettings
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
@@ -61,13 +62,24 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Any scene with unique names, as the document keeps it."""
+    """Any scene with unique names and no circle of riders, as the document keeps it."""
     nodes = []
     for index, name in enumerate(draw(names)):
-        kind = draw(st.sampled_from(list(NODE_KINDS)))
-        part = {kind: draw(settings(NODE_KINDS[kind]))}
-        visible, transform = draw(st.booleans()), draw(settings(Transform))
-        nodes.append(Node(id=f"{kind}-{index}", name=name, visible=visible, transform=transform, **part))
+        kind = draw(st.sampled_from(list(KINDS)))
+        carrier = draw(st.sampled_from(["", "gone", *(node.id for node in nodes)]))
+        nodes.append(
+            Node(
+                id=f"{kind}-{index}",
+                name=name,
+                visible=draw(st.booleans()),
+                muted=draw(st.booleans()),
+                solo=draw(st.booleans()),
+                transform=draw(settings(Transform)),
+                attachment=Attachment(node=carrier, bone=draw(texts)),
+                settings=draw(settings(KINDS[kind].settings)),
+            )
+        )
+    nodes = draw(st.permutations(nodes))
     return Scene(nodes=tuple(nodes), playback=draw(settings(PlaybackSettings)), view=draw(settings(ViewSettings)))
 
 

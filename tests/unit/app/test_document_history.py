@@ -37,8 +37,8 @@ class Edits(RuleBasedStateMachine):
 
     @rule(kind=KINDS, name=texts, place=st.none() | PLACES)
     def add(self, kind, name, place):
-        part = {"light": LightSettings()} if kind == "light" else {"model": ModelSettings(path="/m/hero.ezm")}
-        node_id = self.document.add_node(Node(id="", name=name, **part), place)
+        settings = LightSettings() if kind == "light" else ModelSettings(path="/m/hero.ezm")
+        node_id = self.document.add_node(Node(id="", name=name, settings=settings), place)
         assert node_id not in self.ids
         self.ids.add(node_id)
         assert self.document.selection == Selection(node=node_id)

@@ -11,14 +11,15 @@ SAVER = """
 import itertools, os, random, signal, sys, time
 from pathlib import Path
 from app.files.project_file import load_project, save_project
-from sim.scene.scene import LightSettings, Node, Scene
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, Scene
 from sim.scene.view_state import ViewState
 
 path = Path(sys.argv[1])
 chance = random.Random(20)
 
 def scene(count):
-    return Scene(nodes=tuple(Node(id=f"light-{n}", name=f"light {n}", light=LightSettings()) for n in range(count)))
+    return Scene(nodes=tuple(Node(id=f"light-{n}", name=f"light {n}", settings=LightSettings()) for n in range(count)))
 
 KINDS = [scene(3), scene(60)]
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.files.migrations import MIGRATIONS
 from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from app.files.project_json import DEPTH_MAX, SIZE_MAX
@@ -28,16 +29,22 @@ from tests.unit.app.project_strategies import projects
 
 GOLDEN = """{
   "format": "sinew-project",
-  "version": 1,
+  "version": 2,
   "nodes": [
     {
       "id": "model-1",
       "name": "humanoid",
       "visible": true,
+      "muted": false,
+      "solo": false,
       "transform": {
         "position": [0.0, 0.5, 0.0],
         "rotation": [0.0, 0.0, 0.0],
         "scale": [1.0, 1.0, 1.0]
+      },
+      "attachment": {
+        "node": "",
+        "bone": ""
       },
       "model": {
         "path": "models/humanoid.ezm",
@@ -57,10 +64,16 @@ GOLDEN = """{
       "id": "light-1",
       "name": "Lämpchen",
       "visible": false,
+      "muted": false,
+      "solo": false,
       "transform": {
         "position": [0.0, 0.0, 0.0],
         "rotation": [0.0, 0.0, 0.0],
         "scale": [1.0, 1.0, 1.0]
+      },
+      "attachment": {
+        "node": "",
+        "bone": ""
       },
       "light": {
         "colour": [1.0, 0.96, 0.9],
@@ -261,7 +274,7 @@ def test_a_selection_of_a_missing_node_is_dropped_with_a_warning(folder):
         (("state", "time"), "late", '$.state.time: "late" is not allowed; allowed: a number'),
         (("state", "camera", "pitch"), 91, "$.state.camera.pitch: 91 is not allowed; allowed: a number from -90 to 90"),
         (("state", "selection", "node"), 3, "$.state.selection.node: 3 is not allowed; allowed: a text or null"),
-        (("version",), 2, "$.version: 2 is newer than this program reads (up to 1)"),
+        (("version",), 3, "$.version: 3 is newer than this program reads (up to 2)"),
         (("version",), True, "$.version: true is not allowed"),
         (("version",), 0, "$.version: version 0 is too old to be read"),
         (("format",), "other", "$.format: is no Sinew project"),
@@ -358,6 +371,7 @@ _PLACES = [
     ("state",),
     ("state", "camera"),
     ("state", "selection"),
+    ("nodes", 0, "attachment"),
 ]
 
 
@@ -402,6 +416,15 @@ def test_unknown_keys_follow_their_node(folder):
     assert len(json.loads(path.read_text(encoding="utf-8"))["nodes"]) == 1
 
 
+def test_an_unknown_key_may_have_the_name_of_a_field_that_stands_elsewhere(folder):
+    path = edited(folder / "future.sinew", ("nodes", 0, "settings"), {"of": "tomorrow"})
+    project = load_project(path)
+    save_project(path, project.scene, project.view_state, project.unknown)
+    node = json.loads(path.read_text(encoding="utf-8"))["nodes"][0]
+    assert node["settings"] == {"of": "tomorrow"}
+    assert node["model"] == json.loads(GOLDEN)["nodes"][0]["model"]
+
+
 def test_nodes_of_an_unknown_kind_are_kept_at_their_place(folder):
     path = folder / "future.sinew"
     content = json.loads(GOLDEN)
@@ -443,7 +466,7 @@ def old_project(folder: Path) -> Path:
 def test_an_older_version_is_migrated_and_kept_beside_on_the_first_save(folder):
     path = old_project(folder)
     original = path.read_bytes()
-    project = load_project(path, migrations={0: from_version_0})
+    project = load_project(path, migrations={0: from_version_0, **MIGRATIONS})
     assert project.migrated_from == 0
     assert project.scene == small_scene(folder)
     assert not (folder / "old.sinew.bak").exists(), "reading writes nothing"
@@ -467,7 +490,7 @@ def test_a_backup_that_exists_is_not_overwritten(folder):
 def test_a_file_that_does_not_fit_its_migration_is_refused(folder):
     path = edited(folder / "a.sinew", ("version",), 0)
     with pytest.raises(ProjectError, match="could not be converted from version 0 to 1"):
-        load_project(path, migrations={0: from_version_0})
+        load_project(path, migrations={0: from_version_0, **MIGRATIONS})
 
 
 # --- safe writing ---------------------------------------------------------------------------------------

@@ -28,12 +28,13 @@ from PySide6.QtCore import QCoreApplication
 from app.files.autosave import Autosave
 from app.document.document import Document
 from app.files.recovery import RecoveryStore
-from sim.scene.scene import LightSettings, Node, ParamRef, Scene
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, ParamRef, Scene
 
 app = QCoreApplication([])
 document = Document()
 autosave = Autosave(document, RecoveryStore(Path(sys.argv[1])), delay=0.05)
-document.add_node(Node(id="", light=LightSettings()))
+document.add_node(Node(id="", settings=LightSettings()))
 for value in range(1, 6):
     document.set_value(ParamRef("light-1", "light", "intensity"), value / 2)
 autosave.saved.connect(lambda: print("saved", flush=True))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from sim.assets.load import load_model
-from sim.assets.writer import write_ezm
 from sim.bench.load import baseline, load_cases, load_rows, synthetic_character
+from sim.export.ezm import write_ezm
 
 
 def test_rows() -> None:

@@ -18,9 +18,9 @@ from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.maths.transform import node_matrix, transform_points
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.maths.transform import transform_points
+from sim.scene.scene import Attachment, Node
+from sim.scene.transform import Transform, node_matrix
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1
@@ -46,7 +46,7 @@ def test_the_cloth_stands_where_the_model_does(sheet, up_axis, scale, rotation):
     node = node_of(sheet, transform, up_axis=up_axis, unit_scale=0.01)
     placed = node_matrix(placed_as_model(node, sheet))
     points = sheet.mesh.positions.astype(np.float64)
-    expected = transform_points(world_from_model(node, sheet), points)
+    expected = transform_points(world_from_model(node.settings, sheet, node_matrix(node.transform)), points)
     np.testing.assert_allclose(transform_points(placed, points), expected, rtol=0.0, atol=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_sections_can_be_chosen_by_name(sheet):
 
 def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
     made = section_cloth(node_of(sheet, Transform(), unit_scale=0.5), sheet, "flag")
-    settings = made.cloth
+    settings = made.settings
     assert (settings.source, settings.mesh_path, settings.mesh_section) == (ClothSource.MESH, str(sheet.path), "flag")
     surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
@@ -83,21 +83,21 @@ def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
 
 def test_the_cloth_of_a_section_hangs_from_its_top_and_is_stable(sheet):
     made = section_cloth(node_of(sheet, Transform()), sheet, "flag")
-    settings = made.cloth
+    settings = made.settings
     surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
     held = pin_flags(settings.pins, settings.pin_list, cloth.particle_count, None)
     assert settings.pins is PinPreset.NONE
     np.testing.assert_array_equal(held, cloth.positions[:, 1] == 1.0)
     assert stability(cloth, settings).ratio <= 0.8
-    assert (settings.pin_target, settings.pin_node) == (PinTarget.WORLD, "")
+    assert (settings.pin_target, made.attachment) == (PinTarget.WORLD, Attachment())
 
 
 def test_the_cloth_of_a_figure_follows_its_surface(tmp_path):
     arm = load_model(resource("models") / "arm" / "arm.ezm")
     made = section_cloth(node_of(arm, Transform()), arm, section_names(arm)[0])
-    assert (made.cloth.pin_target, made.cloth.pin_node) == (PinTarget.SURFACE, "m")
-    assert made.cloth.texture == str(arm.materials[0].texture_path)
+    assert (made.settings.pin_target, made.attachment) == (PinTarget.SURFACE, Attachment(node="m"))
+    assert made.settings.texture == str(arm.materials[0].texture_path)
 
 
 def test_an_unknown_section_is_told_in_one_line(sheet):

@@ -24,7 +24,7 @@ from sim.assets.raw import (
     RawVertices,
 )
 from sim.assets.timing import frame_step
-from sim.assets.writer import ezm_text, format_numbers, merged, write_ezm
+from sim.export.ezm import ezm_text, format_numbers, merged, write_ezm
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, read_text
 
 REAL = [

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.jobs.hierarchy import Hierarchy
+from sim.maths.hierarchy import Hierarchy
 
 Float64 = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Which emitters are heard."""
+"""Which nodes are silent."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from sim.scene.scene import Node, Scene
 
 def scene(**states: str) -> Scene:
     nodes = [
-        Node(id=name, visible="h" not in state, settings=EmitterSettings(muted="m" in state, solo="s" in state))
+        Node(id=name, visible="h" not in state, muted="m" in state, solo="s" in state, settings=EmitterSettings())
         for name, state in states.items()
     ]
     return Scene(nodes=(*nodes, Node(id="lamp", settings=LightSettings())))
@@ -28,5 +28,5 @@ def scene(**states: str) -> Scene:
         ({}, set()),
     ],
 )
-def test_solo_silences_the_others_and_mute_the_one(states: dict[str, str], heard: set[str]) -> None:
-    assert audible(scene(**states)) == heard
+def test_solo_silences_others_of_the_kind_and_mute_the_one(states: dict[str, str], heard: set[str]) -> None:
+    assert scene(**states).heard == heard | {"lamp"}

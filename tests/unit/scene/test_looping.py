@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.jobs.looping import clip_time
+from sim.scene.looping import clip_time
 from sim.scene.playback import LoopMode
 
 times = st.integers(-100_000, 100_000).map(lambda value: value / 1000.0)
