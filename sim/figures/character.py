@@ -131,9 +131,9 @@ class Character:
 
     def pose_at(self, time: float) -> Pose | None:
         """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
-        if self._node is None or self.model.skeleton is None:
+        if self._key is None:
             return self.pose
-        key = PoseKey(time, self._node.settings)
+        key = PoseKey(time, self._key.settings)
         return self.pose if key == self._key else self._evaluated(key)
 
     def joint_positions(self) -> npt.NDArray[np.float64]:

@@ -34,6 +34,7 @@ class Moment:
     Attributes:
         time: Scene time [s].
         scene: The scene.
+        carriers: What the node rides on, the next one first.
         figure: What the node rides on, if that is a figure with bones.
         stand: How it stood.
         placement: Of the node of the cloth, shape (4, 4).
@@ -41,6 +42,7 @@ class Moment:
 
     time: float
     scene: Scene
+    carriers: list[Node]
     figure: Character | None
     stand: Stand | None
     placement: Float64
@@ -105,14 +107,15 @@ class Carriage:
     # --- jumps ----------------------------------------------------------------------------------------
 
     def carries(self, node: Node, cloth: Cloth, inputs: StepInputs) -> bool:
-        """Moves the cloth along in place of this step, where time or scene jumped and its carrier far with them.
+        """Moves the cloth along in place of this step, where time or a carrier jumped and took it far.
 
         Pins and solids that are suddenly elsewhere would tear it; so nothing of their jump enters its motion.
         """
         last, world = self._last, inputs.world
         if last is None or not node.attachment.node:
             return False
-        if world.scene is last.scene and abs(inputs.time - last.time) < 1.5 * STEP_TIME:
+        is_next = abs(inputs.time - last.time) < 1.5 * STEP_TIME
+        if is_next and (world.scene is last.scene or _same_nodes(world.scene.carriers(node.id), last.carriers)):
             return False
         placement = world.places.world_from_node(node)
         motions = self._motions(node, cloth, world, last, placement)
@@ -121,8 +124,7 @@ class Carriage:
     def keep(self, node: Node, cloth: Cloth, inputs: StepInputs) -> None:
         """A step has ended."""
         if node.attachment.node:
-            figure, stand = _standing(inputs.world.figures.get(node.attachment.node))
-            self._last = Moment(inputs.time, inputs.world.scene, figure, stand, cloth.placement)
+            self._last = self._moment(node, cloth, inputs.world, inputs.time)
 
     def _motions(self, node: Node, cloth: Cloth, world: World, last: Moment, placement: Float64) -> Float64 | None:
         """What carries the particles on from the last step; None for what they can follow by themselves."""
@@ -153,8 +155,19 @@ class Carriage:
         time = state["time"]
         self._start, self._last = cloth.start if state["begun"] else None, None
         if isinstance(time, float):
-            figure, stand = _standing(world.figures.get(node.attachment.node), time)
-            self._last = Moment(time, world.scene, figure, stand, cloth.placement)
+            self._last = self._moment(node, cloth, world, time, is_past=True)
+
+    def _moment(self, node: Node, cloth: Cloth, world: World, time: float, *, is_past: bool = False) -> Moment:
+        """A moment at which the figures stand as they do now, or as they did then."""
+        last, scene = self._last, world.scene
+        carriers = last.carriers if last is not None and last.scene is scene else scene.carriers(node.id)
+        figure = world.figures.get(node.attachment.node)
+        pose = None
+        if isinstance(figure, Character):
+            pose = figure.pose_at(time) if is_past else figure.pose
+        if not isinstance(figure, Character) or pose is None:
+            return Moment(time, scene, carriers, None, None, cloth.placement)
+        return Moment(time, scene, carriers, figure, Stand(pose, figure.world_from_model), cloth.placement)
 
 
 def _way(before: Float64, after: Float64) -> float:
@@ -162,9 +175,5 @@ def _way(before: Float64, after: Float64) -> float:
     return float(np.linalg.norm(after - before, axis=1).max())
 
 
-def _standing(figure: object, time: float | None = None) -> tuple[Character | None, Stand | None]:
-    """A figure with bones and how it stands now, or stood at a time [s]; nothing for others."""
-    if not isinstance(figure, Character):
-        return None, None
-    pose = figure.pose if time is None else figure.pose_at(time)
-    return (None, None) if pose is None else (figure, Stand(pose, figure.world_from_model))
+def _same_nodes(one: list[Node], other: list[Node]) -> bool:
+    return len(one) == len(other) and all(mine is theirs for mine, theirs in zip(one, other, strict=True))

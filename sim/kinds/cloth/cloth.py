@@ -332,8 +332,6 @@ class Cloth:
         self._monitor.reset(kept)
         self._pins.write(flags, pins)
         self.step_count, self.halted, self._drawn = head["steps"], head["halted"], False
-        if not self.step_count:
-            self.start = moving["position"][: len(flags), :3].astype(np.float64)
         held = rest.pop(0) if head["tied"] else None
         return Ties(held, in_joint, tuple(rest))
 
@@ -351,7 +349,7 @@ class Cloth:
         self._drawn = False
 
     def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
-        failed = self._monitor.failed_step() if not self._is_sound(statistics) else 0
+        failed = statistics.failed
         if self.halted or not failed:
             return False
         time = failed * self.settings.step_time
@@ -363,6 +361,3 @@ class Cloth:
         )
         self.halted = f"stopped at {time:.2f} s: {reason}"
         return True
-
-    def _is_sound(self, statistics: ClothStatistics) -> bool:
-        return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0

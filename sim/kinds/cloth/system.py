@@ -129,14 +129,16 @@ class ClothSystem(System):
     def state(self) -> bytes:
         """Particles, pins and what they are tied to."""
         assert self.cloth is not None
-        return packed_state({"cloth": self.cloth.snapshot(self._follower.ties()), **self._carriage.state(self.cloth)})
+        snapshot = self.cloth.snapshot(self._follower.ties())
+        return packed_state({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to a step."""
         assert self.cloth is not None
         assert self._node is not None
-        head, _ = unpacked_state(state)
+        head, (start,) = unpacked_state(state)
         self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.figures)
+        self.cloth.start = start
         self._carriage.restore(head, self._node, self.cloth, world)
 
     def release(self) -> None:

@@ -19,6 +19,7 @@ from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.maths.transform import transform_points
+from sim.scene.places import carrier_of
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform, node_matrix
 
@@ -44,7 +45,7 @@ def node_of(model, transform=TURNED, **settings):
 def test_the_cloth_stands_where_the_model_does(sheet, up_axis, scale, rotation):
     transform = msgspec.structs.replace(TURNED, scale=scale, rotation=rotation)
     node = node_of(sheet, transform, up_axis=up_axis, unit_scale=0.01)
-    placed = node_matrix(placed_as_model(node, sheet))
+    placed = carrier_of(transform).matrix @ node_matrix(placed_as_model(node, sheet))
     points = sheet.mesh.positions.astype(np.float64)
     expected = transform_points(world_from_model(node.settings, sheet, node_matrix(node.transform)), points)
     np.testing.assert_allclose(transform_points(placed, points), expected, rtol=0.0, atol=1e-9)
@@ -90,7 +91,7 @@ def test_the_cloth_of_a_section_hangs_from_its_top_and_is_stable(sheet):
     assert settings.pins is PinPreset.NONE
     np.testing.assert_array_equal(held, cloth.positions[:, 1] == 1.0)
     assert stability(cloth, settings).ratio <= 0.8
-    assert (settings.pin_target, made.attachment) == (PinTarget.WORLD, Attachment())
+    assert (settings.pin_target, made.attachment) == (PinTarget.WORLD, Attachment(node="m"))
 
 
 def test_the_cloth_of_a_figure_follows_its_surface(tmp_path):
