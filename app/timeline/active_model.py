@@ -20,9 +20,8 @@ class ActiveModel:
     @property
     def node(self) -> Node | None:
         """The node, or None in a scene without models."""
-        scene, selected = self._document.scene, self._document.selection.node
-        models = scene.of_kind("model")
-        return next((node for node in models if node.id == selected), models[0] if models else None)
+        figures, selected = self._document.scene.figures, self._document.selection.node
+        return next((node for node in figures if node.id == selected), figures[0] if figures else None)
 
     @property
     def model(self) -> CharacterModel | None:
@@ -35,7 +34,7 @@ class ActiveModel:
     def clip(self) -> Clip | None:
         """The clip that runs; None in the bind pose and for static models."""
         node, model = self.node, self.model
-        return active_clip(node.settings, model) if node and node.settings and model else None
+        return active_clip(node.settings, model) if node and model else None
 
     @property
     def duration(self) -> float:

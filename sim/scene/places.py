@@ -77,14 +77,15 @@ class Places:
         self._carriers: dict[tuple[NodeId, str], Carrier] = {}
 
     def carrier(self, node: Node) -> Carrier:
-        """What the transform of a node is relative to."""
+        """What the transform of a node is relative to; also of one that is not in the scene yet, or rides elsewhere."""
         attachment = node.attachment
         if not attachment.node:
             return WORLD
         key = (attachment.node, attachment.bone)
         if key not in self._carriers:
             # The highest first, so that long chains are no deep recursion.
-            for above in reversed(self.scene.carriers(node.id)):
+            direct = self.scene.by_id.get(attachment.node)
+            for above in reversed([direct, *self.scene.carriers(direct.id)] if direct is not None else []):
                 upper = (above.attachment.node, above.attachment.bone)
                 if upper[0] and upper not in self._carriers:
                     self._find([upper])

@@ -113,7 +113,7 @@ def test_it_is_dropped_into_the_window(qtbot, session, reading, file):
     editor = session.start()
     drop(editor, file)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
-    assert editor.document.scene.of_kind("model")[0].model.path == str(file)
+    assert editor.document.scene.of_kind("model")[0].settings.path == str(file)
 
 
 def test_nothing_else_is_accepted(session, file):

@@ -10,7 +10,8 @@ from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
-from sim.kinds.contract import Array, StepInputs, System, World, packed_state, unpacked_state
+from sim.kinds.contract import Array, StepInputs, System, World
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 
@@ -49,10 +50,11 @@ class RopeSystem(System):
         self.knots.write(records)
 
     def arrays(self) -> dict[str, Array]:
-        shape, read = (self.node.settings.knots, 3), self._read
+        count = self.node.settings.knots
+        read = lambda field: self.knots.newest.read(count=count)[field][:, :3]
         return {
-            "positions": Array(lambda: read("position"), shape, np.float32, "points"),
-            "velocities": Array(lambda: read("velocity"), shape, np.float32, "velocities"),
+            "positions": Array(lambda: read("position"), (count, 3), np.float32, "points"),
+            "velocities": Array(lambda: read("velocity"), (count, 3), np.float32, "velocities"),
         }
 
     def state(self) -> bytes:
@@ -64,6 +66,3 @@ class RopeSystem(System):
     def release(self) -> None:
         if self.knots is not None:
             self.knots.release()
-
-    def _read(self, field: str) -> np.ndarray:
-        return self.knots.newest.read()[field][: self.node.settings.knots, :3]

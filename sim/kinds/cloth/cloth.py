@@ -21,7 +21,7 @@ from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.spring_lines import SpringLines
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.contract import packed_state, unpacked_state
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import Attachment

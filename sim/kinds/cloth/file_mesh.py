@@ -5,9 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
 from sim.figures.placement import up_axis, world_from_model
-from sim.figures.settings import ModelSettings
 from sim.maths.euler import degrees_from_matrix
-from sim.scene.places import carrier_of
 from sim.scene.scene import Node
 from sim.scene.transform import Transform, node_matrix
 
@@ -15,20 +13,17 @@ _SHORTEST = 1e-12
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
-    """Transform of a cloth that rides on a model node and is where that shows the mesh of its file in the bind pose.
+    """Transform of a cloth that puts the mesh of a file where a model node shows it in its bind pose.
 
-    It holds the unit scale and the turn of a file whose z axis points up; a scale that is not even stretches it as
-    it does the model.
+    It holds the unit scale and the turn of a file whose z axis points up.
 
     Raises:
         ValueError: If the node is scaled to nothing.
     """
-    assert isinstance(node.settings, ModelSettings)
-    even = carrier_of(node.transform).scale
-    own = Transform(scale=_vector(np.array(node.transform.scale) / even))
-    placement = world_from_model(node.settings, model, node_matrix(own))
+    assert node.kind == "model"
+    placement = world_from_model(node.settings, model, node_matrix(node.transform))
     # Turning z up swaps the axes that the scale of the node belongs to.
-    x, y, z = own.scale
+    x, y, z = node.transform.scale
     scale = np.array([x, z, y] if up_axis(node.settings, model) == "z" else [x, y, z]) * node.settings.unit_scale
     if np.abs(scale).min() < _SHORTEST:
         raise ValueError(f"{node.name} is scaled to nothing")

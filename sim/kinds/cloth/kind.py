@@ -62,8 +62,7 @@ def completed(node: Node, scene: Scene) -> Node:
         return node
     riding = msgspec.structs.replace(node, attachment=Attachment(node=figures[0].id))
     # One figure rides on no bone, so no poses are needed.
-    (carrier,) = Places(scene, {}).carriers([riding])
-    transform = relative_transform(node_matrix(node.transform), carrier)
+    transform = relative_transform(node_matrix(node.transform), Places(scene, {}).carrier(riding))
     return msgspec.structs.replace(riding, transform=transform)
 
 
@@ -79,7 +78,7 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
 CLOTH = Kind(
     name="cloth",
     label="Cloth",
-    icon="cloth",
+    icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
     adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),

@@ -13,7 +13,8 @@ from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.contract import Array, Grab, StepInputs, System, World, packed_state, unpacked_state
+from sim.kinds.contract import Array, Grab, StepInputs, System, World
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 

@@ -12,7 +12,6 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.contract import packed_state, unpacked_state
 from sim.kinds.emitter.births import Schedule, slot_ranges
 from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
 from sim.kinds.emitter.count import Census, ParticleCount
@@ -22,6 +21,7 @@ from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
 from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.kinds.emitter.room import check_room
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
 

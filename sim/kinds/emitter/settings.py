@@ -12,7 +12,6 @@ from sim.scene.params import Effect, Role, Scale, param
 from sim.scene.vectors import UnitFloat, Vec3
 
 SUBSTEPS_MAX = 256
-STOP_MAX = 32
 SIZE_FACTOR_MAX = 100.0
 
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]

@@ -14,7 +14,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 MODEL = Kind(
     name="model",
     label="Model",
-    icon="model",
+    icon="mdi6.human",
     hue="#e6d732",
     settings=ModelSettings,
     files=files_of,

@@ -20,7 +20,7 @@ from sim.kinds.cloth.surface import section_triangles
 from sim.kinds.cloth.system import ClothSystem
 from sim.maths.transform import transform_points
 from sim.scene.clock import STEP_TIME
-from sim.scene.places import carrier_of, relative_transform
+from sim.scene.places import Places, carrier_of, relative_transform
 from sim.scene.playback import PlaybackSettings
 from sim.scene.playhead import Playhead, stepped
 from sim.scene.scene import Attachment, Node, Scene
@@ -103,7 +103,7 @@ class Wearer:
 
     def section(self, name: str, **settings: Any) -> Node:
         """The cloth of a section."""
-        made = section_cloth(self.figure, self.model, name)
+        made = section_cloth(self.figure, self.model, name, Places(Scene(nodes=(self.figure,)), {}))
         assert isinstance(made, Node)
         return msgspec.structs.replace(
             made, id="cloth", name="Cloth", settings=msgspec.structs.replace(made.settings, **settings)

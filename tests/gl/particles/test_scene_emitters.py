@@ -129,9 +129,9 @@ def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> No
     places = []
     for step in (10, 11):
         run(engine, step, step + 1)
-        frame = engine.view("figure").character.joint_frame("hand_l")
+        frame = engine.figure("figure").joint_frame("hand_l")
         places.append((frame @ [0.0, 0.1, 0.0, 1.0])[:3])
-    np.testing.assert_allclose(engine.emitter_placement("e")[:3, 3], places[1], atol=1e-9)
+    np.testing.assert_allclose(engine.view("e").placement[:3, 3], places[1], atol=1e-9)
     found = alive(engine)
     speed = (places[1] - places[0]) / STEP_TIME
     assert np.linalg.norm(speed) > 0.1
@@ -148,9 +148,9 @@ def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine
     large = msgspec.structs.replace(FIGURE, transform=Transform(scale=(2.0, 2.0, 2.0)))
     take(engine, large, emitter(position=(0.0, 0.1, 0.0), on=ON_HAND))
     engine.advance(0.0)
-    frame = engine.view("figure").character.joint_frame("hand_l")
+    frame = engine.figure("figure").joint_frame("hand_l")
     expected = frame[:3, 3] + 0.2 * frame[:3, 1]
-    np.testing.assert_allclose(engine.emitter_placement("e")[:3, 3], expected, atol=1e-9)
+    np.testing.assert_allclose(engine.view("e").placement[:3, 3], expected, atol=1e-9)
 
 
 def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine) -> None:
@@ -171,7 +171,7 @@ def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine) ->
 
 
 def skin(engine: Engine) -> np.ndarray:
-    figure = engine.view("figure").character
+    figure = engine.figure("figure")
     places = figure.primary.read()["position"][:, :3].astype(np.float64)
     return places @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
 
@@ -215,7 +215,7 @@ def test_a_bone_says_where_skin_emits(engine: Engine, humanoid: CharacterModel) 
     take(engine, FIGURE, emitter(on=ON_FIGURE, **settings))
     for _ in range(30):
         engine.step(0.0)
-    figure = engine.view("figure").character
+    figure = engine.figure("figure")
     assert humanoid.skeleton is not None
     box = figure.joint_bounds(humanoid.skeleton.index("hand_l"))
     places = alive(engine)["position"][:, :3]
@@ -239,7 +239,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     take(engine, FIGURE, node)
     engine.jump(0.0)
     run(engine, 0, 30)
-    rest = engine.view("figure").character
+    rest = engine.figure("figure")
     places = alive(engine)["position"][:, :3]
     chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
     assert 0.1 < chosen.mean() < 0.9
@@ -272,7 +272,7 @@ def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
     assert texts(engine) == []
     assert ready(engine) == {"bone"}
     np.testing.assert_allclose(alive(engine, "bone")["position"][:, :3], [[1.0, 2.0, 3.0]] * 3)
-    np.testing.assert_allclose(engine.emitter_placement("bone")[:3, 3], [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(engine.view("bone").placement[:3, 3], [1.0, 2.0, 3.0])
     take(engine, FIGURE, changed(msgspec.structs.replace(on_skin, attachment=ON_FIGURE), density_bone="tail"), on_bone)
     assert texts(engine) == ["SKIN: Figure has no bone 'tail' to say where it emits; it emits everywhere"]
     run(engine, 3, 4)

@@ -15,8 +15,9 @@ from app.files.project_file import load_project
 from sim.bench.pose import synthetic_character
 from sim.figures.settings import ModelSettings
 from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.contract import World
 from sim.kinds.light.settings import LightSettings
-from sim.render.scene_shot import light_position
+from sim.kinds.light.view import LightView
 from sim.scene.params import ParamError
 from sim.scene.places import WORLD, Carrier, Places, carrier_of, relative_transform
 from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
@@ -90,11 +91,14 @@ def test_a_flat_carrier_does_not_shrink_its_riders() -> None:
 
 def test_lights_ride_too() -> None:
     found = places(figure(), lamp("a", on="figure", bone=f"joint {BONE}"), lamp("b", on="a"), lamp("c"))
+    shining = {}
     for name in "abc":
-        node = found.scene.node(name)
-        np.testing.assert_allclose(light_position(node, found), found.world_from_node(node)[:3, 3], atol=1e-12)
-    assert light_position(found.scene.node("a"), found) != OFFSET.position
-    assert light_position(found.scene.node("c"), found) == OFFSET.position
+        view, node = LightView(None, None), found.scene.node(name)
+        view.apply(node, None, World(found.scene, {}, found, {}, {}, None))
+        shining[name] = view.lamp().position
+        np.testing.assert_allclose(shining[name], found.world_from_node(node)[:3, 3], atol=1e-12)
+    assert shining["a"] != OFFSET.position
+    assert shining["c"] == OFFSET.position
 
 
 # --- chains ---------------------------------------------------------------------------------------------

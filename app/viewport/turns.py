@@ -1,5 +1,9 @@
-"""Hands models that were read to the GPU, a slice in every turn of the event loop."""
+"""Does what takes long a part at a time, so that clicks are answered between: models reach the GPU, pictures are made.
 
+What pictures need is known to the engine alone; it says when the next part is due.
+"""
+
+import math
 import time
 from collections.abc import Callable
 
@@ -12,20 +16,27 @@ from app.viewport.client import ViewportClient
 from sim.engine import Engine
 from sim.gl.errors import GLError
 from sim.gl.steps import Steps
-from sim.scene.scene import NodeId
+from sim.kinds import KINDS
+from sim.scene.scene import Node, NodeId
 from widgets.protocols import ModelState
 from widgets.viewport import Viewport
 
-# A turn ends with the first step that passes this time [s]; a software renderer may take nine times as long for one.
+# A turn ends with the first step of an upload that passes this time [s]; a software renderer may take nine times as
+# long for one.
 TURN = 0.01
 
 
-class ModelUploads(QObject):
-    """Brings the engine of a client to the models of the store; a model is shown once it is complete.
+class Turns(QObject):
+    """Takes turns of the event loop while there is something to do.
+
+    It brings the engine of a client to the models of the store; a model is shown once it is complete.
 
     Signals:
         finished: Nothing is left to upload.
         failed: A file and one line about why it cannot be shown.
+
+    Attributes:
+        uploading: Whether a model waits for the GPU.
     """
 
     finished = Signal()
@@ -43,41 +54,58 @@ class ModelUploads(QObject):
         super().__init__()
         self._document, self._store, self._client, self._viewport = document, store, client, viewport
         self._clock = clock
+        self.uploading = False
         self._engine: Engine | None = None
         self._failed: dict[NodeId, LoadedModel] = {}
         self._outcomes: dict[NodeId, str] = {}  # "" for a model that is shown, else why it is not
         self._current: tuple[NodeId, LoadedModel, Steps[None]] | None = None
-        self._timer = QTimer(self, interval=0)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
         store.changed.connect(self.follow)
         client.ready.connect(self.follow)
-
-    @property
-    def busy(self) -> bool:
-        """Whether a model waits for the GPU."""
-        return self._timer.isActive()
+        client.painted.connect(self._wait)
 
     def follow(self) -> None:
         """Looks at once for models that arrived or went away."""
-        self._timer.start()
+        self.uploading = True
+        self._wait()
+
+    def _wait(self) -> None:
+        """Has the next turn taken when it is due."""
+        delay = 0.0 if self.uploading else self._client.delay
+        if delay is None:
+            self._timer.stop()
+        else:
+            self._timer.start(math.ceil(delay * 1000.0))
 
     def _turn(self) -> None:
         engine = self._client.engine
         if engine is None:
-            self._current, self._engine = None, None
-            self._timer.stop()
+            self._current, self._engine, self.uploading = None, None, False
             return
         with self._viewport.gl_current():
-            self._client.prepare()
-            with engine.context.timers.scope("upload"):
-                shown = self._advance(engine)
-        if shown:
-            self._client.hurry()
+            changed = self.uploading and self._upload(engine)
+            is_made = self._client.gl_turn()
+        if changed:
             self._viewport.update()
+        elif is_made:
+            self._viewport.show_pending()
         self._tell()
-        if self._current is None:
-            self._timer.stop()
+        if self.uploading and self._current is None:
+            self.uploading = False
             self.finished.emit()
+        self._wait()
+
+    # --- models ---------------------------------------------------------------------------------------
+
+    def _upload(self, engine: Engine) -> bool:
+        """Uploads for a while; whether the picture changes."""
+        self._client.prepare()
+        with engine.context.timers.scope("upload"):
+            changed = self._advance(engine)
+        if changed:
+            engine.pictures.hurry()
+        return changed
 
     def _tell(self) -> None:
         """Passes on what became of models, outside the context."""
@@ -112,7 +140,7 @@ class ModelUploads(QObject):
 
     def _remove(self, engine: Engine) -> bool:
         """Takes models away that nobody wants; one that is read anew stays until then."""
-        shown = [node.id for node in self._document.scene.of_kind("model") if engine.model_of(node.id) is not None]
+        shown = [node.id for node in self._figures() if engine.model_of(node.id) is not None]
         gone = [node_id for node_id in shown if self._wanted(node_id) is None and not self._is_read(node_id)]
         for node_id in gone:
             engine.remove_model(node_id)
@@ -123,7 +151,7 @@ class ModelUploads(QObject):
         if self._current is not None and self._wanted(self._current[0]) is not self._current[1]:
             self._current = None
         if self._current is None:
-            for node in self._document.scene.of_kind("model"):
+            for node in self._figures():
                 loaded = self._wanted(node.id)
                 if loaded is None or loaded is self._failed.get(node.id):
                     continue
@@ -134,6 +162,9 @@ class ModelUploads(QObject):
                     self._current = (node.id, loaded, steps)
                     return
 
+    def _figures(self) -> list[Node]:
+        return [node for node in self._document.scene.nodes if node.settings.is_figure]
+
     def _wanted(self, node_id: NodeId) -> LoadedModel | None:
         return self._store.loaded(node_id) if self._document.scene.has(node_id) else None
 
@@ -143,4 +174,4 @@ class ModelUploads(QObject):
 
     def _path(self, node_id: NodeId) -> str:
         node = self._document.scene.node(node_id)
-        return node.settings.path if node.kind == "model" else ""
+        return next((use.path for use in KINDS[node.kind].files(node.settings) if use.content == "model"), "")

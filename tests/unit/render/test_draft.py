@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.kinds.emitter.particle_draft import (
+from sim.render.care.plan import (
     AIM,
     FIRST,
     LARGEST_SWELL,
@@ -41,16 +41,16 @@ def test_more_emitters_than_particles_keep_one_each() -> None:
 
 def test_slow_drafts_draw_fewer_and_quick_ones_more() -> None:
     budget = DraftBudget(is_software=True)
-    assert budget.particles == FIRST
+    assert budget.elements == FIRST
     for _ in range(2):
         budget.note(2.0 * AIM, FIRST)
-    assert budget.particles == FIRST // 2
+    assert budget.elements == FIRST // 2
     for _ in range(20):
         budget.note(2.0 * AIM, FIRST)
-    assert budget.particles == LEAST
+    assert budget.elements == LEAST
     for _ in range(20):
         budget.note(0.1 * AIM, MOST)
-    assert budget.particles == MOST
+    assert budget.elements == MOST
 
 
 def test_one_draft_by_itself_and_a_small_one_say_nothing() -> None:
@@ -62,18 +62,18 @@ def test_one_draft_by_itself_and_a_small_one_say_nothing() -> None:
         budget.note(AIM, FIRST)
     for _ in range(9):
         budget.note(0.01 * AIM, 100)
-    assert budget.particles == FIRST
+    assert budget.elements == FIRST
 
 
 def test_the_time_that_is_aimed_at_changes_nothing() -> None:
     budget = DraftBudget(is_software=True)
     for share in (0.7, 1.0, 1.4, 1.0, 0.7):
         budget.note(share * AIM, FIRST)
-    assert budget.particles == FIRST
+    assert budget.elements == FIRST
 
 
 def test_a_graphics_card_begins_with_all_that_drafts_have() -> None:
-    assert DraftBudget(is_software=False).particles == MOST
+    assert DraftBudget(is_software=False).elements == MOST
 
 
 @pytest.mark.parametrize("stride", [1, 2, 8, 16, 1 << 12])

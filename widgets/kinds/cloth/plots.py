@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
+from widgets.kinds.cloth.plot_ring import CHANNELS, PlotRing, PlotSample
 from widgets.parts import packed, tool_button
-from widgets.plot_ring import CHANNELS, PlotRing, PlotSample
 from widgets.theme import SPACE, is_dark, tabular
 
 INTERVAL = 100  # ms: what is drawn ten times a second looks live
@@ -42,7 +42,7 @@ class Plots(QWidget):
         self._ring = PlotRing()
         self._stale = False
         self._under_mouse: float | None = None
-        self.empty = EmptyState("cloth", "Nothing to plot", "Select a cloth and press play.", self)
+        self.empty = EmptyState("mdi6.flag-variant-outline", "Nothing to plot", "Select a cloth and press play.", self)
         self.energies, self.strains = self._make_plot("J"), self._make_plot("%")
         self.curves = {name: self._make_curve(name) for name in CHANNELS}
         self._lines = {plot: self._make_line(plot) for plot in (self.energies, self.strains)}

@@ -8,7 +8,7 @@ from sim.gl.fence import Fence
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
-from sim.kinds.emitter.particle_crowd import Pace
+from sim.render.care.plan import Pace
 from sim.render.target import RenderTarget
 
 
