@@ -7,24 +7,16 @@ from pyglm import glm
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QNativeGestureEvent, QWheelEvent
 
-from sim.scene.camera import Camera
+from sim.scene.camera import DIRECTIONS, Camera
 
 ORBIT_DEGREES_PER_PIXEL = 0.4
 ZOOM_PER_WHEEL_STEP = 1.12
 ZOOM_PER_PIXEL = 1.006
-PRESETS = {
-    "front": (0.0, 0.0),
-    "back": (180.0, 0.0),
-    "right": (90.0, 0.0),
-    "left": (-90.0, 0.0),
-    "top": (0.0, 90.0),
-    "bottom": (0.0, -90.0),
-}
 
 
 def preset(camera: Camera, name: str) -> Camera:
     """The same target and distance seen from the front, back, right, left, top or bottom."""
-    yaw, pitch = PRESETS[name]
+    yaw, pitch = DIRECTIONS[name]
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 

@@ -2,13 +2,16 @@
 
 import sys
 import traceback
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from app.files.project_error import ProjectError
 from sim.assets.raw import ModelError
+from sim.printable import printable
 
-DONE, FAILED, WRONG_COMMAND_LINE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 
 
 class CommandError(Exception):
@@ -25,8 +28,8 @@ class CommandError(Exception):
 
 
 def one_line(text: str) -> str:
-    """`text` with its line breaks replaced by blanks."""
-    return " ".join(text.split())
+    """`text` without line breaks, and without what would steer the terminal."""
+    return printable(" ".join(text.split()))
 
 
 def failure_text(error: Exception) -> str:
@@ -47,7 +50,20 @@ def print_failure(error: Exception, *, verbose: bool) -> None:
         traceback.print_exception(error, file=sys.stderr)
 
 
-def print_warnings(path: Path | str, warnings: Iterable[str]) -> None:
+def print_warnings(path: Path | str, notes: Iterable[str]) -> None:
     """Prints what was odd about a file but did not stop the work."""
-    for warning in warnings:
-        print(f"sinew: {path}: warning: {one_line(warning)}", file=sys.stderr)
+    for warning in notes:
+        print(f"sinew: {printable(str(path))}: warning: {one_line(warning)}", file=sys.stderr)
+
+
+@contextmanager
+def libraries_kept_quiet(*, verbose: bool) -> Iterator[None]:
+    """Libraries' warnings about numbers and files are a line each where that is wanted, else nothing."""
+
+    def show(message: Warning | str, kind: type[Warning], *_: object) -> None:
+        if verbose:
+            print(f"sinew: {kind.__name__}: {one_line(str(message))}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

@@ -5,19 +5,20 @@ starts without loading Qt or OpenGL.
 """
 
 import argparse
+import difflib
 import importlib
+import io
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from types import FrameType
+from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NoReturn
 
-from app.cli.failure import DONE, FAILED, INTERRUPTED, WRONG_COMMAND_LINE, one_line, print_failure
+from app.cli.failure import DONE, FAILED, WRONG_COMMAND_LINE, libraries_kept_quiet, one_line, print_failure
+from app.cli.interruption import Interrupted, ended_politely
 
 COMMANDS = {
-    "info": ("app.cli.info", "describe a model file"),
+    "info": ("app.cli.info", "describe a model or a project"),
     "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
@@ -43,17 +44,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Words after the program's name; those of this process by default.
 
     Returns:
-        Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 interrupted.
+        Exit status: 0 done, 1 the work failed, 2 the command line is wrong, 130 interrupted, 143 asked to end.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     verbose = "--verbose" in words[: words.index("--")] if "--" in words else "--verbose" in words
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal's encoding lacks is no failure
+            stream.reconfigure(errors="backslashreplace")
     try:
-        return _run(words)
+        with libraries_kept_quiet(verbose=verbose):
+            return _run(words)
     except SystemExit as leaving:  # the parser: help, version or a complaint
         return leaving.code if isinstance(leaving.code, int) else DONE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as request:
         print("sinew: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return request.status if isinstance(request, Interrupted) else 130
     except BrokenPipeError:  # the reader of the output has seen enough; nothing may be flushed to it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
@@ -70,30 +75,24 @@ def _run(words: list[str]) -> int:
         module, summary = importlib.import_module(COMMANDS[name][0]), COMMANDS[name][1]
         parser = OneLineParser(prog=f"sinew {name}", description=f"{summary[0].upper()}{summary[1:]}.")
     else:
+        if "--" not in words and (meant := _meant(name)):
+            OneLineParser(prog="sinew").error(f"{name!r} is neither a file nor a command; {meant!r} is one")
         module = importlib.import_module(EDITOR)
         parser = OneLineParser(prog="sinew", formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview())
     parser.add_argument("--verbose", action="store_true", help="on failure, print the traceback too")
     module.add_arguments(parser)
-    with _ended_politely() if is_command else nullcontext():
+    with ended_politely() if is_command else nullcontext():
         status = module.run(parser.parse_args(words))
     sys.stdout.flush()
     return int(status or DONE)
 
 
+def _meant(name: str) -> str:
+    """The command that a word that is no file was probably meant to be, or ""."""
+    close = difflib.get_close_matches(name, COMMANDS, 1)
+    return close[0] if close and not (os.path.dirname(name) or os.path.exists(name)) else ""
+
+
 def _overview() -> str:
     lines = [f"  sinew {name:8s} {summary}" for name, (_, summary) in COMMANDS.items()]
     return "\n".join(["commands:", *lines, "", "A file with the name of a command is opened as ./NAME."])
-
-
-@contextmanager
-def _ended_politely() -> Iterator[None]:
-    """Being asked to end is treated like Ctrl-C meanwhile, so that half-written files are removed."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -5,23 +5,26 @@ import time
 from types import TracebackType
 from typing import Self
 
+from sim.printable import printable
+
 WAIT = 0.5
 PERIOD = 0.1
 CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """A line "label 42 %" that appears when the work takes longer than a moment and vanishes at its end.
+    """A line "label 42 %, 1:20 left" that appears when the work takes longer than a moment and vanishes at its end.
 
     Args:
         label: What is being done.
     """
 
     def __init__(self, label: str) -> None:
-        self._label = label
+        self._label = printable(label)
         self._visible = False
         self._enabled = sys.stderr.isatty()
-        self._next = time.monotonic() + WAIT
+        self._start = time.monotonic()
+        self._next = self._start + WAIT
 
     def __enter__(self) -> Self:
         return self
@@ -38,4 +41,14 @@ class Progress:
         if self._enabled and now >= self._next:
             self._next = now + PERIOD
             self._visible = True
-            print(f"{CLEAR_LINE}{self._label} {100.0 * fraction:3.0f} %", end="", file=sys.stderr, flush=True)
+            left = time_left(now - self._start, fraction)
+            print(f"{CLEAR_LINE}{self._label} {100.0 * fraction:3.0f} %{left}", end="", file=sys.stderr, flush=True)
+
+
+def time_left(elapsed: float, fraction: float) -> str:
+    """How long work takes that reached `fraction` after `elapsed` seconds, such as ", 1:20 left"; "" for a moment."""
+    seconds = round(elapsed * (1.0 - fraction) / fraction) if fraction > 0.0 else 0
+    if seconds < 2:
+        return ""
+    minutes, hours = seconds // 60 % 60, seconds // 3600
+    return f", {hours}:{minutes:02d}:{seconds % 60:02d} left" if hours else f", {minutes}:{seconds % 60:02d} left"

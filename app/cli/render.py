@@ -1,8 +1,10 @@
 """`sinew render`: pictures of a model or a project, as the viewport draws them, without a window."""
 
 import argparse
+import enum
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -11,21 +13,29 @@ import numpy as np
 import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
+from app.cli.matte import BLACK, WHITE, straight_rgba
 from app.cli.options import any_of, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
+from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip
+from sim.engine import Engine
 from sim.export.formats import PICTURE_WRITERS
+from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
-from sim.scene.camera import Camera
+from sim.scene.camera import DIRECTIONS, Camera
 from sim.scene.clock import STEP_TIME
+from sim.scene.params import validated
+from sim.scene.scene import Node, Scene
+from sim.scene.vectors import Colour
+from sim.scene.view import DisplayMode, ViewSettings
 
-DIRECTIONS = {"front": (0.0, 0.0), "side": (90.0, 0.0), "top": (0.0, 90.0)}
+VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
 """Yaw and pitch [°] of the views that frame what there is."""
 
 FRAMING_SAMPLES = 9
@@ -34,9 +44,18 @@ FRAMING_SAMPLES = 9
 SIMULATED_FRAMES = 300
 """Frames of a simulation without a clip, by default: five seconds."""
 
+FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 SIDE_MAX = 8192
 NUMBERED = re.compile(r"%\d{0,2}d")
 UInt8 = npt.NDArray[np.uint8]
+
+
+OVERLAYS = ("grid", "axes", "bones", "colliders", "contacts")
+"""What the view settings draw that is no part of the scene."""
+
+
+def _choices(words: type[enum.Enum]) -> str:
+    return f"{{{','.join(word.value for word in words)}}}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,24 +82,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--view",
-        choices=[*DIRECTIONS, "saved"],
-        help="where to look from (default: as the project was saved, else from the front)",
+        choices=[*VIEWS, "saved"],
+        help="where to look from; front is +z, right is +x (default: as the project was saved, else from the front)",
     )
+    parser.add_argument(
+        "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
+        help="how surfaces are drawn (default: as the project says, else shaded)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--method", type=SkinningMethod, choices=list(SkinningMethod), metavar=_choices(SkinningMethod),
+        help="how every figure is skinned (default: as the project says)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--overlays",
+        action="store_true",
+        help="draw grid, axes, bones, colliders and contacts too, as the project has them",
+    )
+    parser.add_argument(
+        "--alpha",
+        action="store_true",
+        help="leave the background out: RGBA, where colours are not multiplied by their opacity",
+    )
+    add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Reads, then draws and writes one frame after another."""
     require_folder(options.output)
-    scene = opened(options.path)
+    scene = as_wished(opened(options.path, allow_outside=options.allow_outside), options)
     frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
     writer = PICTURE_WRITERS.of(options.output)
     with headless() as context, Progress(f"drawing {options.path.name}") as progress:
-        renderer = Renderer(context, scene, options.size)
+        renderer = Renderer(context, scene, options.size, alpha=options.alpha)
         camera = renderer.camera(options.view, [time for _, time in frames])
         for index, (frame, time) in enumerate(frames):
             writer.save(renderer.picture(time, camera), numbered_path(options.output, frame))
             progress((index + 1) / len(frames))
         renderer.release()
+
+
+def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
+    """The scene with the view that the options ask for."""
+    scene = opened_scene.scene
+    changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
+    if options.display is not None:
+        changes["display"] = options.display
+    nodes = tuple(_skinned(node, options.method) for node in scene.nodes) if options.method else scene.nodes
+    return replace(
+        opened_scene, scene=msgspec.structs.replace(scene, nodes=nodes, view=validated(scene.view, **changes))
+    )
+
+
+def _skinned(node: Node, method: SkinningMethod) -> Node:
+    if not node.settings.is_figure:
+        return node
+    return msgspec.structs.replace(node, settings=validated(node.settings, skinning=method))
 
 
 class Renderer:
@@ -90,17 +146,19 @@ class Renderer:
         context: A current context.
         scene: What to draw.
         size: Width and height [px].
+        alpha: Leave the background out.
     """
 
-    def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int]) -> None:
+    def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int], *, alpha: bool = False) -> None:
         self._scene = scene
         self._run = SceneRun(context, scene)
         self._engine = self._run.engine
         self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")
+        self._backgrounds = self._empty_pictures(context) if alpha else ()
 
     def picture(self, time: float, camera: Camera) -> UInt8:
-        """Picture at a moment of the scene's clock [s]: RGB, shape (height, width, 3), row 0 at the top.
+        """Picture at a moment of the scene's clock [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
 
         Where something is simulated, it is that of the nearest step, counted from the start of the simulation.
         """
@@ -111,9 +169,13 @@ class Renderer:
             self._engine.refresh(monotonic())
         else:
             self._engine.advance(time)
-        self._engine.draw(self._output, camera)
-        pixels: UInt8 = self._output.read_pixels(flip=True)
-        return pixels[..., :3]
+        if not self._backgrounds:
+            return self._drawn(self._engine, camera)
+        pictures = []
+        for colour in (BLACK, WHITE):
+            self._engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
+            pictures.append(self._drawn(self._engine, camera))
+        return straight_rgba(*pictures, *self._backgrounds)
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
         """Camera of a view; unless it is the saved one, it frames what is shown at these moments.
@@ -126,7 +188,7 @@ class Renderer:
             raise CommandError(self._scene.path, "--view saved", "only projects have a saved view")
         if state is not None and view in (None, "saved"):
             return state.camera
-        yaw, pitch = DIRECTIONS[view or "front"]
+        yaw, pitch = VIEWS[view or "front"]
         camera = msgspec.structs.replace(Camera(), yaw=yaw, pitch=pitch)
         boxes = [box for time in _spread(times) if (box := self._bounds(time))]
         if not boxes:
@@ -138,6 +200,24 @@ class Renderer:
         """Deletes everything on the GPU."""
         self._output.release()
         self._run.release()
+
+    def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
+        engine.draw(self._output, camera)
+        pixels: UInt8 = self._output.read_pixels(flip=True)
+        return pixels[..., :3]
+
+    def _view_over(self, colour: Colour) -> ViewSettings:
+        return validated(self._scene.scene.view, background_top=colour, background_bottom=colour)
+
+    def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
+        """Backgrounds alone, dark and bright; the same from everywhere."""
+        engine = Engine(context)
+        pictures = []
+        for colour in (BLACK, WHITE):
+            engine.apply(Scene(view=self._view_over(colour)))
+            pictures.append(self._drawn(engine, Camera()))
+        engine.release()
+        return pictures[0], pictures[1]
 
     def _warn(self, problems: list[str]) -> None:
         print_warnings(self._scene.path, problems)
@@ -183,18 +263,22 @@ def numbered_path(path: Path, frame: int) -> Path:
 
 def frame_range(text: str) -> tuple[int, int]:
     """Type of a range of frames, `A:B` or `A`."""
-    match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
+    match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first:
         raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    if last > FRAME_MAX or last - first >= PICTURES_MAX:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} pictures"
+        )
     return first, last
 
 
 def picture_size(text: str) -> tuple[int, int]:
     """Type of a picture's size, `WxH`."""
-    match = re.fullmatch(r"(\d+)[xX×](\d+)", text)
+    match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
     width, height = (int(match[1]), int(match[2])) if match else (0, 0)
     if not (0 < width <= SIDE_MAX and 0 < height <= SIDE_MAX):
         raise argparse.ArgumentTypeError(f"{text!r} is not WxH with sides from 1 to {SIDE_MAX}")

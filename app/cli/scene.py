@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.model import loaded
+from app.cli.progress import Progress
+from app.cli.scene_files import require_inside
 from app.files.project_file import is_project, load_project
-from sim.assets.images import ImageError, load_image
+from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
 from sim.assets.model import CharacterModel, Clip, Mesh
 from sim.figures.placement import active_clip
@@ -55,16 +57,23 @@ class OpenedScene:
         return clips.get(selected or "") or next(iter(clips.values()), None)
 
 
-def opened(path: Path) -> OpenedScene:
+def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
     """Reads a project, told by its ending, or a model; warnings go to standard error.
+
+    Args:
+        path: The file.
+        allow_outside: Whether a project may name files outside its folders.
 
     Raises:
         ProjectError: If the project cannot be used.
         ModelError: If a model cannot be used.
-        CommandError: If a model or a mesh of a project is missing.
+        CommandError: If a model or a mesh of a project is missing, or lies where it may not be read.
     """
     if is_project(path):
-        project = load_project(path)
+        with Progress(f"reading {path.name}") as progress:
+            project = load_project(path, progress=progress)
+        if not allow_outside:
+            require_inside(path, project.scene)
         print_warnings(path, project.warnings)
         scene, view_state = project.scene, project.view_state
     else:
@@ -90,7 +99,7 @@ def _require(path: Path, node: Node, use: FileUse) -> None:
 
 def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     models = {}
-    for node, use in _uses(scene, "model"):
+    for node, use in _uses(scene, "character"):
         _require(path, node, use)
         models[node.id] = loaded(Path(use.path))
     return models
@@ -110,11 +119,13 @@ def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Im
     wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
     wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
     images: dict[Path, npt.NDArray[np.uint8]] = {}
+    budget = ImageBudget()
     for owner, texture in wanted:
         if texture in images:
             continue
         try:
-            images[texture] = load_image(texture)
+            images[texture] = load_image(texture, budget)
         except ImageError as error:
             print_warnings(owner, [f"texture {error}"])
+        print_warnings(owner, budget.take_notes())
     return images

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError
+from app.cli.failure import CommandError, print_warnings
+from app.cli.interruption import EndRequest, Interrupted
 from app.cli.options import any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
+from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.export.formats import ARRAY_WRITERS
 from sim.export.npz import Frames
@@ -40,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", required=True, type=output_file(ARRAY_WRITERS), metavar=f"FILE{any_of(ARRAY_WRITERS)}"
     )
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="when interrupted, write the steps that are done; interrupted again, write nothing",
+    )
+    add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -50,17 +58,26 @@ def run(options: argparse.Namespace) -> None:
     steps = STEPS if options.steps is None else options.steps
     if options.seconds is not None:
         steps = round(options.seconds / STEP_TIME)
-    scene = opened(options.project)
+    scene = opened(options.project, allow_outside=options.allow_outside)
     text = options.project.read_text(encoding="utf-8")
     with headless() as context, Progress(f"simulating {options.project.name}") as progress:
         run = SceneRun(context, scene)
-        with recorder(run, scene, steps // options.every + 1, options.output) as recorded:
+        request = EndRequest()
+        with (
+            recorder(run, scene, steps // options.every + 1, options.output) as recorded,
+            request if options.partial else contextlib.nullcontext(),
+        ):
             for step in range(0, steps + 1, options.every):
                 refuse(scene, run.advance_to(step))
                 recorded.add()
                 progress(step / max(steps, 1))
+                if request.number:
+                    print_warnings(options.output, [f"holds the steps up to {step} of {steps}"])
+                    break
             ARRAY_WRITERS.of(options.output).save(recorded.arrays(options.every, text), options.output)
         run.release()
+    if request.number:
+        raise Interrupted(request.number)
 
 
 class Recorder:

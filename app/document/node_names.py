@@ -1,7 +1,7 @@
 """Ids and names of nodes: ids are never used twice in a session, names are unique within a scene."""
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from pathlib import PurePath
 
 from sim.scene.scene import Node, NodeId, Scene
@@ -35,16 +35,26 @@ class NodeIds:
         return f"{kind}-{number}"
 
 
+class NodeNames:
+    """The names of a scene while it grows; takes linear time for any number of equal ones."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._highest: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """`wanted`, or "wanted.001" and so on where that is taken; it is taken from then on."""
+        name, base = wanted, _COPY_SUFFIX.sub("", wanted)
+        while name in self._taken:
+            self._highest[base] = self._highest.get(base, 0) + 1
+            name = f"{base}.{self._highest[base]:03d}"
+        self._taken.add(name)
+        return name
+
+
 def unique_name(wanted: str, taken: Iterable[str]) -> str:
     """`wanted`, or "wanted.001" and so on where another node has that name already."""
-    names = taken if isinstance(taken, Set) else set(taken)
-    if wanted not in names:
-        return wanted
-    base = _COPY_SUFFIX.sub("", wanted)
-    number = 1
-    while (name := f"{base}.{number:03d}") in names:
-        number += 1
-    return name
+    return NodeNames(taken).take(wanted)
 
 
 def default_name(node: Node) -> str:

@@ -380,8 +380,7 @@ def run_editor(
     exit_after_first_frame: bool = False,
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
-    bootstrap.prepare(debug_gl)
-    app = QApplication([bootstrap.APPLICATION])
+    app = bootstrap.application(debug_gl)
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
     editor.window.show()
     if path is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from sim.scene.params import Declaration
+from sim.scene.params import Declaration, Role
 
 
 def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
@@ -15,7 +15,8 @@ def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
         declared: Declaration of the parameter, for the unit.
     """
     unit = f" {declared.unit}" if declared is not None and declared.unit else ""
-    return _text(inspect.type_info(hint), unit)
+    order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
+    return _text(inspect.type_info(hint), unit) + order
 
 
 def _text(kind: inspect.Type, unit: str) -> str:
@@ -26,6 +27,8 @@ def _text(kind: inspect.Type, unit: str) -> str:
             return " or ".join(_text(inner, unit) for inner in types)
         case inspect.TupleType(item_types=items):
             return _text(items[0], unit).replace("a number", f"{len(items)} numbers", 1)
+        case inspect.VarTupleType(item_type=item):
+            return f"{kind.min_length or 0} to {kind.max_length or 'any number of'} items of {_text(item, unit)}"
         case inspect.FloatType():
             return "a number" + _range(kind.ge, kind.le, unit)
         case inspect.IntType():

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 
-from sim.assets.images import ImageError
+from sim.assets.images import ImageBudget, ImageError
 from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel
@@ -44,7 +44,7 @@ class LoadedModel:
         model: The character.
         images: Every texture that could be read, with its smaller levels.
         prepared: The model as its upload reads it.
-        warnings: Those of the model, and one for every texture that could not be read.
+        warnings: Those of the model, and one for every texture that could not be read, or not as large as it is.
     """
 
     model: CharacterModel
@@ -164,15 +164,16 @@ class ModelLoader(QObject):
         stopped = request.stopped.is_set
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
         images: dict[Path, MipImage] = {}
-        warnings = list(model.warnings)
+        warnings, budget = list(model.warnings), ImageBudget()
         paths = _texture_paths(model)
         for index, path in enumerate(paths):
             request.stop_here()
             report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(paths))
             try:
-                images[path] = load_mip_image(path, pause=request.stop_here)
+                images[path] = load_mip_image(path, budget, pause=request.stop_here)
             except ImageError as error:
                 warnings.append(f"texture {error}")
+        warnings += budget.take_notes()
         report(1.0)
         return LoadedModel(model, images, prepare_model(model), tuple(warnings))
 

@@ -9,13 +9,16 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from app.document.node_names import default_name, unique_name
+from app.document.node_names import NodeNames, default_name
 from app.files.allowed_text import allowed_text
 from app.files.model_paths import resolved_path
 from app.files.project_error import ProjectError
 from app.files.project_json import key_path
 from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from sim.assets.load_watch import LoadWatch
 from sim.kinds import KINDS
+from sim.notes import Notes
+from sim.printable import printable
 from sim.scene.params import ParamError, Role, check, params_of
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
@@ -32,21 +35,28 @@ _VALUE_TEXT_MAX = 80
 class ProjectDecoder:
     """Reads one project file's content; collects warnings and what it does not know.
 
+    Args:
+        path: The file, for messages.
+        folder: Its folder, links resolved.
+        watch: Told of every node.
+
     Attributes:
         warnings: What was odd but kept or mended, one sentence each, in the order of the file.
     """
 
-    def __init__(self, path: Path, folder: str) -> None:
+    def __init__(self, path: Path, folder: str, watch: LoadWatch | None = None) -> None:
         self._path, self._folder = path, folder
+        self._watch = watch or LoadWatch()
         self._keys: dict[Place, dict[str, Any]] = {}
         self._nodes: list[UnknownNode] = []
-        self.warnings: list[str] = []
+        self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
         """Scene and view state of the whole file.
 
         Raises:
             ProjectError: For a wrong type, a value out of range, or a node that is none.
+            LoadCancelled: If the watch says so.
         """
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         scene = Scene(
@@ -67,8 +77,10 @@ class ProjectDecoder:
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
+        self._watch.total = len(content)
         for index, raw in enumerate(content):
             where = f"$.nodes[{index}]"
+            self._watch.advance(1)
             if self._is_unknown_kind(raw):
                 self._keep_node(raw, where, next(reversed(nodes), None))
                 continue
@@ -92,7 +104,7 @@ class ProjectDecoder:
 
     def _keep_node(self, raw: dict[str, Any], where: str, after: str | None) -> None:
         parts = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
-        self.warnings.append(f"{where}: a node of an unknown kind ({parts}) is kept but not shown")
+        self.warnings.append(f"{where}: a node of an unknown kind ({_short(parts)}) is kept but not shown")
         self._nodes.append(UnknownNode(raw, after))
 
     def _decode_node(self, raw: Any, where: str) -> Node:
@@ -116,12 +128,12 @@ class ProjectDecoder:
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
-        taken: set[str] = set()
+        names = NodeNames()
         for node in nodes:
-            name = unique_name(node.name or default_name(node), taken)
-            taken.add(name)
+            name = names.take(node.name or default_name(node))
             if node.name and name != node.name:
-                self.warnings.append(f"two nodes are called {node.name}; {node.id} is now {name}")
+                told = _short(node.name), _short(node.id), _short(name)
+                self.warnings.append("two nodes are called {}; {} is now {}".format(*told))
             named.append(msgspec.structs.replace(node, name=name))
         return tuple(named)
 
@@ -148,7 +160,7 @@ class ProjectDecoder:
         record = next((record for record in params_of(cls) if record.name == name), None)
         try:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
-        except (msgspec.ValidationError, ParamError):
+        except (msgspec.ValidationError, ParamError, UnicodeEncodeError):
             raise self._refused(where, value, allowed_text(hint, record.declared if record else None)) from None
         if record is None or record.declared.role is not Role.PATH:
             return converted
@@ -167,7 +179,7 @@ class ProjectDecoder:
         if selection.node is not None and not scene.has(selection.node):
             shown = any(node.content.get("id") == selection.node for node in self._nodes)
             reason = "a node of an unknown kind" if shown else "a node that does not exist"
-            self.warnings.append(f"$.state.selection.node: names {reason}: {selection.node}")
+            self.warnings.append(f"$.state.selection.node: names {reason}: {_short(selection.node)}")
             selection = Selection(view=selection.view)
         if selection.view or selection.node is None:
             selection = Selection(view=selection.view)
@@ -178,6 +190,11 @@ class ProjectDecoder:
         if len(text) > _VALUE_TEXT_MAX:
             text = text[:_VALUE_TEXT_MAX] + "..."
         return ProjectError(self._path, where, f"{text} is not allowed; allowed: {allowed}")
+
+
+def _short(text: str) -> str:
+    """A name of any length for a warning."""
+    return printable(text, _VALUE_TEXT_MAX)
 
 
 @functools.cache

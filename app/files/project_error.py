@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+from sim.printable import printable
+
+_WHERE_MAX = 200
+
 
 class ProjectError(ValueError):
     """A project that cannot be read or written: one line naming file, JSON path and reason."""
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:
-        super().__init__(f"{path}: {where}: {reason}" if where else f"{path}: {reason}")
+        place = f"{printable(where, _WHERE_MAX)}: " if where else ""
+        super().__init__(printable(f"{path}: {place}{reason}"))
         self.path = Path(path)
         self.where = where
         self.reason = reason

@@ -6,7 +6,7 @@ No Qt, no state: reading gives values, writing takes them.
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from app.files.project_encode import FORMAT, project_content
 from app.files.project_error import ProjectError
 from app.files.project_json import json_text, read_json
 from app.files.unknown_content import UnknownContent
+from sim.assets.load_watch import LoadWatch
 from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
 from sim.scene.view_state import ViewState
@@ -49,24 +50,36 @@ def is_project(path: Path) -> bool:
     return path.suffix.lower() == PROJECT_SUFFIX
 
 
-def load_project(path: Path, *, migrations: Mapping[int, Migration] = MIGRATIONS) -> LoadedProject:
+def load_project(
+    path: Path,
+    *,
+    migrations: Mapping[int, Migration] = MIGRATIONS,
+    progress: Callable[[float], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> LoadedProject:
     """Read a project; a model that is missing is no error here.
 
     Args:
         path: The file.
         migrations: Steps from older versions.
+        progress: Called with the finished fraction, 0 to 1, from the calling thread.
+        cancelled: Asked before every node.
 
     Raises:
         ProjectError: If the file is no readable project of a known version, or any value is refused.
+        LoadCancelled: If `cancelled` said so.
     """
+    watch = LoadWatch(progress, cancelled)
+    watch.advance()
     content = read_json(path)
     version = _version(path, content)
     try:
         content = migrated(content, version, migrations)
     except MigrationError as error:
         raise ProjectError(path, "$.version", str(error)) from error
-    decoder = ProjectDecoder(path, _folder(path))
+    decoder = ProjectDecoder(path, _folder(path), watch)
     scene, view_state = decoder.decode(content)
+    watch.finish()
     older = version if version < VERSION else None
     return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), older)
 

@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
 from app.files.project_error import ProjectError
+from sim.printable import printable
 
 SIZE_MAX = 64 * 1024 * 1024
 """Largest project file that is read [bytes]."""
@@ -14,7 +16,17 @@ SIZE_MAX = 64 * 1024 * 1024
 DEPTH_MAX = 100
 """Deepest nesting of objects and lists."""
 
+VALUES_MAX = 1 << 22
+"""Most values of a project, told by commas and brackets before any is made; each takes up to a hundred bytes."""
+
+DIGITS_MAX = 4000
+"""Longest whole number that is read exactly."""
+
+_KEY_MAX = 60
+
 _INDENT = "  "
+# Halves of surrogate pairs, but for those that stand for a byte of a file name that is no text.
+_NO_TEXT = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 class _DuplicateKey(ValueError):
@@ -26,23 +38,25 @@ def read_json(path: Path) -> Any:
 
     Raises:
         ProjectError: If the file cannot be read, is too large, is no UTF-8 or no JSON, names a key twice,
-            nests too deeply, or holds a number that is not finite.
+            nests too deeply, holds too many values, a number that is not finite, or a text that is none.
     """
+    data = _read_bytes(path)
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_MAX:
+        raise ProjectError(path, "", f"holds more than {VALUES_MAX} values")
     try:
-        text = _read_bytes(path).decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ProjectError(path, f"byte {error.start}", "is not UTF-8 text") from None
     try:
-        content = json.loads(text, object_pairs_hook=_unique)
+        content = json.loads(text, object_pairs_hook=_unique, parse_int=_whole_number)
     except json.JSONDecodeError as error:
         raise ProjectError(path, f"line {error.lineno}, column {error.colno}", error.msg) from None
     except _DuplicateKey as error:
         raise ProjectError(path, "", str(error)) from None
     except RecursionError:
         raise ProjectError(path, "", f"is nested deeper than {DEPTH_MAX} levels") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise ProjectError(path, "", str(error)) from None
-    _check_values(path, content)
+    if (fault := _fault(content)) is not None:
+        raise ProjectError(path, f"${fault[0]}", fault[1])
     return content
 
 
@@ -61,6 +75,8 @@ def json_text(content: Any, indent: str = "") -> str:
 
 def key_path(where: str, key: str) -> str:
     """JSON path of a key of the object at `where`."""
+    if len(key) > _KEY_MAX:
+        key = key[: _KEY_MAX - 1] + "…"
     return f"{where}.{key}" if key.isidentifier() else f"{where}[{json.dumps(key)}]"
 
 
@@ -72,7 +88,7 @@ def _read_bytes(path: Path) -> bytes:
         if status.st_size > SIZE_MAX:
             raise ProjectError(path, "", f"is larger than {SIZE_MAX // 2**20} MiB")
         with path.open("rb") as file:
-            return file.read(SIZE_MAX)
+            return file.read(status.st_size)
     except OSError as error:
         raise ProjectError(path, "", error.strerror or str(error)) from error
     except ValueError as error:  # a null character in the path
@@ -84,25 +100,34 @@ def _read_bytes(path: Path) -> bytes:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _DuplicateKey(f"key {json.dumps(twice)} stands twice in one object")
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise _DuplicateKey(f"key {printable(json.dumps(twice), _KEY_MAX)} stands twice in one object")
     return content
 
 
-def _check_values(path: Path, content: Any) -> None:
-    """Refuse numbers that are not finite and nesting that could not be written again."""
-    pending = [("$", content, 0)]
-    while pending:
-        where, value, depth = pending.pop()
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ProjectError(path, where, f"{value} is not allowed; allowed: a finite number")
-        if depth > DEPTH_MAX:
-            raise ProjectError(path, where[:200], f"is nested deeper than {DEPTH_MAX} levels")
-        if isinstance(value, dict):
-            pending.extend((key_path(where, key), inner, depth + 1) for key, inner in value.items())
-        elif isinstance(value, list):
-            pending.extend((f"{where}[{index}]", inner, depth + 1) for index, inner in enumerate(value))
+def _whole_number(text: str) -> int | float:
+    """The number; what is too long to be read exactly is none that a project may hold, infinite that is."""
+    return int(text) if len(text) <= DIGITS_MAX else math.inf
+
+
+def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
+    """JSON path from here, and the reason, of a number or text that is none or of nesting that could not be written."""
+    if depth > DEPTH_MAX:
+        return "", f"is nested deeper than {DEPTH_MAX} levels"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "", f"{value} is not allowed; allowed: a finite number"
+    if isinstance(value, str) and _NO_TEXT.search(value):
+        return "", f"{printable(json.dumps(value), _KEY_MAX)} holds half a character, which is no text"
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if (fault := _fault(key, depth) or _fault(inner, depth + 1)) is not None:
+                return key_path("", key) + fault[0], fault[1]
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            if (fault := _fault(inner, depth + 1)) is not None:
+                return f"[{index}]{fault[0]}", fault[1]
+    return None
 
 
 def _scalar(value: Any) -> str:

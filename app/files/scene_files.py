@@ -5,12 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from app.background import run_in_background
 from app.document.document import Document
 from app.files.model_store import ModelStore
-from sim.assets.images import ImageError, UInt8, load_image
+from sim.assets.images import ImageBudget, ImageError, UInt8, load_image
 from sim.assets.load import load_model
 from sim.assets.mesh import upright_mesh
 from sim.assets.model import Mesh
@@ -35,7 +36,7 @@ class SceneFiles(QObject):
 
     Signals:
         changed: A file arrived, failed or is no longer needed.
-        failed: A file and one line why it could not be read.
+        failed: A file and one line why it could not be read, or not as large as it is.
 
     Attributes:
         meshes: Meshes by the path that a node names.
@@ -53,6 +54,7 @@ class SceneFiles(QObject):
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._reading: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
+        self._budget = ImageBudget()
         document.changed.connect(self._on_changed)
 
     def note_of(self, settings: Settings) -> str:
@@ -77,13 +79,15 @@ class SceneFiles(QObject):
             if model is not None:
                 self.meshes[path] = upright_mesh(model)
         self._follow(self.meshes, meshes, _read_mesh)
-        self._follow(self.images, images, _read_image)
+        self._follow(self.images, images, self._read_image)
         self._failures = {path: text for path, text in self._failures.items() if path in meshes or path in images}
         self.changed.emit()
 
     def _follow(self, kept: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
         for path in kept.keys() - wanted:
-            del kept[path]
+            gone = kept.pop(path)
+            if isinstance(gone, np.ndarray):
+                self._budget.give(gone.shape[0] * gone.shape[1])
         for path in wanted - kept.keys() - self._reading - self._failures.keys():
             self._reading.add(path)
             run_in_background(lambda path=path: read(path), lambda result, path=path: self._arrived(kept, path, result))
@@ -95,8 +99,17 @@ class SceneFiles(QObject):
             self.failed.emit(str(path), f"{result}{_consequence(self._document.scene, path)}")
         else:
             kept[path] = result
+        for note in self._budget.take_notes():
+            self.failed.emit(str(path), note)
         # Meanwhile the scene may name another file.
         self.sync()
+
+    def _read_image(self, path: Path) -> UInt8 | str:
+        """Runs on a worker thread."""
+        try:
+            return load_image(path, self._budget)
+        except ImageError as error:
+            return str(error)
 
     def _on_changed(self, change: Change) -> None:
         node = self._document.scene.by_id.get(change.ref.owner) if change.ref is not None else None
@@ -128,10 +141,3 @@ def _read_mesh(path: str) -> Mesh | str:
     except Exception as error:
         _log.exception("reading %s failed", path)
         return f"{path}: {type(error).__name__}: {error}".replace("\n", " ")
-
-
-def _read_image(path: Path) -> UInt8 | str:
-    try:
-        return load_image(path)
-    except ImageError as error:
-        return str(error)

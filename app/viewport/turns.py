@@ -174,4 +174,4 @@ class Turns(QObject):
 
     def _path(self, node_id: NodeId) -> str:
         node = self._document.scene.node(node_id)
-        return next((use.path for use in KINDS[node.kind].files(node.settings) if use.content == "model"), "")
+        return next((use.path for use in KINDS[node.kind].files(node.settings) if use.content == "character"), "")

@@ -45,7 +45,7 @@ def fountain_scene() -> tuple[Scene, ViewState]:
         settings=LightSettings(colour=(0.9, 0.95, 1.0), intensity=1.2, reach=5.0),
     )
     camera = Camera(target=(0.0, 0.55, 0.0), yaw=32.0, pitch=10.0, distance=6.2, field_of_view=32.0)
-    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(colliders=False, **DARK))
+    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(solids=False, **DARK))
     return scene, ViewState(camera=camera, selection=Selection(node="fountain"))
 
 
@@ -72,7 +72,7 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     scene = Scene(
         nodes=(figure, _hand_sparks(), _skin_glow(), light, floor, *_body(path)),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
-        view=ViewSettings(colliders=False, **DARK),
+        view=ViewSettings(solids=False, **DARK),
     )
     return scene, ViewState(camera=camera, selection=Selection(node="sparks"))
 
@@ -270,6 +270,6 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
     scene = Scene(
         nodes=(figure, cape, light, *colliders),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
-        view=ViewSettings(colliders=False),
+        view=ViewSettings(solids=False),
     )
     return scene, ViewState(camera=camera, selection=Selection(node="cape"))

@@ -1,7 +1,5 @@
 """Turns what a file says into the runtime character: one mesh, one skeleton, one list of clips."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from sim.assets.build_clips import build_clips
@@ -12,8 +10,6 @@ from sim.assets.faults import ElementFault
 from sim.assets.materials import build_materials
 from sim.assets.model import Bounds, CharacterModel
 from sim.assets.raw import ModelError, RawModel
-
-MAX_WARNINGS = 50
 
 
 def build_model(raw: RawModel) -> CharacterModel:
@@ -43,7 +39,7 @@ def default_texture_origin(asset_name: str) -> str:
 
 
 def _built(raw: RawModel) -> CharacterModel:
-    notes = list(raw.warnings)
+    notes = raw.warnings.copy()
     materials, material_of = build_materials(raw)
     mesh = build_mesh(raw, material_of, notes)
     joints = build_joints(raw.skeletons, notes)
@@ -59,13 +55,5 @@ def _built(raw: RawModel) -> CharacterModel:
         materials=materials,
         default_up_axis="Y" if raw.format == "obj" else default_up_axis(mesh.bounds),
         default_texture_origin="bottom" if raw.format == "obj" else default_texture_origin(raw.asset_name),
-        warnings=tuple(_limited(notes)),
+        warnings=tuple(notes),
     )
-
-
-def _limited(warnings: Iterable[str]) -> list[str]:
-    """Each warning once, and not so many that nobody reads them."""
-    unique = list(dict.fromkeys(warnings))
-    if len(unique) > MAX_WARNINGS:
-        unique[MAX_WARNINGS:] = [f"{len(unique) - MAX_WARNINGS} more warnings are not shown."]
-    return unique

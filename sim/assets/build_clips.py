@@ -69,14 +69,12 @@ def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -
 
 def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
     """Tracks with poses and the joint each drives; the first track of a joint counts."""
-    matched: dict[int, RawTrack] = {}
+    matched: dict[str, RawTrack] = {}
     for track in tracks:
-        found = [lookup[track.name] for lookup in joints.joint_of_name if track.name in lookup]
-        if not found:
+        if track.name not in joints.of_name:
             warnings.append(f"Animation {quoted(clip)}: no joint is called {quoted(track.name)}; its track is ignored.")
-        for joint in found:
-            if joint in matched:
-                warnings.append(f"Animation {quoted(clip)}: a second track for {quoted(track.name)} is ignored.")
-            elif len(track.positions):
-                matched[joint] = track
-    return [(track, joint) for joint, track in matched.items()]
+        elif track.name in matched:
+            warnings.append(f"Animation {quoted(clip)}: a second track for {quoted(track.name)} is ignored.")
+        elif len(track.positions):
+            matched[track.name] = track
+    return [(track, joint) for name, track in matched.items() for joint in joints.of_name[name]]

@@ -99,8 +99,8 @@ class Joints:
     # starts, counts: First joint and number of joints of each
     starts: tuple[int, ...]
     counts: tuple[int, ...]
-    # For each skeleton, the first joint with a name as stored; index in `skeleton`
-    joint_of_name: tuple[dict[str, int], ...]
+    # Joints with a name as stored, the first of each skeleton that has one; indices in `skeleton`
+    of_name: dict[str, list[int]]
 
     def match(self, name: str) -> int:
         """Number of the skeleton called exactly `name`, else the first: the reference is rarely filled in."""
@@ -138,9 +138,8 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str]) -> Joints | 
     if not reach.all():
         joint = int(np.argmin(reach.all(axis=(1, 2))))
         raise ElementFault(f"Bone {quoted(bones[joint].name)}", "its transform is beyond all bounds")
-    lookup = tuple(_first_of_name(part.bones, start) for part, start in zip(used, starts, strict=True))
     numbers = {part.name: number for number, part in reversed(list(enumerate(used)))}
-    return Joints(skeleton, numbers, tuple(starts), tuple(counts), lookup)
+    return Joints(skeleton, numbers, tuple(starts), tuple(counts), _by_name(used, starts))
 
 
 def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
@@ -163,10 +162,14 @@ def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
     return result
 
 
-def _first_of_name(bones: list[RawBone], start: int) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for index, bone in enumerate(bones):
-        found.setdefault(bone.name, start + index)
+def _by_name(skeletons: list[RawSkeleton], starts: Sequence[int]) -> dict[str, list[int]]:
+    """The first joint of each name, skeleton by skeleton."""
+    found: dict[str, list[int]] = {}
+    for skeleton, start in zip(skeletons, starts, strict=True):
+        for joint, bone in enumerate(skeleton.bones, start):
+            joints = found.setdefault(bone.name, [])
+            if not joints or joints[-1] < start:
+                joints.append(joint)
     return found
 
 

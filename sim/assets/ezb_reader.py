@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.ezm_reader import check_indices
-from sim.assets.faults import MAX_JOINTS, MAX_PARTS, ElementFault, check_magnitude, quoted
+from sim.assets.faults import MAX_JOINTS, MAX_PARTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude, quoted
 from sim.assets.formats import EZB_MAGIC
 from sim.assets.hierarchy import parents_by_index, unit_quaternions
 from sim.assets.load_watch import LoadWatch
@@ -87,6 +87,7 @@ class _Cursor:
         self._watch = watch
         self._position = 0
         self._context: list[str] = []
+        self.parts = PartCounter()
 
     @property
     def remaining(self) -> int:
@@ -128,13 +129,14 @@ class _Cursor:
         """A counted string."""
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
 
-    def items(self, what: str, smallest: int, read: Callable[[], Item]) -> list[Item]:
-        """A counted list whose items take at least `smallest` bytes."""
+    def items(self, what: str, smallest: int, read: Callable[[], Item], limit: int = MAX_PARTS) -> list[Item]:
+        """A counted list whose items take at least `smallest` bytes; a file has up to `limit` of them in all."""
         count = self.integer(f"{what} count")
-        if count > MAX_PARTS:
-            raise ElementFault(self.place(f"{what} count"), f"{count} is more than {MAX_PARTS}")
+        if count > limit:
+            raise ElementFault(self.place(f"{what} count"), f"{count} is more than {limit}")
         if count * smallest > self.remaining:
             raise ElementFault(self.place(f"{what} count"), f"{count} do not fit into {self.remaining} bytes")
+        self.parts.add(what, limit, count)
         result = []
         for number in range(1, count + 1):
             self._context.append(f"{what} {number}")
@@ -168,10 +170,11 @@ def _skip_instance(cursor: _Cursor) -> None:
 def _read_skeleton(cursor: _Cursor, warnings: list[str]) -> RawSkeleton:
     skeleton = cursor.string("name")
     stored = cursor.items(
-        "bone", 48, lambda: (cursor.string("name"), cursor.signed("parent"), cursor.floats(10, "transform"))
+        "bone",
+        48,
+        lambda: (cursor.string("name"), cursor.signed("parent"), cursor.floats(10, "transform")),
+        MAX_JOINTS,
     )
-    if len(stored) > MAX_JOINTS:
-        raise ElementFault(f"Skeleton {quoted(skeleton)}", f"has {len(stored)} bones, more than {MAX_JOINTS}")
     names = [name for name, _, _ in stored]
     parents, notes = parents_by_index(names, [parent for _, parent, _ in stored])
     warnings.extend(notes)
@@ -188,6 +191,7 @@ def _read_clip(cursor: _Cursor) -> RawClip:
     duration, step = cursor.floats(2, "timing").tolist()
     if not 0 <= track_count * 16 <= cursor.remaining:
         raise ElementFault(cursor.place("track count"), f"{track_count} do not fit into {cursor.remaining} bytes")
+    cursor.parts.add("track", MAX_TRACKS, track_count)
     tracks = [_read_track(cursor) for _ in range(track_count)]
     frames = max((len(track.positions) for track in tracks), default=max(0, frames))
     return RawClip(name, frames, duration, step, tracks)

@@ -19,16 +19,17 @@ Float64 = npt.NDArray[np.float64]
 _TRUE = ("true", "1", "yes")
 
 
-def read_skeleton(element: Element, warnings: list[str]) -> RawSkeleton:
+def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> RawSkeleton:
     """The joints of a `Skeleton` element, in file order.
 
     Raises:
         ElementFault: For transforms that are not numbers or not usable, or too many joints.
     """
     skeleton = attributes(element).get("name", "")
-    described = [attributes(child) for child in children(element, "bone")]
-    if len(described) > MAX_JOINTS:
-        raise ElementFault(f"Skeleton {quoted(skeleton)}", f"has {len(described)} bones, more than {MAX_JOINTS}")
+    described = []
+    for child in children(element, "bone"):
+        parts.add("Bone", MAX_JOINTS)
+        described.append(attributes(child))
     names = [bone.get("name", "") for bone in described]
     parents, notes = parents_by_name(names, [bone.get("parent") for bone in described])
     warnings.extend(notes)

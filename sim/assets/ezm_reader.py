@@ -27,15 +27,15 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         ElementFault: For text that is not EZMesh or not usable.
         LoadCancelled: If `watch` says so.
     """
-    root, warnings = parse_xml(data)
+    model = RawModel(path, "ezm", None)
+    root = parse_xml(data, model.warnings)
     name = local_name(root)
     if name not in ROOTS:
         raise ElementFault("", f"the root element is {quoted(name)}, not MeshSystem, Mesh or SceneGraph")
     watch.total = len(data)
     watch.advance()
-    dialect = "MeshSystem" if name == "meshsystem" else "legacy"
-    model = RawModel(path, "ezm", dialect, warnings=warnings)
-    if dialect == "MeshSystem":
+    model.dialect = "MeshSystem" if name == "meshsystem" else "legacy"
+    if model.dialect == "MeshSystem":
         attribute = attributes(root)
         model.asset_name = attribute.get("asset_name", "")
         model.asset_info = attribute.get("asset_info", "")
@@ -74,7 +74,7 @@ class _Walk:
             if name == "mesh":
                 self._read_mesh(element, pending)
             elif name == "skeleton":
-                self._model.skeletons.append(read_skeleton(element, self._model.warnings))
+                self._model.skeletons.append(read_skeleton(element, self._parts, self._model.warnings))
             elif name == "animation":
                 self._model.clips.append(read_clip(element, self._watch, self._parts, self._model.warnings))
             elif name == "material":

@@ -1,7 +1,7 @@
 """Vertex and index buffers of EZMesh text: layout by ctype and semantic, counts checked before use."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,14 @@ import numpy.typing as npt
 
 from sim.assets.faults import ElementFault, check_magnitude, quoted
 from sim.assets.load_watch import LoadWatch
-from sim.assets.number_text import NumberFault, parse_hex, parse_numbers, split_tokens, token_values
+from sim.assets.number_text import (
+    NumberFault,
+    count_tokens,
+    parse_hex,
+    parse_numbers,
+    token_rows,
+    token_values,
+)
 from sim.assets.raw import RawVertices, UInt32
 
 Float64 = npt.NDArray[np.float64]
@@ -174,16 +181,15 @@ def _vertex_values(
             raise ElementFault(element, "ctype and semantic are missing")
         return np.empty((0, 1)), fields, 0
     mixed = any(letter[0] in "xcp" for field in fields for letter in field.letters)
-    tokens = split_tokens(text, watch) if mixed else None
-    values = np.empty(0) if tokens is not None else _numbers(element, text, watch)
-    available = len(values) if tokens is None else len(tokens)
+    values = np.empty(0) if mixed else _numbers(element, text, watch)
+    available = count_tokens(text) if mixed else len(values)
     if count is None:
         count = available // stride
     if available != count * stride:
         fields, stride = _three_for_interp(fields, stride, available, count)
     count = checked_count(element, available, count, stride, "vertex", warnings)
-    if tokens is not None:
-        values = _mixed_values(element, fields, stride, tokens[: count * stride])
+    if mixed:
+        return _mixed_values(element, fields, stride, count, token_rows(text, stride, watch)), fields, count
     return values[: count * stride].reshape(count, stride), fields, count
 
 
@@ -198,19 +204,23 @@ def _three_for_interp(fields: list[Field], stride: int, available: int, count: i
     return (shorter, first) if available == count * first else (fields, stride)
 
 
-def _mixed_values(element: str, fields: list[Field], stride: int, tokens: list[str]) -> Float64:
+def _mixed_values(element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]) -> Float64:
     """Numbers of a buffer where some columns are hexadecimal or text; text columns become 0."""
-    values = np.zeros((len(tokens) // stride, stride))
-    try:
-        for field in fields:
-            for letter, column in zip(field.letters, field.columns, strict=True):
-                own = tokens[column::stride]
+    values = np.zeros((count, stride))
+    columns = [pair for field in fields for pair in zip(field.letters, field.columns, strict=True)]
+    row = 0
+    for tokens in pieces:
+        rows = min(len(tokens) // stride, count - row)
+        try:
+            for letter, column in columns:
+                own = tokens[column : rows * stride : stride]
                 if letter[0] == "x":
-                    values[:, column] = parse_hex(own, _HEX_DIGITS[letter])
+                    values[row : row + rows, column] = parse_hex(own, _HEX_DIGITS[letter])
                 elif letter not in "cp":
-                    values[:, column] = token_values(own)
-    except NumberFault as fault:
-        raise ElementFault(element, str(fault)) from None
+                    values[row : row + rows, column] = token_values(own)
+        except NumberFault as fault:
+            raise ElementFault(element, str(fault)) from None
+        row += rows
     return values
 
 

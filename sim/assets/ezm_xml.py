@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from sim.assets.faults import ElementFault
+from sim.assets.faults import MAX_MARKUP, ElementFault, quoted
 
 Element = etree._Element
 
@@ -14,18 +14,20 @@ MAX_ATTRIBUTES = 500
 _UTF8_MARK = b"\xef\xbb\xbf"
 # What may precede the root element or a document type: blanks, processing instructions, comments.
 _PROLOG = re.compile(rb"(?:\s+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
-_ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=")
+_ENCODING = re.compile(rb"<\?xml[^>]*\bencoding\s*=\s*[\"']([^\"'>]*)")
+_ASCII = bytes(range(0x20, 0x7F))
 # libxml2 refuses text nodes beyond this size unless told that trees may be huge.
 _PLAIN_TREE_BYTES = 9_000_000
 
 
-def parse_xml(data: bytes) -> tuple[Element, list[str]]:
-    """Root element of `data`, and warnings.
+def parse_xml(data: bytes, warnings: list[str]) -> Element:
+    """Root element of `data`.
 
     Raises:
-        ElementFault: If the text is not well formed, nests too deeply or declares a document type.
+        ElementFault: If the text is not well formed, nests too deeply, has too many elements or declares a document
+            type or an encoding that could hide one.
     """
-    data, warnings = _decodable(data.removeprefix(_UTF8_MARK))
+    data = _decodable(data.removeprefix(_UTF8_MARK), warnings)
     prolog = _PROLOG.match(data)
     start = prolog.end() if prolog else 0
     if data[start : start + 9].upper() == b"<!DOCTYPE":
@@ -38,7 +40,7 @@ def parse_xml(data: bytes) -> tuple[Element, list[str]]:
         raise ElementFault("XML", _reason(error)) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise ElementFault("DOCTYPE", "document type declarations are not accepted")
-    return root, warnings
+    return root
 
 
 def local_name(element: Element) -> str:
@@ -69,7 +71,9 @@ def children(element: Element, name: str) -> Iterator[Element]:
 
 
 def _check_tags(data: bytes) -> None:
-    """Refuse elements with so many attributes that the parser, which lists them one by one, would take minutes."""
+    """Refuse more elements and attributes than a tree can hold; the parser lists those of one element one by one."""
+    if data.count(b"<") + data.count(b"=") > MAX_MARKUP:
+        raise ElementFault("XML", f"there are more than {MAX_MARKUP} tags and attributes")
     for part in data.split(b"<"):
         if len(part) > MAX_ATTRIBUTES and part.count(b"=") > MAX_ATTRIBUTES and not part.startswith(b"!"):
             raise ElementFault("XML", f"an element has more than {MAX_ATTRIBUTES} attributes")
@@ -87,16 +91,32 @@ def _parser(size: int) -> etree.XMLParser:
     )
 
 
-def _decodable(data: bytes) -> tuple[bytes, list[str]]:
-    """`data` in an encoding the parser can read; undeclared bytes are taken for Windows Latin text."""
-    if data.isascii() or _ENCODING.match(data.lstrip()):
-        return data, []
+def _decodable(data: bytes, warnings: list[str]) -> bytes:
+    """`data` in an encoding the parser can read; undeclared bytes are taken for Windows Latin text.
+
+    Raises:
+        ElementFault: For an encoding in which ASCII means something else, so that tags could not be counted.
+    """
+    declared = _ENCODING.match(data.lstrip())
+    if declared is not None:
+        _check_encoding(declared[1].decode("ascii", "replace"))
+    if data.isascii() or declared is not None:
+        return data
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace")
-        return text.encode("utf-8"), ["The text is neither ASCII nor UTF-8; it was read as Windows-1252."]
-    return data, []
+        warnings.append("The text is neither ASCII nor UTF-8; it was read as Windows-1252.")
+        return data.decode("cp1252", "replace").encode("utf-8")
+    return data
+
+
+def _check_encoding(name: str) -> None:
+    try:
+        usable = _ASCII.decode(name) == _ASCII.decode("ascii")
+    except (LookupError, ValueError):
+        usable = False
+    if not usable:
+        raise ElementFault("XML", f"the encoding {quoted(name)} is not accepted")
 
 
 def _reason(error: etree.XMLSyntaxError, limit: int = 200) -> str:

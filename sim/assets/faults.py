@@ -14,6 +14,12 @@ MAX_PARTS = 8192
 """Meshes, vertex buffers, sections, materials, skeletons or animations of one file, each."""
 
 MAX_TRACKS = 1 << 17
+MAX_MARKUP = 1 << 20
+"""Tags, and equals signs of attributes, of one text; each takes some hundred bytes of a tree."""
+
+MAX_VERTICES = 1 << 22
+"""Vertices that a reader collects one by one."""
+
 # Values beyond this are no coordinates; products along a chain of joints must stay finite.
 MAX_MAGNITUDE = 1e12
 
@@ -43,13 +49,13 @@ class PartCounter:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
-    def add(self, kind: str, limit: int = MAX_PARTS) -> None:
-        """Note one more element called `kind`.
+    def add(self, kind: str, limit: int = MAX_PARTS, count: int = 1) -> None:
+        """Note `count` more elements called `kind`.
 
         Raises:
             ElementFault: If there are more than `limit`.
         """
-        self._counts[kind] += 1
+        self._counts[kind] += count
         if self._counts[kind] > limit:
             raise ElementFault(kind, f"there are more than {limit}")
 

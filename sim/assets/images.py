@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from sim.assets.formats import IMAGE_FORMATS
+from sim.printable import printable
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -18,6 +20,15 @@ SIDE_MAX = 16384
 PIXEL_MAX = 1 << 26
 """Most pixels of an image that is decoded, 256 MiB as RGBA."""
 
+TOTAL_MAX = 1 << 27
+"""Most pixels of images that are kept together, 512 MiB as RGBA."""
+
+_BAND_ROWS = 256
+"""Rows that are converted at a time, so that large images are not there several times over."""
+
+# Sizes are checked here, in one line; the library would write warnings to the terminal.
+Image.MAX_IMAGE_PIXELS = None
+
 _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
@@ -25,13 +36,63 @@ class ImageError(ValueError):
     """An image that cannot be used: one line naming file and reason."""
 
     def __init__(self, path: Path | str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
+        super().__init__(printable(f"{path}: {reason}"))
         self.path = Path(path)
         self.reason = reason
 
 
-def load_image(path: Path) -> UInt8:
+class ImageBudget:
+    """Pixels that the images of a scene or a model may have together; usable from any thread.
+
+    An image gets up to half of what is left, and is read at half its resolution, or half of that, until it fits: so
+    there is something for the next one, however many there are.
+
+    Args:
+        pixels: How many in all.
+    """
+
+    def __init__(self, pixels: int = TOTAL_MAX) -> None:
+        self._total = self._left = pixels
+        self._notes: list[str] = []
+        self._guard = threading.Lock()
+
+    def take(self, path: Path, size: tuple[int, int]) -> int:
+        """Notes an image of so many pixels; returns the power of two by which its edges have to shrink."""
+        with self._guard:
+            factor = 1
+            while _pixels(size, factor) > max(self._left // 2, 1):
+                factor *= 2
+            self._left -= _pixels(size, factor)
+            if factor > 1:
+                self._notes.append(
+                    f"texture {path}: is read with 1/{factor} of its {size[0]} x {size[1]} pixels a side; images that"
+                    f" are shown together may have {self._total} pixels"
+                )
+        return factor
+
+    def give(self, pixels: int) -> None:
+        """Notes that an image of so many pixels is no longer kept."""
+        with self._guard:
+            self._left += pixels
+
+    def take_notes(self) -> list[str]:
+        """A sentence for each image that had to shrink since the last call."""
+        with self._guard:
+            notes, self._notes = self._notes, []
+        return notes
+
+
+def _pixels(size: tuple[int, int], factor: int) -> int:
+    """Pixels of an image whose edges shrink by a factor; every edge keeps one."""
+    return -(-size[0] // factor) * -(-size[1] // factor)
+
+
+def load_image(path: Path, budget: ImageBudget | None = None) -> UInt8:
     """Pixels of an image file.
+
+    Args:
+        path: The file.
+        budget: What it may take of what others take too; it may be made smaller for that.
 
     Returns:
         RGBA, not premultiplied, as stored (no colour conversion); shape (H, W, 4), row 0 at the top,
@@ -45,13 +106,18 @@ def load_image(path: Path) -> UInt8:
     try:
         with Image.open(path, formats=formats) as image:
             _check_size(path, image.size)
-            return _rgba(image)
+            if budget is None:
+                return _rgba(image, 1)
+            size, factor = image.size, budget.take(path, image.size)
+            try:
+                return _rgba(image, factor)
+            except BaseException:
+                budget.give(_pixels(size, factor))
+                raise
     except ImageError:
         raise
     except UnidentifiedImageError:
         raise ImageError(path, f"is no image of a known format ({', '.join(formats)})") from None
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise ImageError(path, f"has more than {PIXEL_MAX} pixels") from None
     except Exception as error:  # decoders of damaged files fail in every way there is
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ImageError(path, f"cannot be decoded: {reason}") from error
@@ -77,8 +143,21 @@ def _check_size(path: Path, size: tuple[int, int]) -> None:
         raise ImageError(path, "has no pixels")
 
 
-def _rgba(image: Image.Image) -> UInt8:
-    if image.mode in _SIXTEEN_BIT:  # conversion by the library would clip instead of scaling
-        grey = np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8)
-        return np.ascontiguousarray(np.dstack([grey, grey, grey, np.full_like(grey, 255)]))
-    return np.array(image.convert("RGBA"), dtype=np.uint8, order="C")
+def _rgba(image: Image.Image, factor: int) -> UInt8:
+    """The pixels, band by band; with a factor, squares of so many rows and columns are averaged."""
+    width, height = image.size
+    image.draft(None, (max(width // factor, 1), max(height // factor, 1)))
+    factor = max(factor * image.size[0] // width, 1)  # what the decoder could not do itself
+    width, height = image.size
+    pixels = np.empty((-(-height // factor), -(-width // factor), 4), np.uint8)
+    rows = factor * -(-_BAND_ROWS // factor)
+    for top in range(0, height, rows):
+        band = image.crop((0, top, width, min(top + rows, height)))
+        band = (_eight_bit(band) if band.mode in _SIXTEEN_BIT else band).convert("RGBA")
+        pixels[top // factor : (top + rows) // factor] = band.reduce(factor) if factor > 1 else band
+    return pixels
+
+
+def _eight_bit(image: Image.Image) -> Image.Image:
+    """Grey of sixteen bits, scaled; the library's own conversion would clip it."""
+    return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))

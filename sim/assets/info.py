@@ -9,6 +9,10 @@ from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Clip, Skeleton, Skin
 from sim.assets.raw import RawModel
+from sim.printable import printable
+
+CELL_MAX = 80
+"""Longest name in a table [characters]; one endless name would widen every row."""
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
@@ -65,26 +69,28 @@ def influence_counts(skin: Skin) -> list[int]:
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """The facts of `model_info` laid out for reading."""
+    """The facts of `model_info` laid out for reading; names are made printable, and shortened."""
     blocks = [_overview(info)]
     rows: list[tuple[str, ...]]
     if info["submeshes"]:
         rows = [(part["name"], f"{part['triangle_count']:,}", part["material"] or "-") for part in info["submeshes"]]
-        blocks.append(_table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
+        blocks.append(table(f"Sections ({len(rows)})", ("name", ">triangles", "material"), rows))
     if info["materials"]:
         rows = [(item["name"], item["texture"] or "-", _found(item)) for item in info["materials"]]
-        blocks.append(_table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
+        blocks.append(table(f"Materials ({len(rows)})", ("name", "texture", ""), rows))
     if info["clips"]:
         rows = [
             (clip["name"], str(clip["frame_count"]), f"{clip['duration']:.3f} s", f"{clip['frame_step'] * 1e3:.3f} ms")
             for clip in info["clips"]
         ]
-        blocks.append(_table(f"Clips ({len(rows)})", ("name", ">frames", ">length", ">step"), rows))
+        blocks.append(table(f"Clips ({len(rows)})", ("name", ">frames", ">length", ">step"), rows))
     if info["bones"]:
         rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
-        blocks.append(_table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
+        blocks.append(table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
     if info["warnings"]:
-        blocks.append("\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {text}" for text in info["warnings"])]))
+        blocks.append(
+            "\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])])
+        )
     return "\n\n".join(blocks)
 
 
@@ -114,10 +120,10 @@ def _overview(info: dict[str, Any]) -> str:
     dialect = f", {info['dialect']} dialect" if info["dialect"] else ""
     rows = [
         ("format", model_format_name(info["format"]) + dialect),
-        ("asset", info["asset_name"] or "-"),
+        ("asset", printable(info["asset_name"], CELL_MAX) or "-"),
         ("vertices", f"{info['vertex_count']:,}"),
         ("triangles", f"{info['triangle_count']:,}"),
-        ("attributes", " ".join(info["vertex_attributes"]) or "-"),
+        ("attributes", printable(" ".join(info["vertex_attributes"]), 4 * CELL_MAX) or "-"),
         ("size", " × ".join(f"{edge:.4g}" for edge in hi - lo)),
         ("box", f"{_vector(lo)} to {_vector(hi)}"),
         ("up axis", info["up_axis"]),
@@ -126,7 +132,7 @@ def _overview(info: dict[str, Any]) -> str:
     if info["influence_counts"]:
         spread = ", ".join(f"{count:,} with {number}" for number, count in enumerate(info["influence_counts"], 1))
         rows.append(("influences", spread))
-    return "\n".join([info["path"], *(f"  {label:<11} {value}" for label, value in rows)])
+    return "\n".join([printable(info["path"]), *(f"  {label:<11} {value}" for label, value in rows)])
 
 
 def _vector(values: Iterable[float]) -> str:
@@ -155,9 +161,10 @@ def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
     ]
 
 
-def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Aligned columns; a heading that starts with ">" aligns its column to the right."""
     names = [heading.lstrip(">") for heading in headings]
+    rows = [[printable(cell, CELL_MAX) for cell in row] for row in rows]
     widths = [max(len(name), *(len(row[column]) for row in rows)) for column, name in enumerate(names)]
     lines = [title]
     for row in (names, *rows):

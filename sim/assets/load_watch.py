@@ -11,7 +11,7 @@ class LoadWatch:
     """Counts finished work and checks for cancellation; passed to everything that may take long.
 
     Attributes:
-        total: Work in all, in bytes of text; set once the reader knows it.
+        total: Work in all, in bytes of text or in nodes; set once the reader knows it.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class LoadWatch:
         self._cancelled = cancelled
 
     def advance(self, work: int = 0) -> None:
-        """Note `work` bytes as done.
+        """Note `work` more as done.
 
         Raises:
             LoadCancelled: If the caller has asked to stop.

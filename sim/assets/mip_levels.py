@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.images import UInt8, load_image
+from sim.assets.images import ImageBudget, UInt8, load_image
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 Float32 = npt.NDArray[np.float32]
@@ -37,17 +37,18 @@ class MipImage:
         return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
 
 
-def load_mip_image(path: Path, *, pause: Callable[[], None] | None = None) -> MipImage:
+def load_mip_image(path: Path, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
     """An image file with its levels.
 
     Args:
         path: A file that `load_image` reads.
+        budget: Shared with the images that are kept together with it.
         pause: Called between bands; may raise to give up.
 
     Raises:
         ImageError: If the file cannot be used.
     """
-    return mip_image(load_image(path), pause=pause)
+    return mip_image(load_image(path, budget), pause=pause)
 
 
 def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipImage:

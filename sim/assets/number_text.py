@@ -50,13 +50,31 @@ def parse_numbers(text: str, watch: LoadWatch | None = None) -> Float64:
     return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty(0)])
 
 
-def split_tokens(text: str, watch: LoadWatch | None = None) -> list[str]:
-    """Tokens of `text`, in order.
+def split_tokens(text: str) -> list[str]:
+    """Tokens of `text`, in order."""
+    return text.replace(",", " ").split()
+
+
+def count_tokens(text: str) -> int:
+    """Number of tokens of `text`."""
+    return sum(len(split_tokens(chunk)) for chunk in _chunks(text, None))
+
+
+def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterator[list[str]]:
+    """Tokens of `text` piece by piece, each a multiple of `stride` of them; those of the last row may be fewer.
+
+    Tokens are many times as large as their text, so that those of a large buffer are never all there at once.
 
     Raises:
         LoadCancelled: If `watch` says so.
     """
-    return [token for chunk in _chunks(text, watch) for token in chunk.replace(",", " ").split()]
+    rest: list[str] = []
+    for chunk in _chunks(text, watch):
+        tokens = rest + split_tokens(chunk)
+        whole = len(tokens) - len(tokens) % stride
+        rest = tokens[whole:]
+        yield tokens[:whole]
+    yield rest
 
 
 def token_values(tokens: list[str]) -> list[float]:

@@ -1,21 +1,33 @@
 """Reads Wavefront OBJ text: positions, texture coordinates, normals and polygons; materials are only named."""
 
+import io
 import itertools
 import re
+from array import array
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.faults import MAX_MAGNITUDE, ElementFault, PartCounter, quoted
+from sim.assets.faults import MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
 from sim.assets.formats import UTF8_MARK
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
+from sim.notes import Notes
 
 OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
 MAX_CORNERS = 1 << 12
 """Most corners of one polygon."""
 
+MAX_LINE = 1 << 20
+"""Longest line [characters]."""
+
+_SIZES = {"v": 3, "vt": 2, "vn": 3}
+"""Numbers of each element of a vertex."""
+
+_SKIPPED_MAX = 10
 _WATCHED_LINES = 4096
 _ABSENT = -1
 _VERTEX = re.compile(rb"v [-+.0-9]")
@@ -41,7 +53,7 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     """
     reader = _Reader(watch)
     watch.total = len(data)
-    for number, line in enumerate(data.decode("utf-8", "replace").replace("\\\n", " ").splitlines(), start=1):
+    for number, line in _lines(data):
         reader.take(number, line)
     reader.flush()
     model = RawModel(path, "obj", None, asset_name=path.name, warnings=reader.warnings())
@@ -55,9 +67,9 @@ class _Reader:
 
     def __init__(self, watch: LoadWatch) -> None:
         self._watch, self._parts = watch, PartCounter()
-        self._values: dict[str, list[list[float]]] = {"v": [], "vt": [], "vn": []}
+        self._values = {key: array("f") for key in _SIZES}
         self._corners: dict[Corner, int] = {}
-        self._sections: dict[str, list[int]] = {}
+        self._sections: dict[str, array[int]] = {}
         self._names = {"o": "", "g": "", "usemtl": ""}
         self._skipped: dict[str, int] = {}
         self._pending = 0
@@ -72,14 +84,14 @@ class _Reader:
             return
         key, rest = words[0], words[1:]
         if key in self._values:
-            self._values[key].append(_numbers(f"line {number}", key, rest))
+            self._values[key].extend(_numbers(f"line {number}", key, rest))
         elif key == "f":
             self._take_polygon(f"line {number}", rest)
         elif key in self._names:
             self._names[key] = " ".join(rest)
             if key == "o":
                 self._names["g"] = ""
-        elif key not in ("s", "mtllib"):
+        elif key in self._skipped or (key not in ("s", "mtllib") and len(self._skipped) < _SKIPPED_MAX):
             self._skipped[key] = self._skipped.get(key, 0) + 1
 
     def flush(self) -> None:
@@ -87,20 +99,20 @@ class _Reader:
         self._watch.advance(self._pending)
         self._pending = 0
 
-    def warnings(self) -> list[str]:
-        """One sentence about each kind of element that was passed over."""
-        return [
+    def warnings(self) -> Notes:
+        """One sentence about each kind of element that was passed over, and not more than a few."""
+        return Notes(
             f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
-            for key, count in sorted(self._skipped.items())[:10]
-        ]
+            for key, count in sorted(self._skipped.items())
+        )
 
     def mesh(self) -> tuple[RawVertices, list[RawSection]]:
         """One vertex for each combination of position, texture coordinate and normal that polygons use."""
         corners = np.array(list(self._corners), np.int64).reshape(-1, 3)
         attributes: dict[str, npt.NDArray[np.generic]] = {"position": _gathered(self._values["v"], corners[:, 0], 3)}
-        for column, key, semantic, size in ((1, "vt", "texcoord1", 2), (2, "vn", "normal", 3)):
+        for column, key, semantic in ((1, "vt", "texcoord1"), (2, "vn", "normal")):
             if (corners[:, column] != _ABSENT).any():
-                attributes[semantic] = _gathered(self._values[key], corners[:, column], size)
+                attributes[semantic] = _gathered(self._values[key], corners[:, column], _SIZES[key])
         sections = [
             RawSection(name, "", 0, np.array(part, np.uint32).reshape(-1, 3)) for name, part in self._sections.items()
         ]
@@ -111,16 +123,18 @@ class _Reader:
             allowed = "at least 3 are needed" if len(words) < 3 else f"at most {MAX_CORNERS} are allowed"
             raise ElementFault(place, f"a polygon has {len(words)} corners, {allowed}")
         numbers = [self._corners.setdefault(self._corner(place, word), len(self._corners)) for word in words]
+        if len(self._corners) > MAX_VERTICES:
+            raise ElementFault(place, f"there are more than {MAX_VERTICES} vertices")
         section = self._section()
         for second, third in itertools.pairwise(numbers[1:]):
             section.extend((numbers[0], second, third))
 
-    def _section(self) -> list[int]:
+    def _section(self) -> "array[int]":
         """Corners of the section that polygons go to now, named after group, object or material."""
         name = self._names["g"] or self._names["o"] or self._names["usemtl"]
         if name not in self._sections:
             self._parts.add("group")
-            self._sections[name] = []
+            self._sections[name] = array("I")
         return self._sections[name]
 
     def _corner(self, place: str, word: str) -> Corner:
@@ -134,7 +148,7 @@ class _Reader:
 
     def _index(self, place: str, key: str, text: str) -> int:
         """Index from 0; files count from 1, or backwards from the newest element with negative numbers."""
-        known = len(self._values[key])
+        known = len(self._values[key]) // _SIZES[key]
         try:
             number = int(text)
         except ValueError:
@@ -145,9 +159,33 @@ class _Reader:
         return index
 
 
+def _lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1, those that a backslash continues as one; never all at once.
+
+    Raises:
+        ElementFault: For a line that is too long.
+    """
+    parts: list[str] = []
+    size = first = 0
+    with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE), ""), start=1):
+            first = first or number
+            size += len(line)
+            if size >= MAX_LINE:
+                raise ElementFault(f"line {first}", f"is longer than {MAX_LINE} characters")
+            if line.endswith("\\\n"):
+                parts.append(line[:-2])
+                continue
+            yield first, " ".join([*parts, line]) if parts else line
+            parts.clear()
+            size = first = 0
+    if parts:
+        yield first, " ".join(parts)
+
+
 def _numbers(place: str, key: str, words: list[str]) -> list[float]:
     """The numbers of a vertex element: three, or the first two of a texture coordinate."""
-    wanted = 2 if key == "vt" else 3
+    wanted = _SIZES[key]
     if len(words) < wanted and not (key == "vt" and len(words) == 1):
         raise ElementFault(place, f"{key} has {len(words)} numbers, {wanted} are needed")
     try:
@@ -159,7 +197,7 @@ def _numbers(place: str, key: str, words: list[str]) -> list[float]:
     return values if len(values) == wanted else [*values, 0.0]
 
 
-def _gathered(values: list[list[float]], indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
+def _gathered(values: "array[float]", indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
     """Rows by index, zeros where there is none, shape (len(indices), size)."""
     rows = np.array(values, np.float32).reshape(-1, size)
     found: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)

@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sim.notes import Notes
+from sim.printable import printable
+
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -20,7 +23,7 @@ class ModelError(ValueError):
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
         message = f"{path}: {element}: {reason}" if element else f"{path}: {reason}"
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(printable(message))
         self.path = Path(path)
         self.element = element
         self.reason = reason
@@ -124,4 +127,4 @@ class RawModel:
     clips: list[RawClip] = field(default_factory=list)
     materials: list[RawMaterial] = field(default_factory=list)
     meshes: list[RawMesh] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # What was odd but usable, one sentence each
+    warnings: Notes = field(default_factory=Notes)  # What was odd but usable, one sentence each

@@ -68,4 +68,4 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sim.export.png:write_png"),
 )
-"""Of RGB pixels, shape (H, W, 3), row 0 at the top."""
+"""Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""

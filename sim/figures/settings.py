@@ -73,7 +73,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     ] = DoubleSided.AUTO
     hidden_sections: Annotated[
         str,
-        param("Sections that are not drawn, such as one that a cloth replaces; their names with semicolons between.",
+        param("Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
               group="Look", effect=Effect.VIEW),
     ] = ""  # fmt: skip
     skinning: Annotated[

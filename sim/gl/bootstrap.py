@@ -3,15 +3,13 @@
 Owns the PyOpenGL flags, which only count when set before the first import of `OpenGL.GL`.
 """
 
-import os
-import sys
+from sim.gl.environment import set_environment
 
-if sys.platform.startswith("linux"):
-    # EGL serves headless contexts, Wayland and (with QT_XCB_GL_INTEGRATION=xcb_egl) X11 alike; GLX only serves X11.
-    os.environ.setdefault("PYOPENGL_PLATFORM", "egl")
+# EGL serves headless contexts, Wayland and (with QT_XCB_GL_INTEGRATION=xcb_egl) X11 alike; GLX only serves X11.
 # Windows (WGL) and macOS (CGL) have a single platform each, which PyOpenGL selects by itself.
+set_environment()
 
-import OpenGL
+import OpenGL  # noqa: E402
 
 # Errors are read through KHR_debug; a glGetError after every call costs more than most calls.
 OpenGL.ERROR_CHECKING = False

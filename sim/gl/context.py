@@ -3,6 +3,7 @@
 A context is passed explicitly to everything that creates GL names; there is no process-wide one.
 """
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sim.gl.bootstrap import GL
+from sim.gl.environment import WANTED
 from sim.gl.errors import GLError
 from sim.gl.objects import ObjectRegistry, new_name
 from sim.gl.timer import Timers
@@ -25,7 +27,7 @@ SURFACE_SIZE = (4, 4)
 CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
 """A machine without X11 may have the second only."""
 
-MINIMUM_VERSION = (3, 3)
+MINIMUM_VERSION = WANTED
 SCRATCH_UNIT = 15
 """Texture unit that uploads bind to, so that they disturb no binding of a pass; 16 is the guaranteed count."""
 
@@ -138,7 +140,17 @@ def open_native(version: tuple[int, int]) -> Any:
         native.__enter__()
         return native
     reason = "; ".join(dict.fromkeys(reasons))
-    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {reason}")
+    raise GLError(f"no OpenGL {version[0]}.{version[1]} core context without a window: {reason}{_remedy()}")
+
+
+def _remedy() -> str:
+    """What there is instead, where there is something, and what would help."""
+    for open_one in _backends(100):
+        with contextlib.suppress(Exception):  # the backends raise bare Exception
+            with open_one():
+                found = _text(GL.GL_VERSION)
+            return f"; the driver offers {found or 'an older one'}, a newer one or Mesa's software renderer is needed"
+    return "; on Debian, apt install libegl1 libegl-mesa0 libgl1-mesa-dri brings Mesa's software renderer"
 
 
 def _backends(code: int) -> Iterator[Callable[[], Any]]:

@@ -133,7 +133,7 @@ class FileUse:
     Attributes:
         field: Name of the setting.
         path: The file.
-        content: What it is read as: "model", "mesh" or "image".
+        content: What it is read as: "character", "mesh" or "image".
         is_needed: Whether nothing can be made without it; an empty path names no file then.
         without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
     """

@@ -16,6 +16,16 @@ from pyglm import glm
 from sim.scene.params import param
 from sim.scene.vectors import Vec3
 
+DIRECTIONS = {
+    "front": (0.0, 0.0),
+    "back": (180.0, 0.0),
+    "right": (90.0, 0.0),
+    "left": (-90.0, 0.0),
+    "top": (0.0, 90.0),
+    "bottom": (0.0, -90.0),
+}
+"""Yaw and pitch [°] of the views with names: from +z, -z, +x, -x, +y and -y."""
+
 _FRAME_MARGIN = 1.12
 """Size of the picture relative to a box that is framed in it."""
 

@@ -7,9 +7,10 @@ documentation and the tests one normalised record per field.  This module knows 
 
 import enum
 import functools
+import itertools
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -226,13 +227,20 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     plain = value.value if isinstance(value, enum.Enum) else value
     try:
         converted = msgspec.convert(plain, hint)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         allowed = range_text(record.declared)
         suffix = f" (allowed: {allowed})" if allowed else ""
         raise ParamError(f"{name} = {value_text(value)}: {error}{suffix}") from None
     if not _is_finite(converted):
         raise ParamError(f"{name} = {value_text(value)}: not a finite number")
+    if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):
+        raise ParamError(f"{name} = {value_text(value)}: the stops are not in the order of their places")
     return converted
+
+
+def in_order(stops: Sequence[Sequence[float]]) -> bool:
+    """Whether the places of stops, the first number of each, never fall."""
+    return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:

@@ -124,7 +124,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     return above
                 chain[above.id] = above
                 above = self.by_id.get(above.attachment.node)
-            clear |= chain.keys()
+            clear.update(chain)
         return None
 
     @cached_property

@@ -1,12 +1,11 @@
 """Values given at stops between 0 and 1, such as colours over a life or along a strand."""
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.scene.params import SettingsError
+from sim.scene.params import SettingsError, in_order
 
 STOP_MAX = 32
 """Most stops of one list."""
@@ -16,8 +15,7 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
     """Raises SettingsError unless there are 1 to 32 stops whose places do not fall."""
     if not 1 <= len(stops) <= STOP_MAX:
         raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
-    places = [stop[0] for stop in stops]
-    if any(later < earlier for earlier, later in itertools.pairwise(places)):
+    if not in_order(stops):
         raise SettingsError(f"{name}: the stops must be in the order of their places")
 
 

@@ -15,8 +15,13 @@ PLAIN = ("model", "light")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
 FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
-OWN = ("sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py")
-"""Where kinds may be named: at home, by what measures them, and by the scenes that are shipped."""
+TOKEN = re.compile(r"[a-z0-9_.:/-]+")
+"""Texts that may stand for something; others are for people."""
+OWN = (
+    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
+    "app/files/migrations.py",
+)  # fmt: skip
+"""Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""
 
 
 def named_kinds(source: Source) -> list[str]:
@@ -37,7 +42,8 @@ def _words(node: ast.AST, documents: set[int]) -> Iterator[str]:
         base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
         yield from (name for alias in node.names if FOLDERS.match(name := base + alias.name))
     names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
-    if isinstance(node, ast.Constant) and id(node) not in documents:
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents
+    if is_text and TOKEN.fullmatch(node.value.strip()):
         names.append(node.value)
     yield from (name for name in names if isinstance(name, str) and NAMED.search(name))
 

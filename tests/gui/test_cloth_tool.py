@@ -527,7 +527,7 @@ def test_marks_of_contacts_are_where_the_cloth_touches_and_nowhere_else(stage):
     place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.25]
     add_sphere(stage, place)
     simulated(stage, 60)
-    stage.editor.edits.set_view("colliders", False)
+    stage.editor.edits.set_view("solids", False)
     bare = picture(stage.editor)
     stage.trigger("overlay.contacts")
     marked = np.argwhere((picture(stage.editor) != bare).any(axis=2))[:, ::-1]

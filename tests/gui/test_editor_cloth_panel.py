@@ -290,7 +290,8 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     np.testing.assert_allclose(node(editor).transform.position, (0.0, 0.0, 0.0), atol=1e-9)
     section = node(editor).settings.mesh_section
     assert editor.document.scene.node(model.id).settings.hidden_sections == section
-    assert editor.client.engine.view(model.id).surface(Look(editor.document.scene.view, Overlay())).ranges == ()
+    surface, *_ = editor.client.engine.view(model.id).parts(Look(editor.document.scene.view, Overlay()))
+    assert surface.ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()
     assert editor.document.scene.node(model.id).settings.hidden_sections == ""

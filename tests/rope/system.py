@@ -50,12 +50,10 @@ class RopeSystem(System):
         self.knots.write(records)
 
     def arrays(self) -> dict[str, Array]:
-        count = self.node.settings.knots
-        read = lambda field: self.knots.newest.read(count=count)[field][:, :3]
-        return {
-            "positions": Array(lambda: read("position"), (count, 3), np.float32, "points"),
-            "velocities": Array(lambda: read("velocity"), (count, 3), np.float32, "velocities"),
-        }
+        count, read = self.node.settings.knots, self.knots.newest.read
+        points = Array(lambda: read(count=count)["position"][:, :3], (count, 3), np.float32, "points")
+        speeds = Array(lambda: read(count=count)["velocity"][:, :3], (count, 3), np.float32, "velocities")
+        return {"positions": points, "velocities": speeds}
 
     def state(self) -> bytes:
         return packed_state({}, self.knots.newest.read())

@@ -36,7 +36,7 @@ class ParticlePicker:
         if hit is None or cloth is None:
             return None
         with self._desk.viewport.gl_current():
-            return ParticleRef(hit.node, nearest_particle(cloth, hit.triangle, *self._desk.picker.ray(position)))
+            return ParticleRef(hit.node, nearest_particle(cloth, hit.element, *self._desk.picker.ray(position)))
 
     def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
         """Where a particle is in the world [m]; None for one that is not there."""

@@ -20,7 +20,7 @@ from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
 from sim.kinds.cloth.material import ClothConstants
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.solver import holds, spring_uniforms
+from sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29
@@ -83,6 +83,7 @@ class ClothMonitor:
         self._report = Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report")
         self._readback = Readback(context, label="cloth report")
         self._requested_at, self._is_outdated = 0.0, False
+        self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
 
     def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
@@ -97,11 +98,15 @@ class ClothMonitor:
         """Write energies and strain of a state, and their totals."""
         program = self._measure.program
         if not holds(program, self._token, constants):
-            for name, value in spring_uniforms(self._model, constants).items():
+            if self._uniforms is None or self._uniforms[0] is not constants:
+                values = spring_uniforms(self._model, constants) | {
+                    "u_inverse_mass": 1.0 / constants.mass_scale,
+                    "u_gravity": constants.gravity,
+                    "u_count": self._model.particle_count,
+                }
+                self._uniforms = constants, plain_values(values)
+            for name, value in self._uniforms[1].items():
                 program.set_if_active(name, value)
-            program["u_inverse_mass"] = 1.0 / constants.mass_scale
-            program["u_gravity"] = constants.gravity
-            program["u_count"] = self._model.particle_count
         for name, texture in self._tables.textures.items():
             program[name] = texture
         self._measure.run(self._vertices, self.measures, self.measures.count, u_state=state)

@@ -68,6 +68,7 @@ class ClothSolver:
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
         self._features: tuple[ClothConstants, tuple[bool, bool], tuple[str, ...]] | None = None
+        self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
@@ -129,16 +130,20 @@ class ClothSolver:
     def _set_constants(self, program: Program, settings: ClothSettings, constants: ClothConstants) -> None:
         if holds(program, self._token, constants):
             return
-        for name, value in spring_uniforms(self._model, constants).items():
+        if self._uniforms is None or self._uniforms[0] is not constants:
+            pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
+            values = spring_uniforms(self._model, constants) | {
+                "u_substep": settings.substep_time,
+                "u_inverse_mass": 1.0 / constants.mass_scale,
+                "u_gravity": constants.gravity,
+                "u_air_drag": constants.air_drag,
+                "u_wind": constants.wind,
+                "u_drag": (constants.normal_drag, constants.tangent_drag),
+                "u_hand_pull": pull or UNLIMITED,
+            }
+            self._uniforms = constants, plain_values(values)
+        for name, value in self._uniforms[1].items():
             program[name] = value
-        program["u_substep"] = settings.substep_time
-        program["u_inverse_mass"] = 1.0 / constants.mass_scale
-        program["u_gravity"] = constants.gravity
-        program["u_air_drag"] = constants.air_drag
-        program["u_wind"] = constants.wind
-        program["u_drag"] = (constants.normal_drag, constants.tangent_drag)
-        pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
-        program["u_hand_pull"] = pull or UNLIMITED
 
     def _set_inputs(
         self,
@@ -219,3 +224,9 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
         "u_border": model.border_share,
         "u_ones": (1.0, 1.0),
     }
+
+
+def plain_values(uniforms: dict[str, object]) -> dict[str, object]:
+    """The same as plain numbers, which cost least where several cloths take turns in one program."""
+    plain = {name: np.asarray(value).tolist() for name, value in uniforms.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}

@@ -70,7 +70,7 @@ class ColliderView(View):
 
     def parts(self, look: Look) -> tuple[Body, ...]:
         """Its body, while colliders are shown."""
-        if not look.settings.colliders or self._node is None:
+        if not look.settings.solids or self._node is None:
             return ()
         is_selected, place = look.overlay.selected_node == self._node.id, self._place()
         if is_selected not in self._bodies:

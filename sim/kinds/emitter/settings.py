@@ -9,6 +9,7 @@ from sim.assets.formats import IMAGE_FORMATS
 from sim.kinds.emitter.emission import EmissionSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.stops import STOP_MAX
 from sim.scene.vectors import UnitFloat, Vec3
 
 SUBSTEPS_MAX = 256
@@ -19,6 +20,7 @@ ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
 """Share of the life, then the value."""
 OpacityStop = tuple[UnitFloat, UnitFloat]
+_STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)
 
 
 class CollisionResponse(enum.Enum):
@@ -197,16 +199,19 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
     colour_over_life: Annotated[
         tuple[ColourStop, ...],
+        _STOPS,
         param("Colour of a particle from birth to death.", group="Look",
               role=Role.GRADIENT, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0, 0.9, 0.6), (1.0, 1.0, 0.25, 0.05))  # fmt: skip
     opacity_over_life: Annotated[
         tuple[OpacityStop, ...],
+        _STOPS,
         param("Opacity of a particle from birth to death.", lo=0.0, hi=1.0, group="Look", role=Role.CURVE,
               effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (0.7, 0.8), (1.0, 0.0))  # fmt: skip
     size_over_life: Annotated[
         tuple[ValueStop, ...],
+        _STOPS,
         param("Factor of the size of a particle from birth to death.", lo=0.0, hi=SIZE_FACTOR_MAX, soft=(0.0, 2.0),
               group="Look", role=Role.CURVE, effect=Effect.VIEW, bounded=False),
     ] = ((0.0, 1.0), (1.0, 1.0))  # fmt: skip

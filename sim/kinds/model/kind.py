@@ -8,7 +8,7 @@ from sim.scene.params import Settings
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
     """The model file."""
     assert isinstance(settings, ModelSettings)
-    return (FileUse("path", settings.path, "model", is_needed=True),)
+    return (FileUse("path", settings.path, "character", is_needed=True),)
 
 
 MODEL = Kind(

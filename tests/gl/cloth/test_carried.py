@@ -14,8 +14,10 @@ from app.cli.scene import opened
 from sim.assets.load import load_model
 from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
+from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
+from sim.kinds.cloth.system import ClothSystem
 from sim.maths.transform import inverse_affine, transform_points
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
@@ -344,16 +346,22 @@ def test_the_cloth_of_a_section_lives_through_its_clip(
     wearer.release()
 
 
+def cape_of(run: SceneRun) -> Cloth:
+    system = run.engine.system("cape")
+    assert isinstance(system, ClothSystem)
+    assert system.cloth is not None
+    return system.cloth
+
+
 def test_the_cape_of_the_sample_hangs_from_the_chest_wherever_it_starts(context: Context) -> None:
     run = SceneRun(context, opened(resources.path("projects") / "cape.sinew"))
-    cloth = run.engine.cloth("cape")
-    assert cloth is not None
+    cloth = cape_of(run)
     np.testing.assert_array_equal(cloth.positions(), cloth.model.positions.astype(np.float32))
 
     def in_chest() -> np.ndarray:
-        view = run.engine.view("humanoid")
-        assert view is not None
-        frame = view.character.joint_frame("chest")
+        figure = run.engine.figure("humanoid")
+        assert figure is not None
+        frame = figure.joint_frame("chest")
         assert frame is not None
         return transform_points(inverse_affine(frame), cloth.positions().astype(np.float64))
 
@@ -367,8 +375,7 @@ def test_the_cape_of_the_sample_hangs_from_the_chest_wherever_it_starts(context:
 def test_a_seamless_loop_carries_nothing(context: Context) -> None:
     """The walk comes back to where it began: the cape swings on through the loop."""
     run = SceneRun(context, opened(resources.path("projects") / "cape.sinew"))
-    cloth = run.engine.cloth("cape")
-    assert cloth is not None
+    cloth = cape_of(run)
     calls: list[int] = []
     carry = cloth.carry
     cloth.carry = lambda *given: (calls.append(cloth.step_count), carry(*given))[1]  # type: ignore[method-assign]

@@ -14,6 +14,7 @@ from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.recovery import PROOF, TRIES
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sim.kinds.cloth.stability import stable_substeps
+from sim.kinds.cloth.system import ClothSystem
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 
@@ -30,9 +31,10 @@ class Stage:
 
     @property
     def cloth(self) -> Cloth:
-        found = self.engine.cloth("cloth")
-        assert found is not None
-        return found
+        system = self.engine.system("cloth")
+        assert isinstance(system, ClothSystem)
+        assert system.cloth is not None
+        return system.cloth
 
     @property
     def settings(self) -> ClothSettings:

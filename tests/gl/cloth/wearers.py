@@ -97,9 +97,9 @@ class Wearer:
 
     @property
     def character(self) -> Character:
-        view = self.engine.view("figure")
-        assert view is not None
-        return view.character
+        found = self.engine.figure("figure")
+        assert found is not None
+        return found
 
     def section(self, name: str, **settings: Any) -> Node:
         """The cloth of a section."""

@@ -16,7 +16,9 @@ from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 
 # Half of a surrogate pair stands for a file name that is no text.
-texts = st.text(st.characters(exclude_characters="\0"), max_size=12)
+texts = st.text(
+    st.characters(exclude_categories=("Cs",), include_characters="\udcff", exclude_characters="\0"), max_size=12
+)
 names = st.lists(texts.map(lambda text: " ".join(text.split())).filter(bool), unique=True, max_size=4)
 model_paths = st.lists(st.sampled_from(["a", "b c", "ä", "..x", "m.ezm"]), min_size=1, max_size=4).map(
     lambda parts: "/" + "/".join(parts)
@@ -43,8 +45,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.one_of([_values(inner) for inner in kinds])
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_values(item) for item in items))
-        case inspect.VarTupleType(item_type=item):
-            return st.lists(_values(item), max_size=3).map(tuple)
+        case inspect.VarTupleType(item_type=item):  # stops, in the order of their places
+            return st.lists(_values(item), min_size=1, max_size=3).map(lambda stops: tuple(sorted(stops)))
         case inspect.FloatType(ge=lo, le=hi):
             return st.floats(min_value=lo, max_value=hi, allow_nan=False, allow_infinity=False)
         case inspect.IntType(ge=lo, le=hi):

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -13,7 +15,7 @@ import pytest
 from app.cli import main as cli
 from app.cli.failure import CommandError, failure_text
 from app.cli.main import main
-from app.cli.progress import Progress
+from app.cli.progress import Progress, time_left
 from sim.assets.raw import ModelError
 from sim.export import surface
 
@@ -41,6 +43,15 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
         (["pose", "a.ezm", "--output", "a.npz", "--time", "nan"], "'nan' is not a finite number"),
         (["pose", "a.ezm", "--output", "a.npz", "--method", "cubic"], "'cubic'"),
         (["pose", "a.ezm", "--output", "a.npz", "--backend", "abacus"], "'abacus'"),
+        (["rendr", "a.ezm", "--output", "a.png"], "'rendr' is neither a file nor a command; 'render' is one"),
+        (["--verbose", "simulat"], "'simulate' is one"),
+        (["info", "a\x1b[2Jb.ezm", "c.ezm"], "unrecognized arguments: c.ezm"),
+        (["info", "a.ezm", "\x1b[2J\u202e"], "\\x1b[2J\\u202e"),
+        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 pictures"),
+        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:" + "9" * 5000], "is not A:B"),
+        (["render", "a.ezm", "--output", "a.png", "--size", "9" * 5000 + "x1"], "is not WxH"),
+        (["render", "a.ezm", "--output", "a.png", "--display", "pretty"], "'pretty'"),
+        (["render", "a.ezm", "--output", "a.png", "--method", "cubic"], "'cubic'"),
         (["bench", "tea"], "there is no 'tea'; there are: load, "),
         (["bench", "--repeat", "0"], "'0' is not a number from 1 on"),
         (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1 on"),
@@ -114,7 +125,7 @@ def test_the_traceback_follows_on_request(arguments: list[str], capsys: pytest.C
     ("error", "text"),
     [
         (CommandError("a.ezm", "clip 'run'", "no such clip"), "a.ezm: clip 'run': no such clip"),
-        (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two lines"),
+        (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two\\nlines"),
         (FileNotFoundError(2, "No such file or directory", "a.ezm"), "a.ezm: No such file or directory"),
         (MemoryError(), "not enough memory"),
         (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
@@ -160,7 +171,7 @@ def test_being_ended_while_writing_leaves_no_file(
 
     monkeypatch.setattr(surface, "write_npz", ended)
     arguments = ["pose", str(model), "--backend", "reference", "--output", str(tmp_path / "a.npz")]
-    assert main(arguments) == 130
+    assert main(arguments) == 128 + ending
     assert capsys.readouterr().err.splitlines()[-1] == "sinew: interrupted"
     assert list(tmp_path.iterdir()) == [model]
 
@@ -189,6 +200,63 @@ def test_progress_appears_on_a_terminal_and_vanishes(
         progress(0.5)
         assert "reading a.ezm  50 %" in capsys.readouterr().err
     assert capsys.readouterr().err == "\r\x1b[K"
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "fraction", "text"),
+    [(1.0, 0.0, ""), (1.0, 0.5, ""), (10.0, 0.5, ", 0:10 left"), (60.0, 0.25, ", 3:00 left"), (3.0, 1.0, ""),
+     (36.0, 0.01, ", 59:24 left"), (3600.0, 0.5, ", 1:00:00 left")],
+)  # fmt: skip
+def test_the_time_that_is_left(elapsed: float, fraction: float, text: str) -> None:
+    assert time_left(elapsed, fraction) == text
+
+
+def test_a_name_that_a_command_resembles_may_be_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_failing(["tea"], capsys) == (1, "sinew: tea: no such file, and no command of this name")
+    assert run_failing(["--", "rendr"], capsys) == (1, "sinew: rendr: no such file, and no command of this name")
+
+
+@pytest.mark.parametrize(("words", "lines"), [([], 0), (["--verbose"], 1)])
+def test_warnings_of_libraries_are_no_lines_of_ours(
+    words: list[str], lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def warn(_words: list[str]) -> int:
+        warnings.warn("overflow\nin cast", RuntimeWarning, stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(cli, "_run", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main(["info", "a.ezm", *words]) == 0
+    assert capsys.readouterr().err.splitlines() == ["sinew: RuntimeWarning: overflow in cast"] * lines
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", [["info"], ["render", "--output", "a.png"], []], ids=["info", "render", "editor"])
+def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, command: list[str], repo_root: Path) -> None:
+    """At every tenth of a second while modules are imported, after the interpreter itself has started."""
+    model = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
+    code = "import os; os.write(1, b'.'); import app.__main__, sys; sys.exit(app.__main__.main())"
+    for tenth in range(5):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *command, str(model)], cwd=repo_root, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, "QT_QPA_PLATFORM": "minimal"},
+        )  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(0.02 + 0.1 * tenth)
+        process.send_signal(ending)
+        _, err = process.communicate(timeout=60)
+        assert err.count(b"\n") <= 1
+        assert b"Traceback" not in err
+        if process.returncode not in (0, 1):
+            assert process.returncode in (-ending, 128 + ending)
+        for picture in repo_root.glob("a.png"):
+            picture.unlink()
 
 
 def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:

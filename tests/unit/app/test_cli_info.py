@@ -4,9 +4,21 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from app.cli.main import main
+from app.files.project_file import save_project
+from sim.assets.build import build_model
+from sim.assets.info import info_text, model_info
+from sim.assets.load import read_raw
+from sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sim.figures.settings import ModelSettings
+from sim.kinds.light.settings import LightSettings
+from sim.printable import printable
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.view_state import ViewState
+from tests.ezm_samples import ezb_bytes
 
 
 class Facts(NamedTuple):
@@ -151,3 +163,145 @@ def test_an_unusable_file_fails_in_one_line(
     assert err.startswith(f"sinew: {model}: ")
     assert reason in err
     assert "unexpected" not in err
+
+
+EVIL = "\x1b]0;PWNED\x07\x1b[31mred\r\n\x1b[2J\u202e\x9b"
+
+
+def hostile_model(folder: Path) -> Path:
+    """A binary model whose every name steers the terminal."""
+    raw = RawModel(folder / "a.ezm", "ezm", "MeshSystem", asset_name=EVIL, asset_info=EVIL)
+    bone = RawBone(EVIL, -1, np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0)), np.ones(3))
+    raw.skeletons.append(RawSkeleton(EVIL, [bone, bone]))
+    raw.materials.append(RawMaterial(EVIL, f"diffuse={EVIL}"))
+    positions = np.eye(3, dtype=np.float32)
+    section = RawSection(EVIL, "", 0, np.array([[0, 1, 2]], np.uint32))
+    raw.meshes.append(RawMesh(EVIL, EVIL, [RawVertices(3, {"position": positions})], [section]))
+    path = folder / f"evil{chr(0x1B)}[2J.ezb"
+    path.write_bytes(ezb_bytes(raw))
+    return path
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_no_name_reaches_the_terminal_raw(
+    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = hostile_model(tmp_path)
+    assert main(["info", str(path), *option]) == 0
+    out, err = capsys.readouterr()
+    assert err.count("\n") == err.count("warning: ") > 0
+    assert all(printable(line) == line for line in (out + err).split("\n"))
+    if option:
+        info = json.loads(out)
+        assert (info["asset_name"], info["path"]) == (EVIL, str(path)), "programs get the names as they are"
+    else:
+        assert "\\x1b]0;PWNED" in out
+
+
+def test_failures_show_names_harmlessly_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a\x1b[2J\n\u202e.ezm"
+    path.write_text("<MeshSystem><Meshes>")
+    for arguments in (["info", str(path)], ["pose", str(path), "--output", str(tmp_path / "a.npz")], [f"{path}x"]):
+        assert main(arguments) == 1
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert printable(err.rstrip("\n")) == err.rstrip("\n")
+        assert "a\\x1b[2J" in err
+
+
+def test_one_endless_name_does_not_widen_every_row(tmp_path: Path) -> None:
+    sections = "".join(
+        f'<MeshSection material="{"m" * 100_000 if number == 0 else number}"><indexbuffer count="0"/></MeshSection>'
+        for number in range(2000)
+    )
+    path = tmp_path / "wide.ezm"
+    buffer = '<vertexbuffer count="1" ctype="fff" semantic="position">0 0 0</vertexbuffer>'
+    path.write_text(f"<MeshSystem><Mesh>{buffer}{sections}</Mesh></MeshSystem>")
+    raw = read_raw(path)
+    assert len(info_text(model_info(raw, build_model(raw)))) < 1_000_000
+
+
+def project(folder: Path, *nodes: Node) -> Path:
+    path = folder / "a.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState(time=1.5))
+    return path
+
+
+def test_a_project_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "here.ezm").write_text("")
+    path = project(
+        tmp_path,
+        Node(id="m", name="Hero", settings=ModelSettings(path=str(tmp_path / "here.ezm"))),
+        Node(id="n", name="Gone", visible=False, settings=ModelSettings(path=str(tmp_path / "gone.ezm"))),
+        Node(id="l", name=EVIL, settings=LightSettings(), attachment=Attachment(node="m", bone="hand")),
+    )
+    info = described(path, capsys)
+    assert (info["path"], info["format"], info["version"]) == (str(path), "sinew-project", 2)
+    assert (info["node_count"], info["unknown_node_count"], info["time"]) == (3, 0, 1.5)
+    assert info["kinds"] == {"model": 2, "light": 1}
+    assert [(node["id"], node["kind"], node["visible"]) for node in info["nodes"]] == [
+        ("m", "model", True), ("n", "model", False), ("l", "light", True),
+    ]  # fmt: skip
+    assert (info["nodes"][2]["name"], info["nodes"][2]["rides_on"], info["nodes"][2]["bone"]) == (EVIL, "m", "hand")
+    assert info["files"] == [
+        {"path": str(tmp_path / "here.ezm"), "content": "model", "node": "m", "found": True},
+        {"path": str(tmp_path / "gone.ezm"), "content": "model", "node": "n", "found": False},
+    ]
+    assert main(["info", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for expected in ("Sinew project, version 2", "Model", "found", "missing", "gone.ezm"):
+        assert expected in out
+    assert all(printable(line) == line for line in out.split("\n"))
+
+
+def test_the_version_of_an_older_project_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "old.sinew"
+    path.write_text('{"format": "sinew-project", "version": 1, "nodes": [{"id": "k", "kite": {}}], "more": 1}')
+    assert main(["info", str(path), "--json"]) == 0
+    out, err = capsys.readouterr()
+    info = json.loads(out)
+    assert (info["version"], info["node_count"], info["unknown_node_count"]) == (1, 0, 1)
+    assert err.splitlines() == [f"sinew: {path}: warning: {text}" for text in info["warnings"]]
+    assert len(info["warnings"]) == 2
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    "command",
+    [["info"], ["simulate", "--output", "a.npz"], ["render", "--output", "a.png"]],
+    ids=lambda words: words[0],
+)
+def test_files_outside_are_refused_alike_whether_they_exist(
+    command: list[str],
+    is_there: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    secret = tmp_path / "secret.ezm"
+    if is_there:
+        secret.write_text("secret")
+    path = project(
+        tmp_path / "a" / "b", *(Node(id=name, name=name, settings=ModelSettings(path=str(secret))) for name in "xy")
+    )
+    assert main([*command[:1], str(path), *command[1:]]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'}; --allow-outside reads it\n"
+    )
+    status = main([*command[:1], str(path), *command[1:], "--allow-outside"])
+    assert "--allow-outside" not in capsys.readouterr().err
+    assert (status == 0) is (command == ["info"])
+
+
+def test_other_machines_are_named_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.sinew"
+    node = {"id": "x", "name": "x", "model": {"path": "//host/share/a.ezm"}}
+    path.write_text(json.dumps({"format": "sinew-project", "version": 2, "nodes": [node]}))
+    assert main(["info", str(path)]) == 1
+    expected = f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine; --allow-outside reads it\n"
+    assert capsys.readouterr().err == expected

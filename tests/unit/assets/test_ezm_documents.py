@@ -206,7 +206,7 @@ def test_triangles_outside_a_mesh_are_a_warning(tmp_path: Path) -> None:
 
 
 def test_warnings_are_limited(tmp_path: Path) -> None:
-    meshes = "".join(f'<Mesh name="{number}"><MeshSection/></Mesh>' for number in range(80))
+    meshes = "".join(f'<Mesh name="{number}"><MeshSection/></Mesh>' for number in range(140))
     warnings = load_text(tmp_path, f"<MeshSystem>{meshes}</MeshSystem>").warnings
-    assert len(warnings) == 51
-    assert warnings[-1] == "31 more warnings are not shown."
+    assert len(warnings) == 101
+    assert warnings[-1] == "41 more warnings are not shown."

@@ -3,10 +3,15 @@
 Each of these took minutes, or gigabytes, with a careless reader; a relapse runs into the time limit of the tests.
 """
 
+import struct
+import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from sim.assets import obj_reader
+from sim.assets.load import load_model
 from sim.assets.raw import ModelError
 from tests.ezm_samples import bone_text, load_text, mesh_text, skeleton_text
 
@@ -85,3 +90,103 @@ def test_a_shared_buffer_is_not_multiplied(tmp_path: Path) -> None:
 def test_payloads_without_numbers(tmp_path: Path, payload: str) -> None:
     with pytest.raises(ModelError, match=r"vertexbuffer of mesh 'm' \(mesh 1\): "):
         load_text(tmp_path, mesh_text(payload))
+
+
+@pytest.mark.parametrize("element", ["<a/>", "<a></a>", "<a b='' c=''/>", "<!-- -->", "<MeshSection/>"])
+def test_tags_and_attributes_are_limited_before_the_tree_is_made(tmp_path: Path, element: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(ModelError, match="XML: there are more than 1048576 tags and attributes"):
+        load_text(tmp_path, f"<MeshSystem>{element * 1_100_000}</MeshSystem>")
+    assert time.perf_counter() - started < 2.0
+
+
+@pytest.mark.parametrize("encoding", ["UTF-7", "HZ-GB-2312", "IBM037", "nonsense", "x" * 5000])
+def test_encodings_that_could_hide_tags_are_refused(tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(ModelError, match=r"XML: the encoding '.{1,60}' is not accepted") as caught:
+        load_text(tmp_path, f'<?xml version="1.0" encoding="{encoding}"?><MeshSystem/>')
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1", "windows-1252", "Shift_JIS", "GBK"])
+def test_encodings_that_keep_ascii_are_read(tmp_path: Path, encoding: str) -> None:
+    text = f'<?xml version="1.0" encoding="{encoding}"?>' + mesh_text("0 0 0 1 0 0 0 1 0")
+    assert load_text(tmp_path, text).mesh.vertex_count == 3
+
+
+def test_many_skeletons_and_many_tracks_of_one_name_take_linear_time(tmp_path: Path) -> None:
+    """Each of 100,000 tracks drives, or would drive, the joint of that name in each of 5,000 skeletons."""
+    skeletons = "<Skeleton name='s'><Bone name='b'/></Skeleton>" * 5000
+    tracks = "<AnimTrack name='b' count='1'>1 0 0 0 0 0 1</AnimTrack>" * 100_000
+    started = time.perf_counter()
+    model = load_text(tmp_path, f"<MeshSystem>{skeletons}<Animation name='a'>{tracks}</Animation></MeshSystem>")
+    assert time.perf_counter() - started < 10.0
+    assert (model.clips[0].key(0).positions[:, 0] == 1.0).all()
+    assert "Animation 'a': a second track for 'b' is ignored." in model.warnings
+    assert len(model.warnings) < 10
+
+
+def test_bones_of_all_skeletons_are_limited(tmp_path: Path) -> None:
+    skeletons = f"<Skeleton>{bone_text('b') * 100}</Skeleton>" * 100
+    with pytest.raises(ModelError, match="Bone: there are more than 8192"):
+        load_text(tmp_path, f"<MeshSystem>{skeletons}</MeshSystem>")
+
+
+def peak_of(path: Path) -> int:
+    """Most memory while a file is loaded or refused [bytes]."""
+    tracemalloc.start()
+    try:
+        load_model(path)
+    except ModelError:
+        pass
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    return peak
+
+
+def test_columns_of_hexadecimal_numbers_take_no_multiple_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.ezm"
+    path.write_text(mesh_text("0 0 0 f " * 500_000, count=500_000, ctype="fff x4", semantic="position color"))
+    assert peak_of(path) < 20 * path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("line", "count"), [("a\n", MANY), ("key{}\n", MANY), ("v 0 0 0\n", MANY), ("vt 0 0\n", MANY), ("\\\n", MANY)]
+)
+def test_short_lines_take_no_multiple_of_the_text(tmp_path: Path, line: str, count: int) -> None:
+    path = tmp_path / "lines.obj"
+    path.write_text("v 0 0 0\n" + "".join(line.format(number) for number in range(count)))
+    assert peak_of(path) < 5 * path.stat().st_size + (1 << 20)
+
+
+def test_skipped_elements_of_many_names_are_told_briefly(tmp_path: Path) -> None:
+    path = tmp_path / "keys.obj"
+    path.write_text("v 0 0 0\n" + "".join(f"key{number}\n" for number in range(1000)))
+    assert len(load_model(path).warnings) == 11
+
+
+@pytest.mark.parametrize("text", ["f " + "1 " * 1_000_000, "v " * 1_000_000, "f 1 \\\n" * 300_000, "x" * 2_000_000])
+def test_lines_are_limited(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "line.obj"
+    path.write_text("v 0 0 0\n" + text)
+    with pytest.raises(ModelError, match="line 2: is longer than 1048576 characters"):
+        load_model(path)
+
+
+def test_vertices_that_are_collected_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(obj_reader, "MAX_VERTICES", 8)
+    path = tmp_path / "corners.obj"
+    path.write_text("v 0 0 0\n" * 9 + "f 1 2 3\nf 4 5 6\nf 7 8 9\n")
+    with pytest.raises(ModelError, match="line 12: there are more than 8 vertices"):
+        load_model(path)
+
+
+def test_binary_tracks_are_limited(tmp_path: Path) -> None:
+    """A track without poses takes sixteen bytes of the file and a thousand of memory."""
+    count = 140_000
+    text = b"\0\0\0\x65\0\0\0\6EZMESH" + b"\0" * 8 + b"\0" * 32 + b"\0" * 12 + struct.pack(">I", 1)
+    clip = struct.pack(">Iiiff", 0, count, 0, 0.0, 0.0) + b"\0" * 16 * count
+    path = tmp_path / "tracks.ezb"
+    path.write_bytes(text + clip)
+    with pytest.raises(ModelError, match="track: there are more than 131072"):
+        load_model(path)

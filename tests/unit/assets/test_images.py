@@ -2,6 +2,8 @@
 
 import os
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sim.assets.images import SIDE_MAX, ImageError, load_image
+from sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, load_image
 
 RGBA = np.random.default_rng(3).integers(0, 256, (5, 7, 4), dtype=np.uint8)
 
@@ -69,7 +71,6 @@ def test_sixteen_bit_grey_is_scaled(tmp_path):
 
 
 @pytest.mark.parametrize("size", [(100_000, 100_000), (SIDE_MAX + 1, 1), (12_000, 12_000), (9_000, 9_000)])
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_bombs_are_refused_before_they_are_decoded(tmp_path, size):
     path = tmp_path / "bomb.png"
     path.write_bytes(png_header(*size))
@@ -98,7 +99,6 @@ def test_a_named_pipe_does_not_block(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tga", "bmp", "dds"])
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_a_damaged_image_is_read_or_refused(tmp_path, suffix):
     path = tmp_path / f"whole.{suffix}"
     Image.fromarray(RGBA[..., :3] if suffix == "jpg" else RGBA).save(path)
@@ -126,3 +126,80 @@ def test_textures_of_real_models(assets: Path):
     basket = load_image(assets / "ezm" / "beshon" / "beshon_basket_map.tga")
     assert basket.shape[2] == 4
     assert basket[..., :3].std() > 1.0
+
+
+def test_large_images_are_read_band_by_band_and_exactly(tmp_path):
+    pixels = np.random.default_rng(5).integers(0, 256, (700, 9, 4), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "tall.png")
+    np.testing.assert_array_equal(load_image(tmp_path / "tall.png"), pixels)
+    deep = np.linspace(0, 65535, 700).astype(np.uint16).reshape(700, 1)
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    np.testing.assert_array_equal(load_image(tmp_path / "deep.png")[..., 0], deep // 257)
+
+
+@pytest.mark.parametrize("kind", ["png", "jpg", "tga"])
+@pytest.mark.parametrize("size", [(1, 1000), (1000, 1), (64, 96), (33, 65), (16, 600)])
+def test_an_image_beyond_the_budget_shrinks_by_halves(tmp_path, kind, size):
+    path = tmp_path / f"a.{kind}"
+    grey = np.full((size[1], size[0], 3), 100, np.uint8)
+    Image.fromarray(grey).save(path)
+    budget = ImageBudget(600)
+    pixels = load_image(path, budget)
+    (note,) = budget.take_notes()
+    factor = int(note.partition("with 1/")[2].partition(" ")[0])
+    assert pixels.shape[0] * pixels.shape[1] <= 300 < 4 * (pixels.shape[0] + 1) * (pixels.shape[1] + 1)
+    assert pixels.shape[:2] == (-(-size[1] // factor), -(-size[0] // factor))
+    assert np.abs(pixels[..., :3].astype(int) - 100).max() <= 2
+    assert (pixels[..., 3] == 255).all()
+    assert budget.take_notes() == []
+
+
+def test_averages_are_those_of_squares(tmp_path):
+    pixels = np.zeros((4, 4, 4), np.uint8)
+    pixels[:2, :2] = 200
+    pixels[2:, 2:] = (10, 20, 30, 255)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    small = load_image(tmp_path / "a.png", ImageBudget(8))
+    np.testing.assert_array_equal(small, [[[200, 200, 200, 200], [0, 0, 0, 0]], [[0, 0, 0, 0], [10, 20, 30, 255]]])
+
+
+def test_a_budget_leaves_something_for_every_image(tmp_path):
+    """Sixteen pictures of 8192 x 8192, which are 8 KB each on the disk, would be 4 GB."""
+    budget = ImageBudget()
+    factors = [budget.take(tmp_path / "a.png", (8192, 8192)) for _ in range(16)]
+    assert factors == sorted(factors)
+    assert factors[0] == 1
+    assert sum((8192 // factor) ** 2 for factor in factors) <= TOTAL_MAX
+    assert len(budget.take_notes()) == sum(factor > 1 for factor in factors)
+
+
+def test_what_is_not_kept_is_given_back(tmp_path):
+    budget = ImageBudget(100)
+    assert budget.take(tmp_path / "a.png", (7, 7)) == 1
+    assert budget.take(tmp_path / "a.png", (7, 7)) == 2
+    budget.give(49 + 16)
+    assert budget.take(tmp_path / "a.png", (7, 7)) == 1
+    budget.give(49)
+    (tmp_path / "short.png").write_bytes(png_header(7, 7))
+    for _ in range(5):
+        with pytest.raises(ImageError):
+            load_image(tmp_path / "short.png", budget)
+    assert budget.take(tmp_path / "a.png", (7, 7)) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="measures as POSIX does")
+@pytest.mark.parametrize("kind", ["tga", "png"])
+def test_the_largest_image_takes_twice_its_pixels_at_most(tmp_path, kind):
+    """Decoded by the library and as an array: more copies once took four times as much."""
+    path = tmp_path / f"a.{kind}"
+    save = {"compression": "tga_rle"} if kind == "tga" else {}
+    Image.new("RGBA", (8192, 4096), (1, 2, 3, 4)).save(path, **save)
+    code = (
+        "import resource, sys; from pathlib import Path; from sim.assets.images import load_image;"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; image = load_image(Path(sys.argv[1]));"
+        "print(image.shape, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    shape, _, peak = done.stdout.strip().rpartition(" ")
+    assert shape == "(4096, 8192, 4)"
+    assert int(peak) < 2 * 128 + 40

@@ -10,6 +10,7 @@ from sim.assets.load import load_model, read_raw
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.bench.load import synthetic_character
 from sim.export.ezm import write_ezm
+from sim.printable import printable
 from tests.ezm_samples import MESH_SYSTEM, mesh_text
 
 
@@ -19,7 +20,7 @@ def failure(path: Path) -> str:
         load_model(path)
     message = str(caught.value)
     assert len(message.splitlines()) == 1
-    assert message.startswith(" ".join(str(path).splitlines()) + ": ")
+    assert message.startswith(f"{printable(str(path))}: ")
     assert caught.value.path == path
     return message.partition(": ")[2]
 

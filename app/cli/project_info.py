@@ -1,0 +1,72 @@
+"""Facts about a project for people and scripts; nothing that it names is opened."""
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from app.cli.scene_files import require_inside
+from app.files.migrations import VERSION
+from app.files.project_file import load_project
+from sim.assets.info import table
+from sim.kinds import KINDS
+from sim.printable import printable
+
+
+def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
+    """What `sinew info --json` prints about a project: only JSON types.
+
+    Raises:
+        ProjectError: If it cannot be read.
+        CommandError: If it names files outside its folders and that is not allowed.
+    """
+    project = load_project(path)
+    scene = project.scene
+    if not allow_outside:
+        require_inside(path, scene)
+    uses = [(node, use) for node in scene.nodes for use in KINDS[node.kind].files(node.settings)]
+    counts = Counter(node.kind for node in scene.nodes)
+    return {
+        "path": str(path),
+        "format": "sinew-project",
+        "version": VERSION if project.migrated_from is None else project.migrated_from,
+        "node_count": len(scene.nodes),
+        "unknown_node_count": len(project.unknown.nodes),
+        "kinds": {kind: counts[kind] for kind in KINDS if counts[kind]},
+        "nodes": [
+            {
+                "id": node.id, "name": node.name, "kind": node.kind, "visible": node.visible, "muted": node.muted,
+                "solo": node.solo, "rides_on": node.attachment.node or None, "bone": node.attachment.bone or None,
+            }
+            for node in scene.nodes
+        ],
+        "files": [
+            {"path": use.path, "content": use.content, "node": node.id, "found": os.path.isfile(use.path)}
+            for node, use in uses
+            if use.path
+        ],
+        "time": project.view_state.time,
+        "warnings": list(project.warnings),
+    }  # fmt: skip
+
+
+def project_text(info: dict[str, Any]) -> str:
+    """The facts of `project_info` laid out for reading; the nodes are only counted."""
+    unknown = info["unknown_node_count"]
+    blocks = [
+        "\n".join(
+            [
+                printable(info["path"]),
+                f"  format      Sinew project, version {info['version']}",
+                f"  nodes       {info['node_count']:,}" + (f", and {unknown:,} of unknown kinds" if unknown else ""),
+            ]
+        )
+    ]
+    if info["kinds"]:
+        rows = [(KINDS[kind].label, f"{count:,}") for kind, count in info["kinds"].items()]
+        blocks.append(table(f"Kinds ({len(rows)})", ("kind", ">nodes"), rows))
+    files = list(dict.fromkeys((file["path"], file["content"], file["found"]) for file in info["files"]))
+    if files:
+        rows = [(content, "found" if found else "missing", path) for path, content, found in files]
+        blocks.append(table(f"Files ({len(rows)})", ("content", "", "path"), rows))
+    return "\n\n".join(blocks)

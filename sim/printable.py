@@ -1,0 +1,28 @@
+"""Text from files as it may be shown: what would steer a terminal or hide in a line becomes visible."""
+
+import re
+
+# Control characters (line breaks among them), marks that turn the direction of writing, separators of lines and
+# paragraphs, and halves of surrogate pairs, which no stream takes.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """`text` on one line, with escapes such as `\\x1b` for what cannot be shown; otherwise every script is kept.
+
+    For messages, tables and labels only: names are looked up as the files have them.
+
+    Args:
+        text: A name, path or message.
+        limit: Longest outcome [characters]; what is longer ends in "…".
+    """
+    if limit is not None and len(text) > limit:
+        text = text[: limit - 1] + "…"
+    shown = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def printable_json(text: str) -> str:
+    """JSON text of any lines with JSON escapes for what cannot be shown; names stay what they are."""
+    rows = text.split("\n")
+    return "\n".join(_UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", row) for row in rows)

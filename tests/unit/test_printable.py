@@ -1,0 +1,60 @@
+"""Names of files as terminals, logs and labels may show them."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.notes import KEPT, Notes
+from sim.printable import printable, printable_json
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Körper 左手 🦴 ‍ –", "Körper 左手 🦴 ‍ –"),
+        ("\x1b]0;title\x07\x1b[2J", "\\x1b]0;title\\x07\\x1b[2J"),
+        ("a\r\nb\tc\0d", "a\\r\\nb\\tc\\x00d"),
+        ("\x7f\x9b31m", "\\x7f\\x9b31m"),
+        ("\u202egpj.exe", "\\u202egpj.exe"),
+        ("\u2066\u2069\u200e\u061c\u2028\u2029", "\\u2066\\u2069\\u200e\\u061c\\u2028\\u2029"),
+        ("\udcff\ud800", "\\udcff\\ud800"),
+    ],
+)
+def test_what_would_steer_becomes_visible(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_long_text_is_shortened() -> None:
+    assert printable("x" * 100, 10) == "x" * 9 + "…"
+    assert len(printable("\x1b" * 100, 10)) == 10
+    assert printable("x" * 10, 10) == "x" * 10
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_is_one_line_that_every_stream_takes(text: str) -> None:
+    shown = printable(text)
+    assert len(shown.splitlines()) <= 1
+    shown.encode()
+    assert printable(shown) == shown
+
+
+@given(st.dictionaries(st.text(), st.lists(st.text(st.characters(exclude_categories=())))))
+def test_json_stays_the_same_to_programs(value: dict[str, list[str]]) -> None:
+    text = printable_json(json.dumps(value, indent=2, ensure_ascii=False))
+    assert json.loads(text) == value
+    assert all(printable(row) == row for row in text.split("\n"))
+
+
+def test_notes_keep_each_once_and_count_the_rest() -> None:
+    notes = Notes(["a", "b", "a"])
+    assert notes == ["a", "b"]
+    notes.extend(str(number) for number in range(KEPT))
+    assert len(notes) == KEPT + 1
+    assert notes[-1] == "2 more warnings are not shown."
+    copied = notes.copy()
+    copied.append("x")
+    copied.append("a")
+    assert copied[-1] == "3 more warnings are not shown."
+    assert notes[-1] == "2 more warnings are not shown."
