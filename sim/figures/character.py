@@ -131,6 +131,13 @@ class Character:
         frame[:3, :3], _ = polar(frame[:3, :3])
         return frame
 
+    def pose_at(self, time: float) -> Pose | None:
+        """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
+        if self._key is None:
+            return self.pose
+        key = PoseKey(time, self._key.settings)
+        return self.pose if key == self._key else self._evaluated(key)
+
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
         if self.pose is None:
@@ -176,19 +183,24 @@ class Character:
         if key == self._key:
             return
         self._key = key
-        clip = active_clip(settings, self.model)
-        if clip is None:
+        if active_clip(settings, self.model) is None:
             self.pose = self._bind_pose
             return
         with self._context.timers.host_scope("pose", self.primary.name):
-            self.pose = evaluate_pose(
-                self.model,
-                clip,
-                clip_time(time, clip.duration, LoopMode.LOOP),
-                interpolation=settings.interpolation,
-                lock_root=settings.lock_root,
-                up_axis=up_axis(settings, self.model),
-            )
+            self.pose = self._evaluated(key)
+
+    def _evaluated(self, key: PoseKey) -> Pose | None:
+        clip = active_clip(key.settings, self.model)
+        if clip is None:
+            return self._bind_pose
+        return evaluate_pose(
+            self.model,
+            clip,
+            clip_time(key.time, clip.duration, LoopMode.LOOP),
+            interpolation=key.settings.interpolation,
+            lock_root=key.settings.lock_root,
+            up_axis=up_axis(key.settings, self.model),
+        )
 
 
 def _moved_box(

@@ -161,6 +161,7 @@ class Kind:
         choices: Texts of members of enumerations whose values do not read well.
         companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
         files: Files that the settings name.
+        completed: A node that was edited, with what the scene has only one answer to; part of the same edit.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
         system: A `System`, where something of it is simulated.
@@ -181,6 +182,7 @@ class Kind:
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
     companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
+    completed: Callable[[Node, Scene], Node] = lambda node, _: node
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
     view: str = ""
@@ -237,6 +239,7 @@ class World:
         meshes: Files read as meshes, by path; only those that are there.
         images: Files read as images, by path.
         services: What systems share.
+        start_time: Moment of the scene clock that the simulation starts at [s].
     """
 
     scene: Scene
@@ -245,6 +248,7 @@ class World:
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
     services: Services
+    start_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,11 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: Place
     """A node for the cloth, or one line why there can be none.
 
     Args:
-        node: The model's node; the cloth stands where it shows the section in the bind pose.
+        node: The model's node; the cloth rides on it, where it shows the section in the bind pose.
         model: What was read from its file.
         section: Name of the section; "" for the whole mesh.
         places: Where the nodes stand.
     """
-    ride = Attachment(node=node.id) if model.skeleton is not None else Attachment()
     mesh = upright_mesh(model)
     texture = _texture_of(model, mesh, section)
     settings = ClothSettings(
@@ -55,7 +54,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: Place
         return str(error)
     stable = max(settings.substeps, stable_substeps(cloth, settings))
     settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
-    bare = Node(id="", name=f"{section or node.name} cloth", attachment=ride, settings=settings)
+    bare = Node(id="", name=f"{section or node.name} cloth", attachment=Attachment(node=node.id), settings=settings)
     return msgspec.structs.replace(bare, transform=relative_transform(placement, places.carrier(bare)))
 
 
