@@ -26,6 +26,7 @@ from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.stability import stability
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import Solids
 from sim.solids.state import Solid, SolidShape
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
@@ -136,7 +137,7 @@ class SolverCloth:
         packed = pack_solids(states, settings.step_time).ravel()
         self._buffer = Buffer(context, packed, label="bench colliders")
         self._colliders = BufferTexture(context, self._buffer, "rgba32f")
-        self._inputs = ClothInputs(self._colliders, len(states), layout) if collide else ClothInputs()
+        self._inputs = ClothInputs(Solids(self._colliders, len(states), layout)) if collide else ClothInputs()
 
     def step(self) -> None:
         """One step of `SUBSTEPS`."""

@@ -125,8 +125,9 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
     assert np.median(errors) < 1e-3
     assert errors.max() < 2e-2
     buffer.release()
-    assert inputs.colliders is not None
-    inputs.colliders.release()
+    assert inputs.solids.texture is not None
+    assert inputs.solids.texture is not None
+    inputs.solids.texture.release()
 
 
 @pytest.mark.parametrize("mesh", [False, True])
