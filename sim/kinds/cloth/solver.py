@@ -16,6 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.self_contact import LISTED, SPAN, SelfContact
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import gusts_at
@@ -69,6 +70,7 @@ class ClothSolver:
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
         self._features: tuple[ClothConstants, tuple[bool, bool], tuple[str, ...]] | None = None
         self._token = object()
+        self._contact: SelfContact | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -98,7 +100,19 @@ class ClothSolver:
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
         count = settings.substeps
         values = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
-        state.run(kernel, "u_state", "u_progress", values)
+        if "SELF" not in features:
+            state.run(kernel, "u_state", "u_progress", values)
+            return
+        for first in range(0, count, SPAN):
+            part = values[first : first + SPAN]
+            self._find_contacts(kernel.program, state.texture, settings, len(part) * settings.substep_time)
+            state.run(kernel, "u_state", "u_progress", part)
+
+    def release(self) -> None:
+        """Delete what it owns; may be called twice."""
+        if self._contact is not None:
+            self._contact.release()
+            self._contact = None
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Numbers of the equations; the same object for the same settings."""
@@ -122,6 +136,7 @@ class ClothSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
+            defines |= {"LISTED": LISTED} if "SELF" in features else {}
             kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
             self._kernels[key] = kernel
         return kernel
@@ -139,6 +154,13 @@ class ClothSolver:
         program["u_drag"] = (constants.normal_drag, constants.tangent_drag)
         pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
         program["u_hand_pull"] = pull or UNLIMITED
+        program.set_if_active("u_self", (settings.thickness, settings.self_friction))
+
+    def _find_contacts(self, program: Program, state: BufferTexture, settings: ClothSettings, span: float) -> None:
+        if self._contact is None:
+            self._contact = SelfContact(self._library.context, self._library, self._model)
+        self._contact.find(state, settings.thickness, span)
+        program["u_contacts"] = self._contact.lists
 
     def _set_inputs(
         self,
@@ -189,6 +211,7 @@ def step_features(
         "BEND": strength[SpringKind.BEND] > 0.0,
         "AIR": has_air,
         "GUSTS": has_air and settings.turbulence > 0.0,
+        "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": pinned,
         "COLLIDERS": bool(inputs.solids),
     }
