@@ -11,8 +11,6 @@
 uniform usamplerBuffer u_contacts;
 uniform vec2 u_self;               // distance kept [m], coefficient of friction
 
-const uint NOBODY = 0xffffffffu;
-const int LIST_TEXELS = LISTED / 4;
 const float ABSORBED = 0.2;        // part of the speed at which a pair closes that a substep takes away
 const float PUSHED = 0.1;          // part of the overlap that a substep undoes
 const float FINE = 4194304.0;      // steps of a whole number in a distance kept
@@ -47,17 +45,14 @@ void touch(int other, vec4 place, vec3 velocity, float substep, inout Touch sum)
 // `place` is the record of the particle: position, 1/share.
 void self_contact(int id, vec4 place, vec3 velocity, float substep, out vec3 change, out vec3 push) {
     Touch sum = Touch(ivec3(0), ivec3(0));
-    for (int i = 0; i < LIST_TEXELS; ++i) {
-        uvec4 listed = texelFetch(u_contacts, id * LIST_TEXELS + i);
-        if (listed.x == NOBODY) {
-            break;
-        }
-        for (int k = 0; k < 4; ++k) {
-            if (listed[k] != NOBODY) {
-                touch(int(listed[k]), place, velocity, substep, sum);
-            }
-        }
-    }
+    int entry = LISTED * id;
+    int last = entry + LISTED - 1;
+    int other;
+    do {
+        other = int(texelFetch(u_contacts, entry).x);
+        touch(other, place, velocity, substep, sum);
+        ++entry;
+    } while (other != id && entry <= last);
     push = vec3(sum.place) * (u_self.x / FINE);
     change = vec3(sum.velocity) * (u_self.x / FINE / substep);
 }

@@ -3,30 +3,37 @@
 
 #include "cloth/tree.glsl"
 
-uniform samplerBuffer u_tree;
 uniform int u_first;               // first node of this level
+uniform int u_first_child;         // its first child
 uniform int u_children;            // children of a node of this level
-uniform float u_span;              // [s]
+
+// Node that follows this one and all below it.
+int after(int node) {
+    while (node > 0 && node % FAN == 0) {
+        node = node / FAN - 1;
+    }
+    return node == 0 ? -1 : node + 1;
+}
 
 void run(int id) {
-    int first = first_child(u_first + id);
+    int first = u_first_child + u_children * id;
     vec3 centre = vec3(0.0);
     vec3 velocity = vec3(0.0);
     float count = 0.0;
     for (int child = first; child < first + u_children; ++child) {
-        vec4 ball = texelFetch(u_tree, 2 * child);
-        float counts = float(ball.w >= 0.0);
-        centre += counts * ball.xyz;
-        velocity += counts * texelFetch(u_tree, 2 * child + 1).xyz;
+        Ball ball = ball_at(child);
+        float counts = float(ball.radius >= 0.0);
+        centre += counts * ball.centre;
+        velocity += counts * ball.velocity;
         count += counts;
     }
     centre /= max(count, 1.0);
     velocity /= max(count, 1.0);
-    float radius = NOTHING;
+    float radius = -1.0;
     for (int child = first; child < first + u_children; ++child) {
-        vec4 ball = texelFetch(u_tree, 2 * child);
-        float drift = u_span * distance(texelFetch(u_tree, 2 * child + 1).xyz, velocity);
-        radius = ball.w >= 0.0 ? max(radius, distance(ball.xyz, centre) + drift + ball.w) : radius;
+        Ball ball = ball_at(child);
+        float far = distance(ball.centre, centre) + u_span * distance(ball.velocity, velocity) + ball.radius;
+        radius = ball.radius >= 0.0 ? max(radius, far) : radius;
     }
     o_ball = vec4(centre, radius);
     o_motion = vec4(velocity, float(after(u_first + id)));

@@ -34,6 +34,11 @@ class ContactTree:
     leaf_size: int
 
     @property
+    def leaf_count(self) -> int:
+        """Number of leaves."""
+        return int(FAN**self.depth)
+
+    @property
     def first_leaf(self) -> int:
         """Node that is the first leaf."""
         return first_of_level(self.depth)
@@ -47,6 +52,13 @@ class ContactTree:
     def node_count(self) -> int:
         """Nodes of all levels, the places of the particles included."""
         return self.first_place + len(self.order)
+
+    def leaves(self, count: int) -> Int32:
+        """Leaf of each of so many particles."""
+        held = np.flatnonzero(self.order != EMPTY)
+        found = np.empty(count, np.int32)
+        found[self.order[held]] = held // self.leaf_size
+        return found
 
 
 def first_of_level(level: int) -> int:

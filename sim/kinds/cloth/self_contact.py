@@ -1,8 +1,9 @@
 """SelfContact: which particles of a cloth may touch each other, found on the GPU from where they are and how they move.
 
 A tree over the rest shape takes the place of a sorted grid: its order never changes, so that only the balls around its
-nodes are found anew, level by level, each from its children.  Every particle then walks down the tree and lists those
-that come near within a span of time.  All of it gathers, and nothing is kept from one span to the next.
+nodes are found anew, level by level, each from its children.  Every leaf then walks down the tree and lists the leaves
+that come near within a span of time, and every particle lists the particles of those that do.  All of it gathers, and
+nothing is kept from one span to the next.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.record import record
+from sim.gl.record import Record, record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.contact_tree import FAN, contact_tree, first_of_level
@@ -21,21 +22,24 @@ from sim.kinds.cloth.model import ClothModel
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Centre, radius [m] | velocity [m/s], node that follows all below it."""
 
-NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-CONTACTS = record("ClothContacts", **{name: (4, "u4") for name in NAMES})
-"""Numbers of the particles that one may touch."""
+LEAVES = record("ClothLeaves", **{f"leaves_{index}": (4, "u4") for index in range(16)})
+"""Leaves near a leaf: so that the many particles need not walk down the tree, but only the few leaves."""
 
-LISTED = 4 * len(NAMES)
-"""Most of them.  Where a crumpled cloth has more around a particle, those that the tree has first are listed."""
+CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
+"""Numbers of the particles that one may touch.
 
-SPAN = 16
-"""Most substeps between two searches."""
+Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed."""
 
 MARGIN = 0.25
 """Part of the distance kept by which particles may come nearer than their velocities say."""
 
 NEIGHBOURHOOD = 1.5
 """Rest distance, in distances kept, up to which springs alone hold particles apart."""
+
+
+def width(lists: Record) -> int:
+    """Numbers in a record of lists."""
+    return lists.dtype.itemsize // 4
 
 
 class SelfContact:
@@ -45,66 +49,74 @@ class SelfContact:
         context: Where the buffers live.
         library: Where the programs come from.
         model: Topology and rest shape.
-
-    Attributes:
-        lists: Records of `CONTACTS` for each particle, as texels; of the last `find`.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
         self._tree = tree = contact_tree(model.positions)
-        self._count = model.particle_count
-        self._padded = padded_count(self._count)
+        self._count, padded = model.particle_count, padded_count(model.particle_count)
         rest = np.zeros((self._count, 4), np.float32)
         rest[:, :3] = model.positions
         places = rest[tree.order]
         places[:, 3] = tree.order
+        rest[:, 3] = tree.leaves(self._count)
         self._rest = self._texture(context, rest.ravel(), "rest")
         self._places = self._texture(context, places.ravel(), "places")
         self._nodes = self._texture(context, NODE.zeros(tree.node_count), "tree")
         self._level = Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level")
-        self.lists = self._texture(context, CONTACTS.zeros(self._padded), "contacts", "rgba32ui")
+        self._leaves = self._texture(context, LEAVES.zeros(tree.leaf_count), "leaves", "r32ui")
+        self._lists = self._texture(context, CONTACTS.zeros(padded), "contacts", "r32ui")
         self._vertices = VertexArray(context, label="cloth contacts")
+        sizes = {"FAN": FAN, "LEAVES": width(LEAVES)}
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
-        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines={"LISTED": LISTED})
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=sizes)
+        self._leaf = Kernel(library, "cloth/leaf_list.glsl", LEAVES, defines=sizes | {"LISTED": width(LEAVES)})
+        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=sizes | {"LISTED": width(CONTACTS)})
 
-    def find(self, state: BufferTexture, kept: float, span: float) -> None:
-        """List what may come nearer than a distance.
+    def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
+        """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
 
         Args:
             state: Two texels a particle: position, 1 / share | velocity, 0.
             kept: The distance [m].
             span: How long the lists are used [s].
         """
-        tree = self._tree
-        shape = (tree.first_leaf, tree.first_place, tree.leaf_size)
-        place, node, lists = self._place.program, self._node.program, self._list.program
-        for program in (place, node, lists):
-            program["u_tree_shape"] = shape
-        place["u_state"] = lists["u_state"] = state
-        place["u_order"] = lists["u_order"] = self._places
-        node["u_tree"] = lists["u_tree"] = self._nodes
-        node["u_span"] = lists["u_span"] = span
+        tree, kernels = self._tree, (self._place, self._node, self._leaf, self._list)
+        values = {
+            "u_state": state,
+            "u_tree": self._nodes,
+            "u_places": self._places,
+            "u_rest": self._rest,
+            "u_leaves": self._leaves,
+            "u_tree_shape": (tree.first_leaf, tree.first_place, tree.leaf_size),
+            "u_span": span,
+            "u_count": self._count,
+            "u_reach": (1.0 + MARGIN) * kept,
+            "u_neighbourhood": NEIGHBOURHOOD * kept,
+        }
+        for kernel in kernels:
+            for name, value in values.items():
+                kernel.program.set_if_active(name, value)
         self._write_level(self._place, tree.first_place, len(tree.order))
+        child, children = tree.first_place, tree.leaf_size
         for level in range(tree.depth, -1, -1):
             first = first_of_level(level)
-            node["u_first"], node["u_children"] = first, tree.leaf_size if level == tree.depth else FAN
-            self._write_level(self._node, first, FAN**level)
-        lists["u_rest"], lists["u_count"] = self._rest, self._count
-        lists["u_reach"], lists["u_neighbourhood"] = (1.0 + MARGIN) * kept, NEIGHBOURHOOD * kept
-        self._list.run(self._vertices, self.lists.buffer, self._padded)
+            self._write_level(self._node, first, FAN**level, u_first=first, u_first_child=child, u_children=children)
+            child, children = first, FAN
+        self._leaf.run(self._vertices, self._leaves.buffer, tree.leaf_count)
+        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
+        return self._lists
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        for texture in (self._rest, self._places, self._nodes, self.lists):
+        for texture in (self._rest, self._places, self._nodes, self._leaves, self._lists):
             texture.release()
             texture.buffer.release()
         self._level.release()
         self._vertices.release()
 
-    def _write_level(self, kernel: Kernel, first: int, count: int) -> None:
+    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         """Levels are written beside the tree: a kernel must not write what it reads."""
-        kernel.run(self._vertices, self._level, count)
+        kernel.run(self._vertices, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
 

@@ -16,7 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.self_contact import LISTED, SPAN, SelfContact
+from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import gusts_at
@@ -98,15 +98,11 @@ class ClothSolver:
         kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
+        if "SELF" in features:
+            kernel.program["u_contacts"] = self._contacts(state.texture, settings)
         count = settings.substeps
         values = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
-        if "SELF" not in features:
-            state.run(kernel, "u_state", "u_progress", values)
-            return
-        for first in range(0, count, SPAN):
-            part = values[first : first + SPAN]
-            self._find_contacts(kernel.program, state.texture, settings, len(part) * settings.substep_time)
-            state.run(kernel, "u_state", "u_progress", part)
+        state.run(kernel, "u_state", "u_progress", values)
 
     def release(self) -> None:
         """Delete what it owns; may be called twice."""
@@ -136,7 +132,7 @@ class ClothSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
-            defines |= {"LISTED": LISTED} if "SELF" in features else {}
+            defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
             kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
             self._kernels[key] = kernel
         return kernel
@@ -156,11 +152,11 @@ class ClothSolver:
         program["u_hand_pull"] = pull or UNLIMITED
         program.set_if_active("u_self", (settings.thickness, settings.self_friction))
 
-    def _find_contacts(self, program: Program, state: BufferTexture, settings: ClothSettings, span: float) -> None:
+    def _contacts(self, state: BufferTexture, settings: ClothSettings) -> BufferTexture:
+        """Which particles may touch each other during the step, see `SelfContact`."""
         if self._contact is None:
             self._contact = SelfContact(self._library.context, self._library, self._model)
-        self._contact.find(state, settings.thickness, span)
-        program["u_contacts"] = self._contact.lists
+        return self._contact.find(state, settings.thickness, settings.step_time)
 
     def _set_inputs(
         self,
