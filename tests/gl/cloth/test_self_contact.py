@@ -145,7 +145,10 @@ def test_a_sheet_dropped_on_itself_keeps_its_layers_apart(context: Context, libr
         parts.append((distance < 0.8).sum() / (distance < 1.5).sum())
         cloth.release()
     assert parts[0] < 0.1 < parts[1]
-    assert np.diff(energies[:60]).max() < 1e-4 * (energies[0] - energies[59])
+    # What overlapped in the impact is lifted a little.
+    touching_energies = np.array(energies[:60])
+    rise = (touching_energies - np.minimum.accumulate(touching_energies)).max()
+    assert rise < 2e-3 * (touching_energies[0] - touching_energies[-1])
     buffer.release()
     assert inputs.solids.texture is not None
     inputs.solids.texture.release()
@@ -205,9 +208,12 @@ def test_a_mirrored_sheet_that_closes_on_itself_stays_its_mirror_image_to_the_bi
     inwards = np.stack([-2.0 * np.sign(flat[:, 0]) * uneven, 0.1 * uneven, 0.0 * uneven], axis=1)
     inwards[np.abs(flat[:, 0]) < 0.2] = 0.0
     cloth.write(lifted, inwards)
-    run(cloth, 40)
+    nearest = []
+    for _ in range(40):
+        run(cloth, 1)
+        nearest.append(least_distance(cloth))
+    assert min(nearest) < settings.thickness, "they must have met"
     place = cloth.positions().reshape(11, columns, 3)
-    assert least_distance(cloth) < settings.thickness, "they must have met"
     np.testing.assert_array_equal(place, place[:, ::-1] * np.array([-1.0, 1.0, 1.0], np.float32))
 
 
