@@ -7,31 +7,31 @@
 uniform samplerBuffer u_state;
 uniform samplerBuffer u_rest;      // rest place, number of the leaf of each particle
 uniform samplerBuffer u_places;    // rest place, number of the particle in each place, or -1
-uniform usamplerBuffer u_leaves;   // leaves near each leaf
+uniform usamplerBuffer u_leaves;   // leaves near each leaf, see cloth/near_list.glsl
+uniform int u_first_place;         // node that is the first place
+uniform int u_leaf_size;           // places in a leaf
 uniform int u_count;               // particles; records after them are padding
 uniform float u_reach;             // distance that counts as near [m]
 uniform float u_neighbourhood;     // rest distance up to which particles are neighbours [m]
-
-const uint END = 0xffffffffu;
 
 void run(int id) {
     uint found[LISTED];
     for (int i = 0; i < LISTED; ++i) {
         found[i] = uint(id);
     }
-    Ball own = Ball(texelFetch(u_state, 2 * id).xyz, 0.0, texelFetch(u_state, 2 * id + 1).xyz, 0);
+    Ball own = Ball(texelFetch(u_state, 2 * id).xyz, 0.0, texelFetch(u_state, 2 * id + 1).xyz);
     vec4 rest = texelFetch(u_rest, min(id, u_count - 1));
     int count = id < u_count ? 0 : LISTED;
-    int entry = int(rest.w) * LEAVES;
-    for (int i = 0; i < LEAVES && count < LISTED; ++i) {
+    int entry = int(rest.w) * NEAR;
+    for (int i = 0; i < NEAR && count < LISTED; ++i) {
         uint leaf = texelFetch(u_leaves, entry + i).x;
         if (leaf == END) {
             break;
         }
-        int first = int(leaf) * u_tree_shape.z;
-        for (int place = first; place < first + u_tree_shape.z && count < LISTED; ++place) {
+        int first = int(leaf) * u_leaf_size;
+        for (int place = first; place < first + u_leaf_size && count < LISTED; ++place) {
             vec4 other = texelFetch(u_places, place);
-            bool near = meet(ball_at(u_tree_shape.y + place), own, u_reach);
+            bool near = meet(ball_at(u_first_place + place), own, u_reach);
             if (near && distance(other.xyz, rest.xyz) > u_neighbourhood) {
                 found[count] = uint(other.w);
                 ++count;

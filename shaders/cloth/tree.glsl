@@ -1,22 +1,21 @@
 // Nodes of the tree over the particles of a cloth: balls that hold all that is below them for a span of time.
-// Two texels a node: centre, radius [m] | velocity of the centre [m/s], node to go on with after all below it, or -1.
-// Numbers are those of sim/kinds/cloth/contact_tree.py. An empty node has a negative radius.
+// Two texels a node: centre, radius [m] | velocity of the centre [m/s], 0. An empty node has a negative radius.
+// Numbers of the nodes are those of sim/kinds/cloth/contact_tree.py.
 
 uniform samplerBuffer u_tree;
-uniform ivec3 u_tree_shape;        // first leaf, first place of a particle, places in a leaf
 uniform float u_span;              // [s]
+
+const uint END = 0xffffffffu;      // after the last number of a list
 
 struct Ball {
     vec3 centre;
     float radius;
     vec3 velocity;
-    int next;
 };
 
 Ball ball_at(int node) {
     vec4 first = texelFetch(u_tree, 2 * node);
-    vec4 second = texelFetch(u_tree, 2 * node + 1);
-    return Ball(first.xyz, first.w, second.xyz, int(second.w));
+    return Ball(first.xyz, first.w, texelFetch(u_tree, 2 * node + 1).xyz);
 }
 
 // Whether two balls come nearer than a distance [m] within the span if they keep their velocities.

@@ -3,17 +3,8 @@
 
 #include "cloth/tree.glsl"
 
-uniform int u_first;               // first node of this level
-uniform int u_first_child;         // its first child
+uniform int u_first_child;         // first child of the first node of this level
 uniform int u_children;            // children of a node of this level
-
-// Node that follows this one and all below it.
-int after(int node) {
-    while (node > 0 && node % FAN == 0) {
-        node = node / FAN - 1;
-    }
-    return node == 0 ? -1 : node + 1;
-}
 
 void run(int id) {
     int first = u_first_child + u_children * id;
@@ -36,5 +27,5 @@ void run(int id) {
         radius = ball.radius >= 0.0 ? max(radius, far) : radius;
     }
     o_ball = vec4(centre, radius);
-    o_motion = vec4(velocity, float(after(u_first + id)));
+    o_motion = vec4(velocity, 0.0);
 }

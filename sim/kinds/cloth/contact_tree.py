@@ -39,11 +39,6 @@ class ContactTree:
         return int(FAN**self.depth)
 
     @property
-    def first_leaf(self) -> int:
-        """Node that is the first leaf."""
-        return first_of_level(self.depth)
-
-    @property
     def first_place(self) -> int:
         """Number of the first place of a particle: places are nodes without children."""
         return first_of_level(self.depth + 1)

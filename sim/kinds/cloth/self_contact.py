@@ -1,9 +1,9 @@
 """SelfContact: which particles of a cloth may touch each other, found on the GPU from where they are and how they move.
 
 A tree over the rest shape takes the place of a sorted grid: its order never changes, so that only the balls around its
-nodes are found anew, level by level, each from its children.  Every leaf then walks down the tree and lists the leaves
-that come near within a span of time, and every particle lists the particles of those that do.  All of it gathers, and
-nothing is kept from one span to the next.
+nodes are found anew from the leaves up, each from its children.  From the root down every node then lists the nodes of
+its level that come near within a span of time, among the children of those near its parent, and every particle lists
+the particles of the leaves near its own.  All of it gathers, and nothing is kept from one span to the next.
 """
 
 import numpy as np
@@ -20,15 +20,18 @@ from sim.kinds.cloth.contact_tree import FAN, contact_tree, first_of_level
 from sim.kinds.cloth.model import ClothModel
 
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
-"""Centre, radius [m] | velocity [m/s], node that follows all below it."""
+"""Centre, radius [m] | velocity [m/s], 0."""
 
-LEAVES = record("ClothLeaves", **{f"leaves_{index}": (4, "u4") for index in range(16)})
-"""Leaves near a leaf: so that the many particles need not walk down the tree, but only the few leaves."""
+NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
+"""Nodes of a level that are near one of it."""
 
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
 """Numbers of the particles that one may touch.
 
 Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed."""
+
+END = 0xFFFFFFFF
+"""After the last number of a list of nodes."""
 
 MARGIN = 0.25
 """Part of the distance kept by which particles may come nearer than their velocities say."""
@@ -63,14 +66,17 @@ class SelfContact:
         self._places = self._texture(context, places.ravel(), "places")
         self._nodes = self._texture(context, NODE.zeros(tree.node_count), "tree")
         self._level = Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level")
-        self._leaves = self._texture(context, LEAVES.zeros(tree.leaf_count), "leaves", "r32ui")
+        root = NEAR.zeros(1).view(np.uint32)
+        root[1:] = END
+        self._root = self._texture(context, root, "root", "r32ui")
+        self._near = [self._texture(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
         self._lists = self._texture(context, CONTACTS.zeros(padded), "contacts", "r32ui")
         self._vertices = VertexArray(context, label="cloth contacts")
-        sizes = {"FAN": FAN, "LEAVES": width(LEAVES)}
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=sizes)
-        self._leaf = Kernel(library, "cloth/leaf_list.glsl", LEAVES, defines=sizes | {"LISTED": width(LEAVES)})
-        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=sizes | {"LISTED": width(CONTACTS)})
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
+        self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
+        widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS)}
+        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths)
 
     def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
         """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
@@ -80,39 +86,54 @@ class SelfContact:
             kept: The distance [m].
             span: How long the lists are used [s].
         """
-        tree, kernels = self._tree, (self._place, self._node, self._leaf, self._list)
+        tree = self._tree
         values = {
             "u_state": state,
             "u_tree": self._nodes,
             "u_places": self._places,
             "u_rest": self._rest,
-            "u_leaves": self._leaves,
-            "u_tree_shape": (tree.first_leaf, tree.first_place, tree.leaf_size),
+            "u_first_place": tree.first_place,
+            "u_leaf_size": tree.leaf_size,
             "u_span": span,
             "u_count": self._count,
             "u_reach": (1.0 + MARGIN) * kept,
             "u_neighbourhood": NEIGHBOURHOOD * kept,
         }
-        for kernel in kernels:
+        for kernel in (self._place, self._node, self._nodes_near, self._list):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-        self._write_level(self._place, tree.first_place, len(tree.order))
-        child, children = tree.first_place, tree.leaf_size
-        for level in range(tree.depth, -1, -1):
-            first = first_of_level(level)
-            self._write_level(self._node, first, FAN**level, u_first=first, u_first_child=child, u_children=children)
-            child, children = first, FAN
-        self._leaf.run(self._vertices, self._leaves.buffer, tree.leaf_count)
+        self._find_balls()
+        self._list.program["u_leaves"] = self._find_near()
         self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
         return self._lists
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        for texture in (self._rest, self._places, self._nodes, self._leaves, self._lists):
+        for texture in (self._rest, self._places, self._nodes, self._root, *self._near, self._lists):
             texture.release()
             texture.buffer.release()
         self._level.release()
         self._vertices.release()
+
+    def _find_balls(self) -> None:
+        """From the particles to the root."""
+        tree = self._tree
+        self._write_level(self._place, tree.first_place, len(tree.order))
+        child, children = tree.first_place, tree.leaf_size
+        for level in range(tree.depth, -1, -1):
+            first = first_of_level(level)
+            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
+            child, children = first, FAN
+
+    def _find_near(self) -> BufferTexture:
+        """From the root to the leaves; returns the lists of these."""
+        above = self._root
+        for level in range(1, self._tree.depth + 1):
+            lists = self._near[level % 2]
+            first, count = first_of_level(level), FAN**level
+            self._nodes_near.run(self._vertices, lists.buffer, count, u_above=above, u_first=first)
+            above = lists
+        return above
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
         """Levels are written beside the tree: a kernel must not write what it reads."""

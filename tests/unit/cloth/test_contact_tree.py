@@ -20,8 +20,7 @@ def test_every_particle_has_one_place(count: int) -> None:
 def test_the_levels_follow_each_other() -> None:
     tree = contact_tree(np.random.default_rng(1).normal(size=(500, 3)))
     assert [first_of_level(level) for level in range(4)] == [0, 1, 1 + FAN, 1 + FAN + FAN * FAN]
-    assert tree.first_leaf == first_of_level(tree.depth)
-    assert tree.first_place == tree.first_leaf + tree.leaf_count
+    assert tree.first_place == first_of_level(tree.depth) + tree.leaf_count
     assert tree.node_count == tree.first_place + len(tree.order)
 
 
