@@ -9,7 +9,6 @@ uniform samplerBuffer u_rest;      // rest place, number of the leaf of each par
 uniform samplerBuffer u_places;    // rest place, number of the particle in each place, or -1
 uniform usamplerBuffer u_leaves;   // leaves near each leaf, see cloth/near_list.glsl
 uniform int u_first_place;         // node that is the first place
-uniform int u_leaf_size;           // places in a leaf
 uniform int u_count;               // particles; records after them are padding
 uniform float u_reach;             // distance that counts as near [m]
 uniform float u_neighbourhood;     // rest distance up to which particles are neighbours [m]
@@ -23,16 +22,17 @@ void run(int id) {
     vec4 rest = texelFetch(u_rest, min(id, u_count - 1));
     int count = id < u_count ? 0 : LISTED;
     int entry = int(rest.w) * NEAR;
-    for (int i = 0; i < NEAR && count < LISTED; ++i) {
-        uint leaf = texelFetch(u_leaves, entry + i).x;
-        if (leaf == END) {
-            break;
-        }
-        int first = int(leaf) * u_leaf_size;
-        for (int place = first; place < first + u_leaf_size && count < LISTED; ++place) {
-            vec4 other = texelFetch(u_places, place);
-            bool near = meet(ball_at(u_first_place + place), own, u_reach);
-            if (near && distance(other.xyz, rest.xyz) > u_neighbourhood) {
+    uint leaf = count < LISTED ? texelFetch(u_leaves, entry).x : END;
+    while (leaf != END) {
+        int first = int(leaf) * LEAF;
+        ++entry;
+        leaf = texelFetch(u_leaves, entry).x;
+        for (int k = 0; k < LEAF; ++k) {
+            vec4 other = texelFetch(u_places, first + k);
+            bool near = meet(ball_at(u_first_place + first + k), own, u_reach);
+            vec3 apart = other.xyz - rest.xyz;
+            bool counts = near && dot(apart, apart) > u_neighbourhood * u_neighbourhood && count < LISTED;
+            if (counts) {
                 found[count] = uint(other.w);
                 ++count;
             }

@@ -1,6 +1,6 @@
 // Finds the nodes of a level of the tree whose particles may touch those of one node, itself among them.
 // Inputs: the tree, the same lists of the level above: what is near has parents that are near. Outputs: numbers of nodes,
-// counted in their level, LISTED at most; END after the last.
+// counted in their level, fewer than LISTED; END after the last.
 
 #include "cloth/tree.glsl"
 
@@ -16,15 +16,14 @@ void run(int id) {
     Ball own = ball_at(u_first + id);
     int entry = id / FAN * LISTED;
     int count = 0;
-    for (int i = 0; i < LISTED && count < LISTED; ++i) {
-        uint parent = texelFetch(u_above, entry + i).x;
-        if (parent == END) {
-            break;
-        }
+    uint parent = texelFetch(u_above, entry).x;
+    while (parent != END) {
         int first = FAN * int(parent);
-        for (int node = first; node < first + FAN && count < LISTED; ++node) {
-            if (meet(ball_at(u_first + node), own, u_reach)) {
-                found[count] = uint(node);
+        ++entry;
+        parent = texelFetch(u_above, entry).x;
+        for (int k = 0; k < FAN; ++k) {
+            if (meet(ball_at(u_first + first + k), own, u_reach) && count < LISTED - 1) {
+                found[count] = uint(first + k);
                 ++count;
             }
         }

@@ -75,7 +75,7 @@ class SelfContact:
         self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
         self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
-        widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS)}
+        widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths)
 
     def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
@@ -93,7 +93,6 @@ class SelfContact:
             "u_places": self._places,
             "u_rest": self._rest,
             "u_first_place": tree.first_place,
-            "u_leaf_size": tree.leaf_size,
             "u_span": span,
             "u_count": self._count,
             "u_reach": (1.0 + MARGIN) * kept,
