@@ -310,7 +310,7 @@ def test_the_humanoid_is_made_the_same_again(tmp_path: Path) -> None:
     assert_same_files(make_samples.make_humanoid(tmp_path), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["humanoid", "arm", "cape", "cloth-on-ellipsoid"])
+@pytest.mark.parametrize("name", ["humanoid", "arm", "cape", "cloth-on-ellipsoid", "folded-sheet"])
 def test_a_sample_project_opens_as_its_scene_is_written(name: str) -> None:
     project = load_project(PROJECTS / f"{name}.sinew")
     assert project.warnings == ()
