@@ -2,7 +2,8 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional parts.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional
+// parts.
 // References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
 
 // Included once and for both: the include below is text, whatever the preprocessor leaves out.

@@ -18,12 +18,12 @@ Ball ball_at(int node) {
     return Ball(first.xyz, first.w, texelFetch(u_tree, 2 * node + 1).xyz);
 }
 
-// Whether two balls come nearer than a distance [m] within the span if they keep their velocities.
-bool meet(Ball one, Ball other, float distance) {
+// Whether two balls come nearer to each other than a gap [m] within the span if they keep their velocities.
+bool meet(Ball one, Ball other, float gap) {
     vec3 apart = one.centre - other.centre;
     vec3 relative = one.velocity - other.velocity;
     float moment = clamp(-dot(apart, relative) / max(dot(relative, relative), 1e-30), 0.0, u_span);
     vec3 least = apart + moment * relative;
-    float reach = one.radius + other.radius + distance;
+    float reach = one.radius + other.radius + gap;
     return one.radius >= 0.0 && other.radius >= 0.0 && dot(least, least) < reach * reach;
 }

@@ -137,8 +137,9 @@ def folded_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
         for variant, sheet in sheets.items()
     ]
     rows = [_of_a_substep(row) for row in measure(cases, repeat=repeat)]
-    for owned in (start, *sheets.values()):
-        owned.release()
+    for sheet in sheets.values():
+        sheet.release()
+    start.release()
     return rows
 
 

@@ -28,13 +28,15 @@ NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
 """Numbers of the particles that one may touch.
 
-Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed."""
+Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed; a
+pair that only one of the two lists moves that one alone."""
 
 END = 0xFFFFFFFF
 """After the last number of a list of nodes."""
 
 MARGIN = 0.25
-"""Part of the distance kept by which particles may come nearer than their velocities say."""
+"""Part of the distance kept by which particles may come nearer within a step than their velocities say; with lists made
+once a step, sheets that fall on themselves lie no nearer than with lists made in every eighth substep."""
 
 NEIGHBOURHOOD = 1.5
 """Rest distance, in distances kept, up to which springs alone hold particles apart."""

@@ -247,8 +247,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     ] = 0.01  # fmt: skip
     self_collision: Annotated[
         bool,
-        param("Whether the particles keep the thickness from each other too. Layers lie on each other where it is about "
-              "the distance of neighbours; much thinner ones pass through.", group="Solver"),
+        param("Whether the particles keep the thickness from each other too. Layers rest on each other where it is "
+              "about the distance of neighbours; much thinner ones pass through.", group="Solver"),
     ] = False  # fmt: skip
     self_friction: Annotated[
         float,

@@ -110,7 +110,7 @@ def test_layers_touch_as_in_the_reference(
 SHAPES = {
     "folded": lambda flat: folded(flat, 0.06),
     "folded aslant": lambda flat: folded(flat, 0.06, 0.5),
-    "twisted": lambda flat: twisted(flat, 0.25 * np.pi) + [0.0, 0.6, 0.0],
+    "twisted": lambda flat: twisted(flat, 0.25 * np.pi) + np.array([0.0, 0.6, 0.0]),
     "on its edge": lambda flat: np.stack(
         [flat[:, 0], 0.62 + flat[:, 2], 0.02 * np.sin(9.0 * flat[:, 2]) * (1.0 + 0.3 * np.sin(5.0 * flat[:, 0]))],
         axis=1,
@@ -269,6 +269,16 @@ def test_it_comes_and_goes_with_the_next_step(context: Context, library: ShaderL
     cloth.release()
     cloth.release()
     assert context.live == []
+
+
+def test_a_sheet_of_a_single_leaf_touches_itself(context: Context, library: ShaderLibrary) -> None:
+    cloth = Cloth(context, library, small(columns=2, rows=2, substeps=4))
+    place, speed = cloth.model.positions.copy(), np.zeros((4, 3))
+    place[0], place[3] = [-0.06, 0.0, 0.0], [0.06, 0.0, 0.0]
+    speed[0, 0], speed[3, 0] = 3.0, -3.0
+    cloth.write(place, speed)
+    run(cloth, 1)
+    assert least_distance(cloth) > 0.05, "they would have passed each other"
 
 
 def test_particles_all_in_one_place_are_no_error(context: Context, library: ShaderLibrary) -> None:
