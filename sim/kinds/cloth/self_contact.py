@@ -35,8 +35,10 @@ END = 0xFFFFFFFF
 """After the last number of a list of nodes."""
 
 MARGIN = 0.25
-"""Part of the distance kept by which particles may come nearer within a step than their velocities say; with lists made
-once a step, sheets that fall on themselves lie no nearer than with lists made in every eighth substep."""
+"""Part of the distance kept by which particles may come nearer within a step than their velocities say.
+
+That is enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer
+than 0.8 of the distance, with lists in every eighth substep too."""
 
 NEIGHBOURHOOD = 1.5
 """Rest distance, in distances kept, up to which springs alone hold particles apart."""
