@@ -2,8 +2,9 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, PINS, COLLIDERS are optional parts.
-// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional
+// parts.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
 
 // Included once and for both: the include below is text, whatever the preprocessor leaves out.
 #include "cloth/spring.glsl"
@@ -17,6 +18,9 @@
 #include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#endif
+#ifdef SELF
+#include "cloth/self_contact.glsl"
 #endif
 
 uniform float u_substep;           // [s]
@@ -77,6 +81,13 @@ void run(int id) {
     vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
     vec3 velocity = own.velocity + u_substep * acceleration;
     vec3 position = own.position + u_substep * velocity;
+#ifdef SELF
+    vec3 change;
+    vec3 push;
+    self_contact(id, first, own.velocity, u_substep, change, push);
+    velocity += change;
+    position += u_substep * change + push;
+#endif
 #ifdef COLLIDERS
     Particle moved = Particle(position, velocity);
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);

@@ -135,7 +135,7 @@ class Cloth:
             self._lines.release()
             self._lines = None
         if self._built:
-            for owned in (self.sheet, self._pins, self._monitor, self._state, self._tables):
+            for owned in (self.sheet, self._pins, self._monitor, self._solver, self._state, self._tables):
                 owned.release()
 
     # --- changes --------------------------------------------------------------------------------------

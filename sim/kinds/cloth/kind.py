@@ -34,6 +34,8 @@ def idle(node: Node) -> frozenset[str]:
     hidden |= _group("Springs") if settings.mode is ClothMode.MATERIAL else _group("Fabric") - {"mode"}
     if settings.turbulence == 0.0:
         hidden |= _GUSTS
+    if not settings.self_collision:
+        hidden |= {"self_friction"}
     if settings.pin_target is not PinTarget.BONE:
         hidden |= {"pin_bone"}
     if settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):

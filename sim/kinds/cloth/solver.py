@@ -16,6 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import gusts_at
@@ -70,6 +71,7 @@ class ClothSolver:
         self._features: tuple[ClothConstants, tuple[bool, bool], tuple[str, ...]] | None = None
         self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
+        self._contact: SelfContact | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -97,9 +99,17 @@ class ClothSolver:
         kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
+        if "SELF" in features:
+            kernel.program["u_contacts"] = self._contacts(state.texture, settings)
         count = settings.substeps
         values = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         state.run(kernel, "u_state", "u_progress", values)
+
+    def release(self) -> None:
+        """Delete what it owns; may be called twice."""
+        if self._contact is not None:
+            self._contact.release()
+            self._contact = None
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Numbers of the equations; the same object for the same settings."""
@@ -123,6 +133,7 @@ class ClothSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
+            defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
             kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
             self._kernels[key] = kernel
         return kernel
@@ -144,6 +155,13 @@ class ClothSolver:
             self._uniforms = constants, plain_values(values)
         for name, value in self._uniforms[1].items():
             program[name] = value
+        program.set_if_active("u_self", (settings.thickness, settings.self_friction))
+
+    def _contacts(self, state: BufferTexture, settings: ClothSettings) -> BufferTexture:
+        """Which particles may touch each other during the step, see `SelfContact`."""
+        if self._contact is None:
+            self._contact = SelfContact(self._library.context, self._library, self._model)
+        return self._contact.find(state, settings.thickness, settings.step_time)
 
     def _set_inputs(
         self,
@@ -194,6 +212,7 @@ def step_features(
         "BEND": strength[SpringKind.BEND] > 0.0,
         "AIR": has_air,
         "GUSTS": has_air and settings.turbulence > 0.0,
+        "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": pinned,
         "COLLIDERS": bool(inputs.solids),
     }
