@@ -16,8 +16,8 @@ from resources.samples.cape_model import build_cape
 from resources.samples.figure_model import build_figure
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
-from sim.assets.writer import ezm_text
 from sim.export.atomic_file import atomic_file
+from sim.export.ezm import ezm_text
 
 
 def make_samples(folder: Path) -> list[Path]:

@@ -117,7 +117,7 @@ class Simulation:
         if self._world is not None and _same(world, self._world):
             self._world = world
             return
-        world = self._world = replace(world, services=self.services)
+        world = self._world = self._given(world)
         scene = world.scene
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
@@ -145,7 +145,7 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances everything by one step, which ends at `time` [s] with the figures as they stand now."""
         self._time, self._moment = time, self._moment + 1
-        world = replace(world, services=self.services)
+        world = self._given(world)
         scope = self._context.timers.scope
         solids = self._advance_solids(world)
         inputs = StepInputs(world, solids, self._moment, time, grab)
@@ -176,7 +176,7 @@ class Simulation:
     def jump(self, world: World, time: float) -> None:
         """Time jumped: solids and sources take their new places without a speed, what is worn starts anew there."""
         self.solids.jump()
-        world = replace(world, services=self.services)
+        world = self._given(world)
         for _, _, system in self._stepped:
             system.jump(world)
         self._jump_services()
@@ -199,7 +199,7 @@ class Simulation:
             SettingsError: If it is of another scene.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        world = replace(world, services=self.services)
+        world = self._given(world)
         self._advance_solids(world)
         for service in self.services.all():
             service.finish_step()
@@ -238,7 +238,7 @@ class Simulation:
             world: The scene as it stands now.
             now: Monotonic time [s].
         """
-        world = replace(world, services=self.services)
+        world = self._given(world)
         scope = self._context.timers.scope
         for node, kind, system in self._stepped:
             if not system.is_ready:
@@ -262,6 +262,10 @@ class Simulation:
     def _tell_halt(self, node_id: NodeId, system: System, was_running: bool) -> None:
         if was_running and system.halted:
             self._problems.append(Problem(node_id, system.halted))
+
+    def _given(self, world: World) -> World:
+        """The world with what the simulation itself knows."""
+        return replace(world, services=self.services, start_time=self.start_time)
 
     def _advance_solids(self, world: World) -> Solids:
         placed: dict[NodeId, Placement] = {}

@@ -26,6 +26,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from sim.kinds import KINDS
+
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"
 _FONT_FILE = "materialdesignicons6-webfont-*.ttf"
@@ -42,13 +44,10 @@ GLYPHS: dict[str, str] = {
     "cancel": "close",
     "clear": "broom",
     "clip": "run-fast",
-    "cloth": "flag-variant-outline",
-    "collider": "sphere",
     "compare": "compare",
     "copy": "content-copy",
     "delete": "delete-outline",
     "duplicate": "content-duplicate",
-    "emitter": "creation-outline",
     "error": "alert-circle-outline",
     "fact": "information-outline",
     "filter": "magnify",
@@ -59,7 +58,6 @@ GLYPHS: dict[str, str] = {
     "info": "information-outline",
     "keyboard": "keyboard-outline",
     "last": "skip-next",
-    "light": "lightbulb-outline",
     "loading": "progress-clock",
     "locate": "file-search-outline",
     "loop": "repeat",
@@ -116,8 +114,8 @@ def icon(name: str, colour: Tint = None) -> QIcon:
 
 
 def kind_icon(kind: str) -> str:
-    """Name of the icon of a kind of node, a key of `sim.scene.scene.NODE_KINDS`."""
-    return kind if kind in GLYPHS else "node"
+    """Name of the icon of a kind of node."""
+    return KINDS[kind].icon
 
 
 def glyph(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The outliner: nodes of the scene, with skeleton and materials below each model.
+"""The outliner: the nodes of the scene, each below what it rides on, with the parts of what is read from files.
 
 It edits nothing: renaming, hiding and all other wishes leave through signals.
 """
@@ -55,7 +55,8 @@ class Outliner(QWidget):
         view_selected: The user selected the view settings.
         rename_requested: Node and new name.
         visibility_requested: Node and whether it is to be drawn.
-        mute_requested: Emitter and whether it is to be silent.
+        mute_requested: Node and whether it is to be silent.
+        attach_requested: Node, and what it shall ride on: another node and a bone of it, "" for none.
         action_requested: An `OutlinerAction` and the `Selection` it is meant for.
     """
 
@@ -64,6 +65,7 @@ class Outliner(QWidget):
     rename_requested = Signal(str, str)
     visibility_requested = Signal(str, bool)
     mute_requested = Signal(str, bool)
+    attach_requested = Signal(str, str, str)
     action_requested = Signal(object, object)
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
@@ -109,6 +111,7 @@ class Outliner(QWidget):
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
         self.model.rename_requested.connect(self.rename_requested)
+        self.model.attach_requested.connect(self.attach_requested)
         self.model.modelReset.connect(self._restore)
         self.model.rowsInserted.connect(self._restore)
         self.view.selectionModel().selectionChanged.connect(self._selected)
@@ -211,7 +214,7 @@ class Outliner(QWidget):
             lambda: self.visibility_requested.emit(node_id, not shown)
         )
         self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
-        if self._target.scene.node(node_id).kind == "model":
+        if self._target.scene.node(node_id).settings.is_figure:
             menu.addSeparator()
             self._add_action(menu, "reload", OutlinerAction.RELOAD, entry)
             self._add_action(menu, "locate", OutlinerAction.LOCATE, entry)
@@ -273,11 +276,8 @@ class Outliner(QWidget):
         self._run_timer()
 
 
-_SHOWN = (("model", "path"), ("emitter", "muted"), ("emitter", "solo"))
-
-
 def _is_shown(ref: ParamRef) -> bool:
-    return ref.part == "node" or (ref.part, ref.name) in _SHOWN
+    return ref.part in ("node", "attachment") or ref.name == "path"
 
 
 def _key_of(selection: Selection) -> Key:

@@ -33,12 +33,11 @@ class OutlinerDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paints name, note, loudspeaker and eye; the note gives way where the name needs the room."""
         right = self._view.viewport().width()
-        eye = index.data(EYE_ROLE)
+        eye, speaker = index.data(EYE_ROLE), index.data(SPEAKER_ROLE)
+        edge = right - EYE_WIDTH - (EYE_WIDTH if isinstance(speaker, QIcon) else 0)
         if isinstance(eye, QIcon):
             name = QStyleOptionViewItem(option)
-            speaker = index.data(SPEAKER_ROLE)
-            reserved = EYE_WIDTH + self._note_width(option, index) + (EYE_WIDTH if isinstance(speaker, QIcon) else 0)
-            name.rect.setRight(min(option.rect.right(), right - reserved))
+            name.rect.setRight(min(option.rect.right(), edge - self._note_width(option, index)))
             self._paint_ground(painter, option)
             super().paint(painter, name, index)
             self._paint_badge(painter, option, eye, right)
@@ -48,8 +47,8 @@ class OutlinerDelegate(QStyledItemDelegate):
         else:
             super().paint(painter, option, index)
             name_right = option.rect.left() + super().sizeHint(option, index).width()
-        if name_right <= right - EYE_WIDTH - self._note_width(option, index):
-            self._paint_note(painter, option, index, right - EYE_WIDTH - SPACE)
+        if name_right <= edge - self._note_width(option, index):
+            self._paint_note(painter, option, index, edge - SPACE)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for the name."""

@@ -1,12 +1,13 @@
-"""What the outliner shows of one node, as plain values: the node, its skeleton, its materials."""
+"""What the outliner shows of a scene, as plain values: nodes below what they ride on, skeletons, materials."""
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
 from sim.assets.model import CharacterModel, Material
-from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import Node, NodeId
+from sim.kinds import KINDS
+from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import Selection
 from widgets.icons import kind_icon
 from widgets.protocols import ModelState, ModelStatus
@@ -39,7 +40,7 @@ class Entry:
         mark: "warning", "error" or "".
         dim: Whether the text is of lesser weight.
         visible: State of the eye, or None where there is none.
-        speaker: Icon of the loudspeaker of an emitter, or "" where there is none.
+        speaker: Icon of the loudspeaker of what is simulated, or "" where there is none.
         muted: Whether the loudspeaker is off.
         selection: What a click on the row selects.
         children: Rows below.
@@ -77,25 +78,38 @@ def view_entry() -> Entry:
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
 
 
-def node_entry(node: Node, status: ModelStatus | None, *, heard: bool = True) -> Entry:
-    """Row of a node, with everything below it; `heard` says whether an emitter is."""
-    entry = Entry(
-        EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id), visible=node.visible
-    )
-    describe_node(entry, node, status, heard=heard)
-    if status is not None and status.model is not None:
-        add_model_entries(entry, node.id, status.model)
-    return entry
+def scene_entries(scene: Scene, status_of: Callable[[NodeId], ModelStatus | None]) -> list[Entry]:
+    """Rows of all nodes, those that ride on another one below it and above its parts, and that of the view."""
+    rows = {
+        node.id: Entry(EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id))
+        for node in scene.nodes
+    }
+    roots = []
+    for node in scene.nodes:
+        carrier = rows.get(node.attachment.node)
+        if carrier is not None:
+            carrier.add(rows[node.id])
+        else:
+            roots.append(rows[node.id])
+    for node in scene.nodes:
+        status = status_of(node.id)
+        describe_node(rows[node.id], node, status, heard=node.id in scene.heard)
+        if status is not None and status.model is not None:
+            add_model_entries(rows[node.id], node.id, status.model)
+    roots.append(view_entry())
+    for row, entry in enumerate(roots):
+        entry.row = row
+    return roots
 
 
 def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard: bool = True) -> None:
     """Brings the row of a node up to date; rows below stay."""
     entry.name, entry.visible = node.name or "unnamed", node.visible
-    entry.icon, entry.note, entry.mark = kind_icon(node.kind), "", ""
+    entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     entry.tip = node.name
-    if node.kind == "emitter":
-        _describe_emitter(entry, node.settings, heard)
-    if node.kind != "model":
+    if KINDS[node.kind].system:
+        _describe_sound(entry, node, heard)
+    if not node.settings.is_figure:
         return
     if status is None or status.state is ModelState.LOADING:
         progress = status.progress if status is not None else None
@@ -104,7 +118,7 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard
         entry.tip = (status.text if status is not None else "") or "The file is being read"
     elif status.state in (ModelState.UPLOADING, ModelState.READY):
         assert status.model is not None
-        entry.icon = "model" if status.model.skeleton is not None else "model-static"
+        entry.icon = kind_icon(node.kind) if status.model.skeleton is not None else "model-static"
         entry.note = f"{status.model.mesh.vertex_count:,}"
         entry.tip = f"{node.name}\n{node.settings.path}\n{entry.note} vertices"
         if status.state is ModelState.UPLOADING:
@@ -116,16 +130,20 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard
         entry.tip = status.text or ("The file is missing" if missing else "The file could not be read")
 
 
-def _describe_emitter(entry: Entry, settings: EmitterSettings, heard: bool) -> None:
-    entry.muted, entry.dim = settings.muted, not heard
-    entry.speaker = "muted" if settings.muted else "solo" if settings.solo else "audible"
-    state = "Solo: emitters that are not solo are silent." if settings.solo else ""
-    if settings.muted:
-        state = "Muted: it is neither simulated nor drawn."
-    elif not heard:
-        state = "Silent: another emitter is solo."
-    hint = f"Click the loudspeaker to {'hear' if settings.muted else 'mute'} it."
+def _describe_sound(entry: Entry, node: Node, heard: bool) -> None:
+    entry.muted, entry.dim = node.muted, not heard
+    entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
+    label = KINDS[node.kind].label.lower()
+    state = silence_text(node, heard) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
+    hint = f"Click the loudspeaker to {'hear' if node.muted else 'mute'} it."
     entry.tip = "\n".join(line for line in (entry.tip, state, hint) if line)
+
+
+def silence_text(node: Node, heard: bool) -> str:
+    """Why a node is silent; "" where it is heard."""
+    if node.muted:
+        return "Muted: it is not simulated."
+    return "" if heard else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
 
 
 def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
@@ -162,7 +180,7 @@ def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
 
 
 def _material_entry(node_id: NodeId, index: int, material: Material) -> Entry:
-    lost = material.texture is not None and material.texture_path is None
+    lost = material.texture is not None and material.image is None
     entry = Entry(
         EntryKind.MATERIAL,
         (node_id, "material", str(index)),

@@ -1,11 +1,12 @@
 """Item model of the outliner, and the filter that keeps the parents of what it finds."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractItemModel,
+    QMimeData,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -16,7 +17,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QBrush, QColor, QIcon
 
 from sim.scene.scene import NodeId, Scene
-from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, node_entry, view_entry
+from sim.scene.view_state import Selection
+from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, scene_entries, view_entry
 from widgets.protocols import ModelProvider
 from widgets.theme import colours, icon
 
@@ -26,6 +28,7 @@ EYE_ROLE = Qt.ItemDataRole.UserRole + 2
 SPEAKER_ROLE = Qt.ItemDataRole.UserRole + 3
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
+_NODE = "application/x-sinew-node"
 _Role = Qt.ItemDataRole
 
 
@@ -38,9 +41,11 @@ class OutlinerModel(QAbstractItemModel):
 
     Signals:
         rename_requested: Node and new name, when a name was edited in place.
+        attach_requested: Node, and what it was dropped on: another node and a bone of it, "" for none.
     """
 
     rename_requested = Signal(str, str)
+    attach_requested = Signal(str, str, str)
 
     def __init__(self, model_of: ModelProvider, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,8 +64,7 @@ class OutlinerModel(QAbstractItemModel):
 
     def set_scene(self, scene: Scene) -> None:
         """Shows a scene; rows of nodes that stay are only brought up to date."""
-        before = [(node.id, node.kind) for node in self._scene.nodes]
-        same = before == [(node.id, node.kind) for node in scene.nodes]
+        same = _structure(self._scene) == _structure(scene)
         self._scene = scene
         if not same:
             self._rebuild()
@@ -83,22 +87,23 @@ class OutlinerModel(QAbstractItemModel):
         fresh = Entry(entry.kind, entry.key, "", "", entry.selection)
         if model is not None:
             add_model_entries(fresh, node_id, model)
-        if entry.children:
+        riders = sum(child.kind is EntryKind.NODE for child in entry.children)
+        if entry.children[riders:]:
             # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
             self.beginResetModel()
-            self._replace_children(entry, fresh.children)
+            self._forget(entry.children[riders:])
+            del entry.children[riders:]
+            self._add_parts(entry, fresh.children)
             self.endResetModel()
         elif fresh.children:
-            self.beginInsertRows(self.index_of(entry), 0, len(fresh.children) - 1)
-            self._replace_children(entry, fresh.children)
+            self.beginInsertRows(self.index_of(entry), riders, riders + len(fresh.children) - 1)
+            self._add_parts(entry, fresh.children)
             self.endInsertRows()
 
-    def _replace_children(self, entry: Entry, children: list[Entry]) -> None:
-        self._forget(entry.children)
-        entry.children = []
-        for child in children:
-            entry.add(child)
-        self._register(entry.children)
+    def _add_parts(self, entry: Entry, parts: list[Entry]) -> None:
+        for part in parts:
+            entry.add(part)
+        self._register(parts)
 
     def entry(self, index: Index) -> Entry | None:
         """Row of an index; None for an invalid one."""
@@ -119,13 +124,7 @@ class OutlinerModel(QAbstractItemModel):
     def _rebuild(self) -> None:
         self.beginResetModel()
         self._forget(self._roots)
-        nodes = self._scene.nodes
-        models = {node.id: self._model_of(node.id) if node.kind == "model" else None for node in nodes}
-        heard = self._scene.heard
-        rows = (node_entry(node, models[node.id], heard=node.id in heard) for node in nodes)
-        self._roots = [*rows, view_entry()]
-        for row, entry in enumerate(self._roots):
-            entry.row = row
+        self._roots = scene_entries(self._scene, self._model_of)
         self._register(self._roots)
         self.endResetModel()
 
@@ -133,8 +132,7 @@ class OutlinerModel(QAbstractItemModel):
         entry = self._by_key[(node_id,)]
         node = self._scene.node(node_id)
         before = _shown_of(entry)
-        status = self._model_of(node_id) if node.kind == "model" else None
-        describe_node(entry, node, status, heard=node_id in heard)
+        describe_node(entry, node, self._model_of(node_id), heard=node_id in heard)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
 
@@ -177,12 +175,41 @@ class OutlinerModel(QAbstractItemModel):
         return 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names of nodes can be edited."""
+        """Names of nodes can be edited; nodes are dragged onto nodes, onto bones, and off into the empty place."""
         entry = self.entry(index)
         if entry is None:
-            return Qt.ItemFlag.NoItemFlags
+            return Qt.ItemFlag.ItemIsDropEnabled
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
-        return flags | Qt.ItemFlag.ItemIsEditable if entry.kind is EntryKind.NODE else flags
+        if entry.kind in (EntryKind.NODE, EntryKind.BONE):
+            flags |= Qt.ItemFlag.ItemIsDropEnabled
+        if entry.kind is EntryKind.NODE:
+            flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
+        return flags
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """A node stays what it is, so that nothing is moved or copied."""
+        return Qt.DropAction.LinkAction
+
+    def mimeTypes(self) -> list[str]:
+        """Nodes of this outliner."""
+        return [_NODE]
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """The node that is dragged."""
+        data = QMimeData()
+        entry = self.entry(indexes[0]) if indexes else None
+        if entry is not None and entry.selection.node is not None:
+            data.setData(_NODE, entry.selection.node.encode())
+        return data
+
+    def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, _row: int, _column: int, parent: Index) -> bool:
+        """Asks for another carrier; the rows change when the scene does."""
+        if not data.hasFormat(_NODE):
+            return False
+        entry = self.entry(parent)
+        chosen = entry.selection if entry is not None else Selection()
+        self.attach_requested.emit(data.data(_NODE).data().decode(), chosen.node or "", chosen.bone or "")
+        return True
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         """What a cell shows."""
@@ -277,6 +304,11 @@ def _walk(entries: list[Entry]) -> Iterator[Entry]:
         entry = waiting.pop()
         yield entry
         waiting.extend(reversed(entry.children))
+
+
+def _structure(scene: Scene) -> list[tuple[str, str, str]]:
+    """What decides which rows there are, and where."""
+    return [(node.id, node.kind, node.attachment.node) for node in scene.nodes]
 
 
 def _shown_of(entry: Entry) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from widgets.outliner_model import OutlinerFilter, OutlinerModel
 _ICON_SIDE = 16
 _INDENTATION = 12
 _OPEN_DEPTH = 3
+_UNFOLD_DELAY = 600  # ms that something is held over a folded row
 
 
 class OutlinerView(QTreeView):
@@ -20,7 +21,7 @@ class OutlinerView(QTreeView):
 
     Signals:
         visibility_requested: Node and whether it is to be drawn; its eye was clicked.
-        mute_requested: Emitter and whether it is to be silent; its loudspeaker was clicked.
+        mute_requested: Node and whether it is to be silent; its loudspeaker was clicked.
         delete_pressed: The Delete key.
         menu_requested: `Entry` and global position.
     """
@@ -57,6 +58,10 @@ class OutlinerView(QTreeView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked)
         self.setExpandsOnDoubleClick(False)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.LinkAction)
+        self.setDragDropOverwriteMode(True)  # onto rows, not between them
+        self.setAutoExpandDelay(_UNFOLD_DELAY)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleName("Outliner")

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from PySide6.QtCore import SignalInstance
 
 from sim.assets.model import CharacterModel, LocalPose
-from sim.kinds.cloth.stability import Stability
 from sim.scene.scene import NodeId, ParamRef, Scene
 
 
@@ -85,32 +84,6 @@ class ModelStatus:
     model: CharacterModel | None = None
     text: str = ""  # One line about the state: the reason of a failure, or the file that is being read
     progress: float | None = None  # Share that is loaded, 0 to 1, or None where it is not known
-
-
-@dataclass(frozen=True, slots=True)
-class ClothStatus:
-    """How a simulated cloth stands."""
-
-    # particles, springs, triangles: Counts; 0 while nothing is built
-    particles: int = 0
-    springs: int = 0
-    triangles: int = 0
-    halted: str = ""  # Why it stands still, or "" while it can move
-    note: str = ""  # What is missing before it can be built, or ""
-    stability: Stability | None = None  # How far it is from blowing up; None while that is not known
-
-
-@dataclass(frozen=True, slots=True)
-class EmitterStatus:
-    """How an emitter of particles stands."""
-
-    alive: int = 0  # Particles that lived at the last count
-    born_per_second: float = 0.0  # Births per second of scene time, as the settings have it [1/s]
-    capacity: int = 0  # Most particles at a time; 0 while nothing is built
-    needed_capacity: int = 0  # Capacity below which lives are cut short
-    warning: str = ""  # What the capacity is too small for, or ""
-    halted: str = ""  # Why it stands still, or "" while it can move
-    note: str = ""  # What else there is to know: that it is silent, or what is missing; or ""
 
 
 class PoseLike(Protocol):

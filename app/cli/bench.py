@@ -15,22 +15,10 @@ from sim.assets.format_registry import Format, Formats
 from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row
+from sim.bench.systems import SYSTEMS
 from sim.export.atomic_file import atomic_file
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-
-SYSTEMS = {
-    "load": "sim.bench.load",
-    "pose": "sim.bench.pose",
-    "skinning": "sim.bench.skinning",
-    "cloth": "sim.bench.cloth",
-    "particles": "sim.bench.particles",
-    "frame": "sim.bench.frame",
-    "timing": "sim.bench.timing",
-    "launch": "app.cli.bench_launch",
-}
-"""Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
-
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from app.cli.failure import CommandError, print_warnings
@@ -13,10 +14,20 @@ TIME_TOLERANCE = 1e-6
 """How far beyond the end [s] a time may be and still mean the last key: files store lengths rounded (1.19999993 s)."""
 
 
-def loaded(path: Path) -> CharacterModel:
-    """The model of a file, with progress on the terminal and its warnings on standard error."""
+def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
+    """The model of a file, with progress on the terminal and its warnings on standard error.
+
+    Raises:
+        ModelError: If it cannot be used.
+        CommandError: If the options are those of another format.
+    """
     with Progress(f"reading {path.name}") as progress:
-        model = load_model(path, progress=progress)
+        try:
+            model = load_model(path, options=options, progress=progress)
+        except TypeError as error:
+            if options is None:
+                raise
+            raise CommandError(path, "", str(error)) from error
     print_warnings(path, model.warnings)
     return model
 
@@ -55,11 +66,12 @@ def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, fr
     option = "--time" if frame is None else "--frame"
     if clip is None:
         raise CommandError(model.path, option, "the model has no clips; leave it out for the bind pose")
-    value, last = (time, clip.duration) if frame is None else (frame, float(len(clip.key_times) - 1))
+    frames = clip.frame_times
+    value, last = (time, clip.duration) if frame is None else (frame, float(len(frames) - 1))
     assert value is not None
     if not 0.0 <= value <= last + TIME_TOLERANCE:
         unit = " s" if frame is None else ""
         raise CommandError(model.path, f"{option} {value:g}", f"clip {clip.name!r} goes from 0 to {last:.6g}{unit}")
     if frame is not None:
-        value = float(np.interp(frame, np.arange(len(clip.key_times)), clip.key_times))
+        value = float(np.interp(frame, np.arange(len(frames)), frames))
     return min(value, clip.duration)

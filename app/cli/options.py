@@ -17,6 +17,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def whole_number(text: str) -> int:
+    """Type of an option that numbers something from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)
+
+
 def finite_number(text: str) -> float:
     """Type of an option that is a number; argparse reports what it raises."""
     try:

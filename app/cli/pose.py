@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError
 from app.cli.model import chosen_clip, chosen_time, loaded
-from app.cli.options import any_of, finite_number, output_file, require_folder
-from sim.assets.formats import MODEL_FORMATS
-from sim.assets.model import CharacterModel
+from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
+from sim.assets.formats import MODEL_FORMATS, GltfOptions
+from sim.assets.model import CharacterModel, Interpolation
 from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
-from sim.figures.settings import Interpolation, SkinningMethod
+from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 
@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     moment.add_argument(
         "--frame", type=finite_number, metavar="F", help="the same as the number of a key, may be fractional"
+    )
+    parser.add_argument(
+        "--scene", type=whole_number, metavar="N", help="number of the scene of a glTF file; its own one by default"
     )
     parser.add_argument(
         "--method",
@@ -51,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, poses, skins and writes."""
     require_folder(options.output)
-    model = loaded(options.model)
+    model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
     clip = chosen_clip(model, options.clip)
     time = chosen_time(model, clip, options.time, options.frame)
     pose = None
@@ -69,7 +72,7 @@ def skin_by_reference(model: CharacterModel, pose: Pose | None, method: Skinning
 
     if pose is None or model.skin is None:
         return model.mesh.positions, model.mesh.normals
-    skinned = skin(model.mesh, model.skin, pose.palette, method)
+    skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
     return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
 
 

@@ -27,6 +27,7 @@ from sim.export.formats import PICTURE_WRITERS
 from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds import KINDS
 from sim.scene.camera import DIRECTIONS, Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import validated
@@ -241,15 +242,15 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
     if wanted is None and not numbered:
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
-    key_times = _key_times(clip)
-    simulated = bool(scene.scene.of_kind("cloth") or scene.scene.of_kind("emitter"))
-    first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(key_times) - 1)
-    if last >= len(key_times) and not simulated:
-        what = f"clip {clip.name!r} goes from 0 to {len(key_times) - 1}" if clip else "nothing moves; there is frame 0"
+    times = _frame_times(clip)
+    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes)
+    first, last = wanted or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
+    if last >= len(times) and not simulated:
+        what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; there is frame 0"
         raise CommandError(scene.path, f"--frames {first}:{last}", what)
     if last > first and not numbered:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
-    return [(frame, _frame_time(key_times, frame)) for frame in range(first, last + 1)]
+    return [(frame, _frame_time(times, frame)) for frame in range(first, last + 1)]
 
 
 def is_numbered(path: Path) -> bool:
@@ -286,17 +287,17 @@ def picture_size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def _key_times(clip: Clip | None) -> npt.NDArray[np.float64]:
-    return clip.key_times if clip else np.zeros(1)
+def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
+    return clip.frame_times if clip else np.zeros(1)
 
 
-def _frame_time(key_times: npt.NDArray[np.float64], frame: int) -> float:
-    """Moment of a frame [s]; beyond the last key the clip runs again, without a clip a frame is a step."""
-    last = len(key_times) - 1
+def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
+    """Moment of a frame [s]; beyond the last one the clip runs again, without a clip a frame is a step."""
+    last = len(times) - 1
     if last < 1:
         return frame * STEP_TIME
-    turns, key = divmod(frame, last) if frame > last else (0, frame)
-    return float(turns * key_times[-1] + key_times[key])
+    turns, index = divmod(frame, last) if frame > last else (0, frame)
+    return float(turns * times[-1] + times[index])
 
 
 def _spread(times: Sequence[float]) -> list[float]:

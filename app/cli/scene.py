@@ -15,7 +15,7 @@ from app.cli.scene_files import require_inside
 from app.files.project_file import is_project, load_project
 from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
-from sim.assets.model import CharacterModel, Clip, Mesh
+from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
 from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
@@ -23,7 +23,7 @@ from sim.kinds.contract import FileUse
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import ViewState
 
-Images = Mapping[Path, npt.NDArray[np.uint8]]
+Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _require(path: Path, node: Node, use: FileUse) -> None:
 
 def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     models = {}
-    for node, use in _uses(scene, "model"):
+    for node, use in _uses(scene, "character"):
         _require(path, node, use)
         models[node.id] = loaded(Path(use.path))
     return models
@@ -116,9 +116,9 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
 
 def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Images:
     """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
-    wanted = [(model.path, texture) for model in models for m in model.materials if (texture := m.texture_path)]
+    wanted = [(model.path, image) for model in models for m in model.materials if (image := m.image)]
     wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
-    images: dict[Path, npt.NDArray[np.uint8]] = {}
+    images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
     budget = ImageBudget()
     for owner, texture in wanted:
         if texture in images:

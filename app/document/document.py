@@ -22,7 +22,7 @@ from app.document.state import DocumentState
 from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
 from sim.scene.camera import Camera
-from sim.scene.params import ParamError, Role, param_of
+from sim.scene.params import ParamError, Role, param_of, params_of
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.scene.view_state import Selection, ViewState
 
@@ -149,6 +149,11 @@ class Document(QObject):
         """
         self._state.select(selection)
 
+    @property
+    def selected(self) -> Node | None:
+        """The selected node."""
+        return self.scene.by_id.get(self.selection.node or "")
+
     # --- values ---------------------------------------------------------------------------------------
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
@@ -179,6 +184,12 @@ class Document(QObject):
         text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(SetParam(self._state, old, new, text=text, gesture=merging))
+
+    def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
+        """Set several values as one edit with a name of its own; see `set_value`."""
+        gesture = self.new_gesture(text)
+        self.set_values(values, gesture)
+        self.end_gesture(gesture)
 
     def rename(self, node_id: NodeId, name: str) -> None:
         """Rename a node; a taken name gets a number, an empty one is a `ParamError`."""
@@ -252,12 +263,11 @@ class Document(QObject):
         if not node_id or self.scene.has(node_id):
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
-        if node.kind == "model" and node.settings.path:
-            model = msgspec.structs.replace(node.settings, path=os.path.abspath(node.settings.path))
-            node = msgspec.structs.replace(node, settings=model)
-        return msgspec.structs.replace(
-            node, id=node_id, name=unique_name(wanted, (other.name for other in self.scene.nodes))
-        )
+        names = [record.name for record in params_of(type(node.settings)) if record.declared.role is Role.PATH]
+        paths = {name: os.path.abspath(path) for name in names if (path := getattr(node.settings, name))}
+        settings = msgspec.structs.replace(node.settings, **paths)
+        name = unique_name(wanted, (other.name for other in self.scene.nodes))
+        return msgspec.structs.replace(node, id=node_id, name=name, settings=settings)
 
     def _index(self, node_id: NodeId) -> int:
         return self.scene.nodes.index(self.scene.node(node_id))

@@ -59,6 +59,5 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 def default_name(node: Node) -> str:
     """Name of a node that was given none: the stem of its file, else its kind."""
-    if node.kind == "model" and node.settings.path:
-        return PurePath(node.settings.path).stem or node.kind
-    return node.kind
+    path = node.settings.path if node.settings.is_figure else ""
+    return PurePath(path).stem or node.kind

@@ -47,7 +47,7 @@ def values_that_differ(now: Scene, then: Scene) -> dict[ParamRef, Any]:
     refs = [ParamRef(owner, owner, record.name) for owner in (PLAYBACK, VIEW) for record in _records(now, owner, owner)]
     for node in now.nodes:
         if then.has(node.id) and then.node(node.id) is not node and then.node(node.id).kind == node.kind:
-            for part in ("node", "transform", node.kind):
+            for part in ("node", "transform", "attachment", node.kind):
                 refs += [ParamRef(node.id, part, record.name) for record in _records(now, node.id, part)]
     return {ref: value_at(then, ref) for ref in refs if value_at(then, ref) != value_at(now, ref)}
 

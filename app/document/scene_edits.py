@@ -1,22 +1,21 @@
 """Edits that menus and panels share, as calls on the document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
-from pyglm import glm
 
 from app.document.document import Document
-from sim.figures.settings import SkinningMethod, section_list
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.collider.fit import FittedCollider
-from sim.kinds.collider.settings import ColliderSettings
-from sim.kinds.light.settings import LightSettings
-from sim.scene.scene import VIEW, Node, NodeId, ParamRef
-from sim.scene.transform import Transform
+from sim.figures.settings import SkinningMethod
+from sim.kinds import KINDS
+from sim.kinds.contract import AddPlace
+from sim.scene.places import Places, relative_transform
+from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef
 from sim.scene.view import Comparison, DisplayMode
 from sim.scene.view_state import Selection
-from sim.solids.state import SolidShape
 from widgets.camera_controller import orbited, preset
+
+_TRANSFORM = ("position", "rotation", "scale")
 
 
 class SceneEdits:
@@ -25,10 +24,11 @@ class SceneEdits:
     Args:
         document: What is edited.
         active: Gives the node that skinning commands are meant for, or None.
+        places: Gives where the nodes stand now.
     """
 
-    def __init__(self, document: Document, active: Callable[[], Node | None]) -> None:
-        self._document, self._active = document, active
+    def __init__(self, document: Document, active: Callable[[], Node | None], places: Callable[[], Places]) -> None:
+        self._document, self._active, self._places_now = document, active, places
 
     def set_view(self, name: str, value: object) -> None:
         """Sets one view setting."""
@@ -54,7 +54,7 @@ class SceneEdits:
         """Skins the active model another way, and shows that way."""
         node = self._active()
         if node is not None:
-            skinning = ParamRef(node.id, "model", "skinning")
+            skinning = ParamRef(node.id, node.kind, "skinning")
             self._document.set_values({skinning: method, ParamRef(VIEW, VIEW, "comparison"): Comparison.OFF})
 
     def hide_selected(self) -> None:
@@ -81,57 +81,45 @@ class SceneEdits:
         if node_id is not None:
             self._document.duplicate_node(node_id)
 
-    def add_light(self) -> None:
-        """Adds a light between the camera and its target, up and to the right, where it can be seen and grabbed."""
-        camera = self._document.view_state.camera
-        right, up, back = camera.rotation()
-        place = glm.dvec3(*camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
-        light = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
-        self._document.add_node(
-            Node(id="", name="light", transform=Transform(position=place.to_tuple()), settings=light)
-        )
+    @property
+    def places(self) -> Places:
+        """Where the nodes stand now."""
+        return self._places_now()
 
-    def add_cloth(self) -> None:
-        """Adds a sheet that hangs from its two upper corners over the camera's target."""
-        x, y, z = self._document.view_state.camera.target
-        place = (x, max(y + 0.75, 1.6), z)
-        self._document.add_node(
-            Node(id="", name="cloth", transform=Transform(position=place), settings=ClothSettings())
-        )
+    @property
+    def place(self) -> AddPlace:
+        """Where something new goes."""
+        return AddPlace(self._document.scene, self._document.view_state)
 
-    def add_collider(self, shape: SolidShape) -> None:
-        """Adds a collider; on the selected bone if there is one, a plane on the ground, others at the target."""
-        selection = self._document.selection
-        settings = ColliderSettings(
-            shape=shape, radius=0.3, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
-        )
-        place = (0.0, 0.0, 0.0)
-        if selection.bone is not None and selection.node is not None and shape is not SolidShape.PLANE:
-            settings = msgspec.structs.replace(settings, bone_node=selection.node, bone=selection.bone, radius=0.1)
-        elif shape is not SolidShape.PLANE:
-            place = self._document.view_state.camera.target
-        self._document.add_node(Node(id="", name=shape.value, transform=Transform(position=place), settings=settings))
+    def add(self, entry_id: str) -> NodeId:
+        """Adds what an entry of the Add menu makes, as one edit, and selects it; returns its id.
 
-    def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
-        """Adds colliders that were fitted to the bones of a model, as one edit."""
-        name = self._document.scene.node(node_id).name
-        with self._document.macro(f"Fit colliders to {name}"):
-            for collider in fitted:
-                settings = msgspec.structs.replace(collider.settings, bone_node=node_id, bone=collider.bone)
-                self._document.add_node(
-                    Node(id="", name=collider.bone, transform=collider.transform, settings=settings)
-                )
-            self._document.select(Selection(node=node_id))
+        Raises:
+            KeyError: If no kind has such an entry.
+        """
+        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
+        return self._document.add_node(entries[entry_id].make(self.place))
 
-    def add_section_cloth(self, node_id: NodeId, cloth: Node) -> None:
-        """Adds a cloth that takes the place of a section of a model, as one edit."""
-        node = self._document.scene.node(node_id)
-        if node.kind != "model" or cloth.cloth is None:
-            return
-        hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), cloth.cloth.mesh_section))
-        with self._document.macro(f"Make cloth of {cloth.cloth.mesh_section}"):
-            self._document.set_value(ParamRef(node_id, "model", "hidden_sections"), "; ".join(hidden))
-            self._document.add_node(cloth)
+    def set_all(self, text: str, node: Node, values: Mapping[str, Any]) -> None:
+        """Sets several settings of a node, as one edit with a name of its own."""
+        self._document.set_as_one(text, {ParamRef(node.id, node.kind, name): value for name, value in values.items()})
+
+    def attach(self, node_id: NodeId, attachment: Attachment) -> None:
+        """Lets a node ride on something else, or on nothing, where it stands in the world, as one edit.
+
+        Raises:
+            ParamError: If it would ride on itself.
+        """
+        scene, places = self._document.scene, self.places
+        node = scene.node(node_id)
+        carrier = places.carrier(msgspec.structs.replace(node, attachment=attachment))
+        transform = relative_transform(places.world_from_node(node), carrier)
+        values = {ParamRef(node_id, "attachment", name): getattr(attachment, name) for name in ("node", "bone")}
+        values |= {ParamRef(node_id, "transform", name): getattr(transform, name) for name in _TRANSFORM}
+        rides_on = attachment.bone or (scene.node(attachment.node).name if attachment.node else "")
+        text = f"Attach {node.name} to {rides_on}" if rides_on else f"Detach {node.name}"
+        if attachment != node.attachment:
+            self._document.set_as_one(text, values)
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
         """Selects a node or one of its bones, or nothing."""
@@ -143,7 +131,9 @@ class SceneEdits:
 
     def relocate(self, paths: dict[NodeId, str]) -> None:
         """Points models at other files, as one edit."""
-        self._document.set_values({ParamRef(node_id, "model", "path"): path for node_id, path in paths.items()})
+        scene = self._document.scene
+        values = {ParamRef(node_id, scene.node(node_id).kind, "path"): path for node_id, path in paths.items()}
+        self._document.set_values(values)
 
     def turn_camera(self, name: str) -> None:
         """Looks from the front, back, right, left, top or bottom."""

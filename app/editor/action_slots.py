@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
-from app.editor.actions import EXPORTS, preset_action, shortcut_entries
+from app.editor.actions import EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
-from sim.kinds.emitter.presets import PRESETS
+from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
+from sim.scene.scene import ParamRef
 from sim.scene.view import Comparison, DisplayMode
-from sim.solids.state import SolidShape
 from widgets.cheat_sheet import CheatSheet
 from widgets.file_filter import file_filter
 from widgets.theme import ThemeMode
@@ -55,12 +55,7 @@ def _file_slots(editor: Editor) -> Slots:
         "file.screenshot": lambda: save_screenshot(editor),
         "file.quit": lambda: editor.window.close(),
         "add.model": lambda: _with(dialogs.model_path(), files.import_model),
-        "add.light": editor.edits.add_light,
-        "add.cloth": editor.edits.add_cloth,
-        "add.fit": editor.fit_colliders,
-        "add.emitter": lambda: editor.emitters.add(),
-        **{preset_action(name): _call(editor.emitters.add, name) for name in PRESETS},
-        **{f"add.{shape.value}": _call(editor.edits.add_collider, shape) for shape in SolidShape},
+        **{f"add.{entry.id}": _call(editor.edits.add, entry.id) for kind in KINDS.values() for entry in kind.adds},
     }
 
 
@@ -95,11 +90,9 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.clear_range": lambda: editor.binding.clear_range(),
         "simulate.step": playback.step_simulation,
         "simulate.seek": lambda: editor.seek.start(),
-        "simulate.pin": lambda: editor.tools.cloth.toggle_pins(),
         "simulate.reset": playback.reset_simulation,
-        "emitter.mute": _of_emitter(editor, lambda: editor.emitters.toggle("muted")),
-        "emitter.solo": _of_emitter(editor, lambda: editor.emitters.toggle("solo")),
-        "emitter.reseed": _of_emitter(editor, editor.emitters.reseed),
+        "node.mute": lambda: toggle(editor, "muted"),
+        "node.solo": lambda: toggle(editor, "solo"),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
     }
 
@@ -133,8 +126,7 @@ def _view_slots(editor: Editor) -> Slots:
     slots |= {f"compare.{mode.value}": _call(edits.compare, mode) for mode in Comparison}
     slots |= {f"skin.{method.value}": _call(edits.skin_by, method) for method in SkinningMethod}
     slots |= {f"theme.{mode.value}": _call(editor.set_theme, mode) for mode in ThemeMode}
-    for name in ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures"):
-        slots[f"overlay.{name}"] = _set_view(editor, name)
+    slots |= {f"overlay.{record.name}": _set_view(editor, record.name) for record in SWITCHES}
     return slots
 
 
@@ -143,14 +135,24 @@ def _help_slots(editor: Editor) -> Slots:
 
 
 def deselect(editor: Editor) -> None:
-    """Selects nothing, particles included."""
+    """Selects nothing, of whatever tool."""
     editor.edits.select()
-    editor.tools.cloth.marks.choose({})
+    editor.tools.deselect()
+
+
+def toggle(editor: Editor, name: str) -> None:
+    """Mutes the selected node or makes it solo, or ends that; says so where nothing that is simulated is selected."""
+    node = editor.document.selected
+    if node is None or not KINDS[node.kind].system:
+        editor.window.show_hint("Select something that is simulated first")
+    else:
+        editor.document.set_value(ParamRef(node.id, "node", name), not getattr(node, name))
 
 
 def show_shortcuts(editor: Editor) -> CheatSheet:
     """Opens the searchable list of keys; it may stay open beside the work."""
-    sheet = CheatSheet(shortcut_entries(), editor.window)
+    mouse = [line for room in editor.rooms.values() for line in room.mouse]
+    sheet = CheatSheet(shortcut_entries(editor.window.actions_table.specs, mouse), editor.window)
     sheet.finished.connect(sheet.deleteLater)
     sheet.show()
     return sheet
@@ -200,18 +202,6 @@ def _with(path: Path | None, use: Callable[[Path], object]) -> None:
 
 def _call(function: Callable[..., object], *arguments: object) -> Callable[..., None]:
     return lambda _checked=False: function(*arguments) and None
-
-
-def _of_emitter(editor: Editor, act: Callable[[], None]) -> Callable[..., None]:
-    """Acts on the selected emitter; says so where none is selected."""
-
-    def slot() -> None:
-        if editor.emitters.selected is None:
-            editor.window.show_hint("Select an emitter first")
-        else:
-            act()
-
-    return slot
 
 
 def _set_view(editor: Editor, name: str) -> Callable[[bool], None]:

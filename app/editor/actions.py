@@ -3,7 +3,7 @@
 Menus, toolbar, shortcuts and the cheat sheet are made from this table alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -11,7 +11,10 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from sim.export.formats import MODEL_WRITERS
-from sim.kinds.emitter.presets import PRESETS
+from sim.kinds import KINDS
+from sim.kinds.contract import Command, Panel
+from sim.scene.params import Param, params_of
+from sim.scene.view import ViewSettings
 from widgets.cheat_sheet import ShortcutEntry
 from widgets.icons import icon
 
@@ -47,9 +50,21 @@ def _spec(
     return ActionSpec(id, text, tip, keys, icon, check or bool(group), group, short)
 
 
-def preset_action(preset: str) -> str:
-    """Id of the action that adds the emitter of a preset."""
-    return f"add.emitter.{preset.lower().replace(' ', '-')}"
+SWITCHES = tuple(record for record in params_of(ViewSettings) if record.type is bool)
+"""What the view shows or leaves out."""
+
+_SWITCH_LOOKS = {
+    "bones": ("&Bones", ("Shift+B",), "bone"),
+    "grid": ("&Grid", ("Shift+G",), "grid"),
+    "contacts": ("C&ontacts", (), ""),
+    "statistics": ("S&tatistics", ("Shift+T",), ""),
+    "textures": ("Te&xtures", (), ""),
+}  # fmt: skip
+
+
+def _switch_spec(record: Param) -> ActionSpec:
+    text, keys, shown = _SWITCH_LOOKS.get(record.name, (f"&{record.label}", (), ""))
+    return _spec(f"overlay.{record.name}", text, record.declared.doc, *keys, icon=shown, check=True)
 
 
 EXPORTS = {f"file.export.{writer.name.lower().replace(' ', '-')}": writer for writer in MODEL_WRITERS}
@@ -93,18 +108,6 @@ SPECS: tuple[ActionSpec, ...] = (
         group="handle",
     ),
     _spec("add.model", "&Model…", "Add a model from a file."),
-    _spec("add.cloth", "&Cloth", "Add a sheet of cloth."),
-    *(
-        _spec(f"add.{shape}", f"C&ollider: {shape.capitalize()}", f"Add a {shape} that cloth cannot enter.")
-        for shape in ("plane", "sphere", "ellipsoid", "capsule", "box")
-    ),
-    _spec("add.fit", "&Fit Colliders to Skeleton", "Make colliders for the bones of the active model."),
-    _spec("add.emitter", "&Emitter", "Add an emitter of particles.", icon="emitter"),
-    *(
-        _spec(preset_action(name), name, f"Add {name.lower()}, on the selected bone or model if there is one.")
-        for name in PRESETS
-    ),
-    _spec("add.light", "&Light", "Add a point light.", icon="light"),
     _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
     _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
     _spec("play.next", "&Next Frame", "Step one frame on.", "."),
@@ -125,11 +128,9 @@ SPECS: tuple[ActionSpec, ...] = (
         "Ctrl+Shift+R",
         icon="mdi6.fast-forward",
     ),
-    _spec("simulate.pin", "&Pin / Let Go", "Pin the selected particles, or the one under the mouse; or let go.", "P"),
     _spec("simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"),
-    _spec("emitter.mute", "&Mute / Unmute Emitter", "Silence the selected emitter, or let it run again.", "M"),
-    _spec("emitter.solo", "S&olo Emitter", "Let only the selected emitter run, or all again.", "S"),
-    _spec("emitter.reseed", "Re&seed Emitter", "Give the selected emitter other random numbers.", "Alt+R"),
+    _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
+    _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),
     _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),
     _spec("timing.pause", "&Pause Timings", "Hold the view of the timings; measuring goes on.", "Shift+P", check=True),
     _spec("timing.record", "&Record", "Begin or end a recording to compare with others.", "Ctrl+Shift+T", check=True),
@@ -195,13 +196,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec(
         "skin.dqs-scale", "Dual Quaternion with &Scale", "Scale blended linearly, then dual quaternions.", group="skin"
     ),
-    _spec("overlay.bones", "&Bones", "Draw the skeleton through the mesh.", "Shift+B", icon="bone", check=True),
-    _spec("overlay.grid", "&Grid", "Draw the ground grid.", "Shift+G", icon="grid", check=True),
-    _spec("overlay.axes", "&Axes", "Draw the world's axes.", check=True),
-    _spec("overlay.colliders", "Colli&ders", "Draw the colliders as translucent bodies.", check=True),
-    _spec("overlay.contacts", "&Contacts", "Mark where cloths touch colliders.", check=True),
-    _spec("overlay.statistics", "S&tatistics", "Show counts, frame and frame rate.", "Shift+T", check=True),
-    _spec("overlay.textures", "Te&xtures", "Draw the textures of the materials.", check=True),
+    *map(_switch_spec, SWITCHES),
     _spec("theme.auto", "Follow the &System", "Dark or light as the system is.", group="theme"),
     _spec("theme.dark", "&Dark", "Always dark.", group="theme"),
     _spec("theme.light", "&Light", "Always light.", group="theme"),
@@ -211,21 +206,42 @@ SPECS: tuple[ActionSpec, ...] = (
 )
 
 
+def specs_of(rooms: Mapping[str, Panel]) -> tuple[ActionSpec, ...]:
+    """All commands: those of the program, entries that add nodes, and those of rooms of kinds."""
+    adds = (
+        _spec(f"add.{entry.id}", entry.label, entry.tip, icon=entry.icon)
+        for kind in KINDS.values()
+        for entry in kind.adds
+    )
+    return (*SPECS, *adds, *(_spec(c.id, c.text, c.tip, *c.keys) for c in commands_of(rooms)))
+
+
+def commands_of(rooms: Mapping[str, Panel]) -> list[Command]:
+    """What rooms of kinds do."""
+    return [c for room in rooms.values() for c in (*room.commands, *room.adds) if isinstance(c, Command)]
+
+
 class Actions:
     """The `QAction` of every entry of the table, owned by one window.
 
     Args:
         window: Parent; its shortcuts work everywhere in the window.
         slots: What each action does, by id; a switch's slot receives its state.
+        rooms: What kinds have beyond rows.
+
+    Attributes:
+        specs: The table.
 
     Raises:
         KeyError: If an entry has no slot or a slot no entry.
     """
 
-    def __init__(self, window: QWidget, slots: dict[str, Callable[..., None]]) -> None:
-        if unknown := set(slots) ^ {spec.id for spec in SPECS}:
+    def __init__(self, window: QWidget, slots: dict[str, Callable[..., None]], rooms: Mapping[str, Panel]) -> None:
+        self.specs = specs_of(rooms)
+        slots = slots | {command.id: _plain(command.run) for command in commands_of(rooms)}
+        if unknown := set(slots) ^ {spec.id for spec in self.specs}:
             raise KeyError(f"actions and slots differ: {', '.join(sorted(unknown))}")
-        self._actions = {spec.id: _made(window, spec, slots[spec.id]) for spec in SPECS}
+        self._actions = {spec.id: _made(window, spec, slots[spec.id]) for spec in self.specs}
 
     def __getitem__(self, action_id: str) -> QAction:
         return self._actions[action_id]
@@ -241,9 +257,13 @@ class Actions:
 
     def check_one(self, group: str, name: str) -> None:
         """Shows which switch of an exclusive group is on; none where `name` is none of them."""
-        for spec in SPECS:
+        for spec in self.specs:
             if spec.group == group:
                 self.check(spec.id, spec.id == f"{group}.{name}")
+
+
+def _plain(run: Callable[[], object]) -> Callable[..., None]:
+    return lambda: run() and None
 
 
 def _made(window: QWidget, spec: ActionSpec, slot: Callable[..., None]) -> QAction:
@@ -270,15 +290,12 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
     ("Pan", "Shift+Middle drag or Shift+Alt+Left drag"),
     ("Zoom to the cursor", "Wheel or Pinch or Ctrl+Middle drag"),
     ("Select an object or a bone", "Left click"),
-    ("Move a light", "Left drag on its disc"),
-    ("Change speed, cone and source of an emitter", "Left drag on a knob of the selected emitter"),
-    ("Pull a cloth", "Left drag on it"),
-    ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
     ("Commands for an object", "Right click"),
+    ("Let an object ride on another one or on a bone", "Left drag in the outliner"),
     ("Scrub", "Left drag on the ruler"),
     ("Change a number", "Left drag on it"),
     ("… finer, coarser", "Shift+Left drag or Ctrl+Left drag"),
-    ("Silence an emitter", "Left click on its loudspeaker"),
+    ("Silence what is simulated", "Left click on its loudspeaker"),
     ("Add a stop to a gradient or a curve", "Double click in it or Insert"),
     ("… choose another", "Left click or Page Up or Page Down"),
     ("… move it", "Left drag or Arrows"),
@@ -287,17 +304,17 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 )
 
 
-def shortcut_entries(specs: Iterable[ActionSpec] = SPECS) -> list[ShortcutEntry]:
-    """Rows of the cheat sheet: every action with a key, and what the mouse does."""
+def shortcut_entries(specs: Iterable[ActionSpec], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
+    """Rows of the cheat sheet: every action with a key, and what the mouse does, some of it in rooms of kinds."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "timing": "Timing", "emitter": "Emitters", "view": "View", "display": "Display",
+        "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
-    }  # fmt: skip
+    } | {kind.name: f"{kind.label}s" for kind in KINDS.values()}  # fmt: skip
     rows = [
         ShortcutEntry(titles[spec.id.split(".")[0]], spec.text.replace("&", ""), " or ".join(spec.keys), spec.tip)
         for spec in specs
         if spec.keys
     ]
-    return rows + [ShortcutEntry("Mouse", text, how, "") for text, how in MOUSE_ENTRIES]
+    return rows + [ShortcutEntry("Mouse", text, how, "") for text, how in (*MOUSE_ENTRIES, *mouse)]

@@ -1,10 +1,13 @@
 """The docks of the main window: default places, persistence, reset."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+from sim.kinds.contract import Dock
 
 LAYOUT_VERSION = 3
 _GEOMETRY, _STATE = "window/geometry", "window/state"
@@ -31,26 +34,37 @@ OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
 TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 150)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
-PLOTS = DockSpec("plots", "Plots", Qt.DockWidgetArea.BottomDockWidgetArea, 130)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, PLOTS, MESSAGES)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, MESSAGES)
+ROOM_SIZE = 130
+"""Default height of a panel that a kind has [px]."""
 
 
 class Docks:
-    """Creates the docks around the central widget and remembers where the user left them."""
+    """Creates the docks around the central widget and remembers where the user left them.
 
-    def __init__(self, window: QMainWindow, panels: dict[str, QWidget]) -> None:
+    Args:
+        window: Where they are.
+        panels: What they hold, by id.
+        more: Docks of kinds, which share the place of messages and timings.
+    """
+
+    def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         self._window = window
+        rooms = {dock.id: dock for dock in more}
+        self._rooms = tuple(
+            DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
+        )
         self._docks: dict[str, QDockWidget] = {}
         window.setDockNestingEnabled(True)
         window.setDockOptions(window.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         # The side panels keep the full height beside the viewport; timeline and messages span below everything.
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
-        for spec in SPECS:
+        for spec in (*SPECS[:-1], *self._rooms, SPECS[-1]):
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.id)
-            dock.setWidget(panels[spec.id])
+            dock.setWidget(rooms[spec.id].widget if spec.id in rooms else panels[spec.id])
             # A window of its own gives the focus to its first field, where the keys of the program would be typed in.
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
@@ -59,6 +73,11 @@ class Docks:
 
     def __getitem__(self, dock_id: str) -> QDockWidget:
         return self._docks[dock_id]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Names of all docks."""
+        return tuple(self._docks)
 
     def toggle_actions(self) -> list:
         """Menu entries that show and hide each dock."""
@@ -71,7 +90,7 @@ class Docks:
             dock.setFloating(False)
             # Side by side for a moment, those at the bottom would make the window wider.
             window.removeDockWidget(dock)
-        timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, MESSAGES, PLOTS, TIMINGS))
+        timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, MESSAGES, *self._rooms, TIMINGS))
         for spec in (OUTLINER, INSPECTOR, TIMELINE):
             window.addDockWidget(spec.area, self._docks[spec.id])
         window.splitDockWidget(timeline, tabs[0], Qt.Orientation.Vertical)

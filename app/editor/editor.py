@@ -8,31 +8,26 @@ from PySide6.QtCore import QSettings, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
-from app.background import run_in_background
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
 from app.editor.action_slots import action_slots
+from app.editor.add_menu import add_place_menus
+from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
+from app.editor.selected_node import SelectedNode
 from app.editor.window_state import WindowState
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
 from app.files.places import config_folder, data_folder
-from app.files.presets import PARTICLES, PresetStore
 from app.files.project_error import ProjectError
 from app.files.project_files import Answer, ProjectFiles, can_open
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings
-from app.kinds.cloth.panel import ClothPanel
-from app.kinds.cloth.section import section_cloth, section_names
-from app.kinds.emitter.edits import EmitterEdits
-from app.kinds.emitter.menu import EmitterMenu
-from app.kinds.emitter.panel import EmitterPanel
-from app.kinds.emitter.tool import EmitterTool
 from app.timeline.active_model import ActiveModel
 from app.timeline.binding import TimelineBinding
 from app.timeline.playback import Playback
@@ -42,21 +37,20 @@ from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
-from app.viewport.full_picture import FullPicture
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
-from app.viewport.model_uploads import ModelUploads
 from app.viewport.overlays import ViewportOverlays
-from app.viewport.particle_rehearsal import ParticleRehearsal
+from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
-from sim.kinds.collider.fit import FittedCollider, fit_colliders
+from app.viewport.turns import Turns
+from sim.kinds import KINDS
+from sim.kinds.contract import Panel
 from sim.scene.change import Change
 from sim.scene.handles import HandleMode
-from sim.scene.scene import Node
+from sim.scene.places import Places
 from widgets.camera_controller import CameraController
 from widgets.outliner_entries import Entry
-from widgets.plots import Plots
 from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
@@ -98,8 +92,7 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
-        self.edits = SceneEdits(self.document, lambda: self.active.node)
-        self.emitters = EmitterEdits(self.document)
+        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.files = ProjectFiles(
@@ -119,28 +112,28 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
-        self.uploads = ModelUploads(self.document, self.store, self.client, self.viewport)
-        self.full_picture = FullPicture(self.client, self.viewport)
-        self.particle_rehearsal = ParticleRehearsal(self.client, self.viewport)
+        self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self.handles = HandleTool(self.document, self.client, self.viewport)
-        self.emitter_tool = EmitterTool(self.document, self.client, self.viewport, self.emitters)
-        self.tools = ViewportTools(
-            self.document, self.client, self.viewport, self.handles, self.emitter_tool, self.stepper, self.playback
-        )
+        picker = Picker(self.document, self.client, self.viewport)
+        self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
         self.panels = Panels(self.document, self.store, self.client, self.edits)
+        self.desk = Desk(
+            self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
+            self.active, self.scene_files, self.panels, self.tools.hint.emit,
+        )  # fmt: skip
+        self.rooms: dict[str, Panel] = {
+            name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
+        }
+        self.tools.take([self.handles, *(tool for room in self.rooms.values() for tool in room.tools)])
+        self.panels.inspector.set_rooms(self.rooms)
+        self.panels.inspector.names.section_names = self.scene_files.section_names
+        self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
-        self.overlays = ViewportOverlays(self.viewport, self.document, self.playback, self.active, self.client)
-        self.plots = Plots()
-        self.cloth_panel = ClothPanel(
-            self.document, self.client, self.scene_files, self.panels.inspector, self.overlays.stability, self.plots,
-            PresetStore(config_folder() / "fabrics"),
-        )  # fmt: skip
-        self.emitter_panel = EmitterPanel(
-            self.document, self.client, self.panels.inspector, PresetStore(config_folder() / "particles", PARTICLES),
-            self.emitters,
-        )  # fmt: skip
+        self.overlays = ViewportOverlays(
+            self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
+        )
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
         self.timings = TimingsPanel(
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
@@ -150,11 +143,12 @@ class Editor:
             "inspector": self.panels.inspector,
             "timeline": self.timeline,
             "timings": self.timings.view,
-            "plots": self.plots,
             "messages": self.panels.messages,
         }
-        self.window = MainWindow(self.viewport, panels, action_slots(self))
-        self.menu = ViewportMenu(self.document, self.viewport, self.tools, self.window.actions_table, self.emitters)
+        self.window = MainWindow(self.viewport, panels, action_slots(self), self.rooms, lambda: self.edits.place)
+        self.menu = ViewportMenu(
+            self.document, self.viewport, self.tools, self.window.actions_table, self.edits, self.rooms
+        )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
@@ -170,8 +164,8 @@ class Editor:
         self.playback.time_changed.connect(self.document.set_time)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
-        self.uploads.finished.connect(self._on_uploaded)
-        self.uploads.failed.connect(self.panels.fail)
+        self.turns.finished.connect(self._on_uploaded)
+        self.turns.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
         self.files.failed.connect(self.panels.fail)
@@ -180,17 +174,9 @@ class Editor:
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
-        self.window.menus.add.aboutToShow.connect(lambda: self.window.menus.emitters.show_place(self.emitters.place))
         self.panels.outliner.extend_menu = self.extend_outliner_menu
-        self.window.menus.sections.aboutToShow.connect(self.list_sections)
         self.scene_files.changed.connect(self.viewport.update)
         self.scene_files.failed.connect(self.panels.fail)
-        self.cloth_panel.failed.connect(self.panels.fail)
-        self.cloth_panel.reset_requested.connect(self.playback.reset_simulation)
-        self.cloth_panel.resume_requested.connect(self.resume)
-        self.emitter_panel.failed.connect(self.panels.fail)
-        self.emitter_panel.reset_requested.connect(self.playback.reset_simulation)
-        self.emitter_panel.resume_requested.connect(self.resume)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
@@ -260,65 +246,21 @@ class Editor:
         """Fills the viewport with the selected node or bone; with everything when nothing is selected."""
         self._frame(self.document.selection.node)
 
-    def fit_colliders(self) -> None:
-        """Makes colliders for the bones of the active model."""
-        node, model = self.active.node, self.active.model
-        if node is None or node.kind != "model" or model is None:
-            return
-        scale, node_id, path = node.settings.unit_scale, node.id, node.settings.path
-
-        def add(fitted: list[FittedCollider]) -> None:
-            if not fitted:
-                self.panels.warn(path, "there are no bones with weights to fit colliders to")
-            elif self.document.scene.has(node_id):
-                self.edits.add_fitted(node_id, fitted)
-
-        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
+    def places(self) -> Places:
+        """Where the nodes stand now."""
+        if self.client.engine is None:
+            return Places(self.document.scene, {})
+        with self.viewport.gl_current():
+            self.client.prepare()
+        return self.client.engine.places
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
-        """Offers emitters on models and bones where the outliner has a menu for them."""
-        selection, scene = entry.selection, self.document.scene
-        if selection.node is None or not scene.has(selection.node) or scene.node(selection.node).kind != "model":
-            return
-        self.document.select(selection)
-        emitters = EmitterMenu(self.window.actions_table, menu)
-        emitters.show_place(self.emitters.place)
-        menu.addSeparator()
-        menu.addMenu(emitters)
-
-    def list_sections(self) -> None:
-        """Fills the menu of what cloths can be made of: the sections of the active model."""
-        menu, model = self.window.menus.sections, self.active.model
-        menu.clear()
-        names = section_names(model) if model else ()
-        for name in names:
-            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
-        if not names:
-            menu.addAction("No model is loaded").setEnabled(False)
-
-    def add_section_cloth(self, section: str) -> None:
-        """Makes a cloth of a section of the active model, or of all of it for ""."""
-        node, model = self.active.node, self.active.model
-        if node is None or node.kind != "model" or model is None:
-            return
-        path, node_id = node.settings.path, node.id
-
-        def add(made: Node | str) -> None:
-            if isinstance(made, str):
-                self.panels.fail(path, made)
-            elif self.document.scene.has(node_id):
-                self.edits.add_section_cloth(node_id, made)
-
-        run_in_background(lambda: section_cloth(node, model, section), add)
-
-    def resume(self, node_id: str) -> None:
-        """Lets a cloth or an emitter that stopped go on from its last good state."""
-        simulation = self.client.engine.simulation if self.client.engine else None
-        system = (simulation.cloths.get(node_id) or simulation.emitters.get(node_id)) if simulation else None
-        if system is not None:
-            with self.viewport.gl_current():
-                system.resume()
-            self.viewport.update()
+        """Offers what can go onto figures and bones where the outliner has a menu for them."""
+        node = self.document.scene.by_id.get(entry.selection.node or "")
+        if node is not None and node.settings.is_figure:
+            self.document.select(entry.selection)
+            menu.addSeparator()
+            add_place_menus(menu, self.window.actions_table, self.edits.place)
 
     def measure(self, on: bool) -> None:
         """Begins or ends measuring; whoever begins wants to see it."""
@@ -391,7 +333,7 @@ class Editor:
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
         self._frame_next = frame
-        self.uploads.follow()
+        self.turns.follow()
         self.viewport.update()
 
     def _on_uploaded(self) -> None:
@@ -408,7 +350,7 @@ class Editor:
 
     def _on_troubled(self, node_id: str, text: str) -> None:
         name = self.document.scene.node(node_id).name if self.document.scene.has(node_id) else ""
-        text = self.emitter_panel.offer(node_id, self.cloth_panel.offer(node_id, text))
+        text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
 
     def _on_dropped(self, paths: list[str]) -> None:
@@ -455,7 +397,7 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
 
     def on_drawn(_drawn: Drawn) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
-        if shown or not editor.document.scene.of_kind("model"):
+        if shown or not editor.document.scene.figures:
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
             # Not from here: closing deletes what the picture being painted still uses.

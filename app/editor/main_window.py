@@ -1,15 +1,17 @@
 """The window: where things are.  What they do is wired in `app.editor.editor`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
 
 from app.editor.actions import Actions
+from app.editor.add_menu import Place
 from app.editor.docks import Docks
 from app.editor.menus import Menus
 from app.timeline.playback import SimulationState
+from sim.kinds.contract import Panel
 from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
 from widgets.viewport import Viewport
@@ -32,16 +34,23 @@ class MainWindow(QMainWindow):
 
     cancel_requested = Signal()
 
-    def __init__(self, viewport: Viewport, panels: dict[str, QWidget], slots: dict[str, Callable[..., None]]) -> None:
+    def __init__(
+        self,
+        viewport: Viewport,
+        panels: dict[str, QWidget],
+        slots: dict[str, Callable[..., None]],
+        rooms: Mapping[str, Panel],
+        place: Place,
+    ) -> None:
         super().__init__()
         self.may_close: Callable[[], bool] = lambda: True
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self.setCentralWidget(viewport)
         self.resize(default_size(self.screen().availableGeometry().size()))
-        self.actions_table = Actions(self, slots)
-        self.docks = Docks(self, panels)
-        self.menus = Menus(self, self.actions_table, self.docks.toggle_actions())
+        self.actions_table = Actions(self, slots, rooms)
+        self.docks = Docks(self, panels, (dock for room in rooms.values() for dock in room.docks))
+        self.menus = Menus(self, self.actions_table, self.docks.toggle_actions(), rooms, place)
         self._build_status_bar()
 
     def show_progress(self, name: str, fraction: float) -> None:

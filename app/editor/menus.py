@@ -1,18 +1,17 @@
-"""Menus and toolbar, laid out from action ids."""
+"""Menus and toolbar, laid out from action ids; what kinds and their rooms offer is asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
-from app.editor.actions import EXPORTS, Actions
-from app.kinds.emitter.menu import EmitterMenu
+from app.editor.actions import EXPORTS, SWITCHES, Actions
+from app.editor.add_menu import AddMenu, Place
+from sim.kinds.contract import Panel
 
 SEPARATOR = "-"
 SPACER = " "
 RECENT = "recent"
-SECTIONS = "sections"
-EMITTERS = "emitters"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
         SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
@@ -21,13 +20,9 @@ EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "e
 THEME = ("theme.auto", "theme.dark", "theme.light")
 VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
-        "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR, "overlay.bones",
-        "overlay.grid", "overlay.axes", "overlay.colliders", "overlay.contacts", "overlay.textures",
-        "overlay.statistics")  # fmt: skip
-ADD = ("add.model", "add.light", SEPARATOR, "add.cloth", SECTIONS, SEPARATOR, EMITTERS, SEPARATOR, "add.plane",
-       "add.sphere", "add.ellipsoid", "add.capsule", "add.box", SEPARATOR, "add.fit")  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "simulate.pin", SEPARATOR,
-              "emitter.mute", "emitter.solo", "emitter.reseed")  # fmt: skip
+        "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
+        *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
+SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", SEPARATOR, "timing.export_csv",
           "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
@@ -47,26 +42,31 @@ class Menus:
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
-        emitters: Submenu of emitters; its owner says where they go.
         add: Menu of what can be added.
-        sections: Submenu of what cloths can be made of, filled by its owner whenever it opens.
         window: Menu of the docks.
     """
 
-    def __init__(self, window: QMainWindow, actions: Actions, dock_actions: Iterable[QAction]) -> None:
+    def __init__(
+        self,
+        window: QMainWindow,
+        actions: Actions,
+        dock_actions: Iterable[QAction],
+        rooms: Mapping[str, Panel],
+        place: Place,
+    ) -> None:
         self._actions = actions
         self.recent = QMenu("Open &Recent", window)
         export = QMenu("&Export", window)
         export.addActions([actions[action_id] for action_id in EXPORTS])
-        self.sections = QMenu("Cl&oth from Section", window)
-        self.emitters = EmitterMenu(actions, window)
-        submenus = {RECENT: self.recent, SECTIONS: self.sections, EMITTERS: self.emitters, "export": export}
-        for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ADD), ("&Skinning", SKINNING),
-                           ("&Playback", PLAYBACK), ("Si&mulation", SIMULATION), ("&Timing", TIMING)):  # fmt: skip
-            menu = window.menuBar().addMenu(title)
-            self._fill(menu, ids, submenus)
-            if ids is ADD:
-                self.add = menu
+        submenus = {RECENT: self.recent, "export": export}
+        simulation = (*SIMULATION, *(command.id for room in rooms.values() for command in room.commands))
+        self.add = AddMenu(actions, rooms, place, window)
+        for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ()), ("&Skinning", SKINNING),
+                           ("&Playback", PLAYBACK), ("Si&mulation", simulation), ("&Timing", TIMING)):  # fmt: skip
+            if ids:
+                self._fill(window.menuBar().addMenu(title), ids, submenus)
+            else:
+                window.menuBar().addMenu(self.add)
         self.window = window.menuBar().addMenu("&Window")
         self.window.addActions(list(dock_actions))
         self.window.addSeparator()

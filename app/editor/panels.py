@@ -12,7 +12,7 @@ from app.files.missing_models import relocated_paths
 from app.files.model_store import ModelStore
 from app.viewport.client import ViewportClient
 from sim.scene.params import ParamError
-from sim.scene.scene import NodeId, ParamRef
+from sim.scene.scene import Attachment, NodeId, ParamRef
 from sim.scene.view_state import Selection
 from widgets.inspector.inspector import Inspector
 from widgets.message_model import Message, Severity
@@ -77,6 +77,7 @@ class Panels(QObject):
         outliner.rename_requested.connect(self._rename)
         outliner.visibility_requested.connect(self._set_visible)
         outliner.mute_requested.connect(self._set_muted)
+        outliner.attach_requested.connect(self._attach)
         outliner.action_requested.connect(self._act)
         self.inspector.refused.connect(lambda text: self.fail("", text))
 
@@ -98,7 +99,13 @@ class Panels(QObject):
         self._document.set_value(ParamRef(node_id, "node", "visible"), visible)
 
     def _set_muted(self, node_id: NodeId, muted: bool) -> None:
-        self._document.set_value(ParamRef(node_id, "emitter", "muted"), muted)
+        self._document.set_value(ParamRef(node_id, "node", "muted"), muted)
+
+    def _attach(self, node_id: NodeId, carrier: NodeId, bone: str) -> None:
+        try:
+            self._edits.attach(node_id, Attachment(node=carrier, bone=bone))
+        except ParamError as error:
+            self.fail("", str(error))
 
     def _act(self, action: OutlinerAction, selection: Selection) -> None:
         self._document.select(selection)

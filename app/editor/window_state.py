@@ -8,14 +8,12 @@ from PySide6.QtGui import QAction
 
 from app.bootstrap import APPLICATION
 from app.document.document import Document
-from app.editor.actions import EXPORTS
+from app.editor.actions import EXPORTS, SWITCHES
 from app.editor.main_window import MainWindow
 from app.files.project_files import ProjectFiles
 from app.files.recent_files import RecentFiles
 from app.timeline.active_model import ActiveModel
 from sim.scene.view import Comparison
-
-_SWITCHES = ("bones", "grid", "axes", "colliders", "contacts", "statistics", "textures")
 
 
 class WindowState(QObject):
@@ -56,8 +54,8 @@ class WindowState(QObject):
         shows_one = settings is not None and view.comparison is Comparison.OFF
         actions.check_one("skin", settings.skinning.value if settings and shows_one else "")
         actions.check("play.bind_pose", bool(settings and settings.bind_pose))
-        for name in _SWITCHES:
-            actions.check(f"overlay.{name}", getattr(view, name))
+        for record in SWITCHES:
+            actions.check(f"overlay.{record.name}", getattr(view, record.name))
         selected = self._document.selection.node
         for name in ("edit.rename", "edit.duplicate", "edit.delete", "edit.hide"):
             actions[name].setEnabled(selected is not None)

@@ -31,7 +31,14 @@ def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
     return content
 
 
-MIGRATIONS: Mapping[int, Migration] = {1: lambda content: migrate_nodes(content, 1)}
+def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
+    view = content.get("view")
+    if isinstance(view, dict) and "colliders" in view:
+        view["solids"] = view.pop("colliders")
+    return migrate_nodes(content, 1)
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
 """One step for every older version."""
 
 

@@ -27,7 +27,7 @@ def file_stamp(path: str) -> FileStamp | None:
 
 def model_paths(scene: Scene) -> dict[NodeId, str]:
     """File of every model that names one."""
-    return {node.id: node.settings.path for node in scene.nodes if node.kind == "model" and node.settings.path}
+    return {node.id: node.settings.path for node in scene.figures if node.settings.path}
 
 
 def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:

@@ -3,7 +3,7 @@
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, QThreadPool, Signal
 from sim.assets.images import ImageBudget, ImageError
 from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.figures.prepared import PreparedModel, prepare_model
 from sim.scene.scene import NodeId
@@ -48,7 +48,7 @@ class LoadedModel:
     """
 
     model: CharacterModel
-    images: dict[Path, MipImage]
+    images: dict[ImageSource, MipImage]
     prepared: PreparedModel
     warnings: tuple[str, ...]
 
@@ -139,9 +139,9 @@ class ModelLoader(QObject):
 
     def shutdown(self) -> None:
         """Cancel everything and wait for the workers; to be called before the application ends."""
+        self._pool.clear()  # before a worker that notices its end takes the next request
         for request_id in list(self._requests):
             self.cancel(request_id)
-        self._pool.clear()
         self._pool.waitForDone()
 
     # --- on a worker thread ---------------------------------------------------------------------------
@@ -163,14 +163,14 @@ class ModelLoader(QObject):
         request.stop_here()
         stopped = request.stopped.is_set
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
-        images: dict[Path, MipImage] = {}
+        images: dict[ImageSource, MipImage] = {}
         warnings, budget = list(model.warnings), ImageBudget()
-        paths = _texture_paths(model)
-        for index, path in enumerate(paths):
+        sources = _texture_images(model)
+        for index, source in enumerate(sources):
             request.stop_here()
-            report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(paths))
+            report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(sources))
             try:
-                images[path] = load_mip_image(path, budget, pause=request.stop_here)
+                images[source] = load_mip_image(source, budget, pause=request.stop_here)
             except ImageError as error:
                 warnings.append(f"texture {error}")
         warnings += budget.take_notes()
@@ -207,7 +207,7 @@ class _Progress:
             self._report(fraction)
 
 
-def _texture_paths(model: CharacterModel) -> tuple[Path, ...]:
+def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:
     """Every texture once, in the order of the materials."""
-    found: Iterable[Path | None] = (material.texture_path for material in model.materials)
-    return tuple(dict.fromkeys(path for path in found if path is not None))
+    found = (material.image for material in model.materials)
+    return tuple(dict.fromkeys(image for image in found if image is not None))

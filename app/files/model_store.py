@@ -95,16 +95,15 @@ class ModelStore(QObject):
 
     def sync(self) -> None:
         """Loads what the scene names and forgets what it no longer has."""
-        nodes = {node.id: node for node in self._document.scene.of_kind("model")}
+        nodes = {node.id: node for node in self._document.scene.figures}
         for node_id in [node_id for node_id in self._paths if node_id not in nodes]:
             self._forget(node_id)
         for node in nodes.values():
-            if node.kind == "model" and self._paths.get(node.id) != node.settings.path:
+            if self._paths.get(node.id) != node.settings.path:
                 self._follow(node)
         self._drop_spares()
 
     def _follow(self, node: Node) -> None:
-        assert node.kind == "model"
         path = self._paths[node.id] = node.settings.path
         if path in self._cache:
             self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
@@ -132,7 +131,7 @@ class ModelStore(QObject):
         self.changed.emit(node_id)
 
     def _on_changed(self, change: Change) -> None:
-        is_path = change.ref is not None and (change.ref.part, change.ref.name) == ("model", "path")
+        is_path = change.ref is not None and change.ref.name == "path"
         if change.kind is not ChangeKind.VALUE or is_path:
             self.sync()
 

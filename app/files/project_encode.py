@@ -31,20 +31,19 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
 
 def _node(node: Node, unknown: UnknownContent, folder: str) -> dict[str, Any]:
     """Settings stand under the name of the kind."""
-    place = ("nodes", node.id)
-    content = _object(node, place, unknown, folder)
-    settings = _object(node.settings, (*place, node.kind), unknown, folder)
-    content.pop("settings")
-    return {**content, node.kind: settings}
+    return _object(node, ("nodes", node.id), unknown, folder, node.kind)
 
 
-def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+def _object(
+    value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str, kind: str = ""
+) -> dict[str, Any]:
     content: dict[str, Any] = {}
     declared = {record.name: record.declared for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
         inner = getattr(value, field.name)
         if isinstance(inner, msgspec.Struct):
-            content[field.name] = _object(inner, (*place, field.name), unknown, folder)
+            key = kind if kind and field.name == "settings" else field.name
+            content[key] = _object(inner, (*place, key), unknown, folder)
         elif field.name in declared and declared[field.name].role is Role.PATH:
             content[field.name] = portable_path(inner, folder)
         elif inner is not None or field.name in declared:

@@ -15,11 +15,9 @@ from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, is_project, load_project, save_project
 from app.files.recent_files import RecentFiles
 from sim.assets.load import is_model
-from sim.assets.model import CharacterModel
 from sim.figures.settings import ModelSettings
-from sim.kinds.light.settings import LightSettings
+from sim.kinds import KINDS
 from sim.scene.scene import Node, Scene
-from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, ViewState
 
 _IMPORT = "import:"
@@ -183,14 +181,17 @@ class ProjectFiles(QObject):
             return
         self._store.adopt(path, loaded)
         self._recent.add(path)
-        node = Node(id="model-1" if replace else "", name=path.stem, settings=ModelSettings(path=str(path)))
-        light = msgspec.structs.replace(key_light(loaded.model), id="light-1" if replace else "")
+        node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
+        makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
         if replace:
-            self._document.replace_scene(Scene(nodes=(node, light)), ViewState(selection=Selection(node=node.id)))
+            nodes = [node, *(make(loaded.model) for make in makers.values())]
+            nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
+            self._document.replace_scene(Scene(nodes=tuple(nodes)), ViewState(selection=Selection(node=nodes[0].id)))
         else:
             with self._document.macro(f"Import {path.name}"):
-                if not self._document.scene.of_kind("light"):
-                    self._document.add_node(light)
+                for kind, make in makers.items():
+                    if not self._document.scene.of_kind(kind):
+                        self._document.add_node(make(loaded.model))
                 self._document.add_node(node)
         self.opened.emit(True)
 
@@ -220,8 +221,8 @@ class ProjectFiles(QObject):
 
     def _suggested_path(self) -> Path:
         """The project is named after its first model."""
-        models = self._document.scene.of_kind("model")
-        return Path(f"{models[0].name if models else self._document.title}{PROJECT_SUFFIX}")
+        figures = self._document.scene.figures
+        return Path(f"{figures[0].name if figures else self._document.title}{PROJECT_SUFFIX}")
 
     def may_discard(self) -> bool:
         """Whether the open scene may be replaced: nothing is unsaved, or the user saved it or gives it up."""
@@ -239,12 +240,3 @@ def can_open(path: Path) -> bool:
 def with_project_suffix(path: Path) -> Path:
     """The path with the suffix by which a project is known when it is opened again."""
     return path if is_project(path) else path.with_name(path.name + PROJECT_SUFFIX)
-
-
-def key_light(model: CharacterModel) -> Node:
-    """A light in front of and above a model, as far away as it is large."""
-    size = max(model.mesh.bounds.extent, 1e-3)
-    centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
-    position = (float(centre[0] + 0.9 * size), 1.45 * size, float(centre[2] + 1.15 * size))
-    light = LightSettings(reach=1.9 * size)
-    return Node(id="", name="light", transform=Transform(position=position), settings=light)

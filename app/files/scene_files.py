@@ -1,4 +1,4 @@
-"""Meshes and images that cloths and emitters of the scene name: read off the GUI thread, kept while they are named."""
+"""Meshes and images that the settings of nodes name: read off the GUI thread, kept while they are named."""
 
 import logging
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from sim.assets.load import load_model
 from sim.assets.mesh import upright_mesh
 from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
-from sim.kinds.cloth.settings import ClothSettings, ClothSource
-from sim.kinds.emitter.emission import SURFACE_SOURCES
-from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds import KINDS
+from sim.kinds.contract import FileUse
 from sim.scene.change import Change, ChangeKind
-from sim.scene.scene import Scene
+from sim.scene.params import Settings
+from sim.scene.scene import NodeId, Scene
 
 K = TypeVar("K", str, Path)
 V = TypeVar("V")
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class SceneFiles(QObject):
-    """Follows the cloths and emitters of the document; keeps what the scene names.
+    """Follows the nodes of the document; keeps what they name.
 
     Args:
         document: The scene.
@@ -39,8 +39,8 @@ class SceneFiles(QObject):
         failed: A file and one line why it could not be read, or not as large as it is.
 
     Attributes:
-        meshes: Meshes by the path that a cloth names.
-        images: Pixels by the path that a cloth or an emitter names.
+        meshes: Meshes by the path that a node names.
+        images: Pixels by the path that a node names.
     """
 
     changed = Signal()
@@ -51,17 +51,17 @@ class SceneFiles(QObject):
         self._document, self._store = document, store
         self.meshes: dict[str, Mesh] = {}
         self.images: dict[Path, UInt8] = {}
+        self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._reading: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
         self._budget = ImageBudget()
         document.changed.connect(self._on_changed)
 
-    def note_of(self, settings: ClothSettings) -> str:
-        """One line about a cloth that has no shape yet; "" where nothing is missing."""
-        path = settings.mesh_path
-        if settings.source is not ClothSource.MESH or path in self.meshes:
-            return ""
-        return self._failures.get(path, f"Reading {path}" if path else "Choose the file that becomes cloth.")
+    def note_of(self, settings: Settings) -> str:
+        """One line about a mesh that settings need and that is not there; "" where nothing is missing."""
+        needed = [use.path for use in uses_of(settings) if use.content == "mesh" and use.is_needed and use.path]
+        path = next((path for path in needed if path not in self.meshes), "")
+        return self._failures.get(path, f"Reading {path}") if path else ""
 
     def section_names(self, path: str) -> tuple[str, ...]:
         """Names of the sections of a mesh file; empty for one that is not read."""
@@ -70,7 +70,10 @@ class SceneFiles(QObject):
 
     def sync(self) -> None:
         """Reads what the scene names, and forgets what it no longer names."""
-        meshes, images = named_files(self._document.scene)
+        self._uses = {node.id: uses_of(node.settings) for node in self._document.scene.nodes}
+        uses = [use for found in self._uses.values() for use in found if use.path]
+        meshes = {use.path for use in uses if use.content == "mesh"}
+        images = {Path(use.path) for use in uses if use.content == "image"}
         for path in meshes - self.meshes.keys():
             model = self._store.model_at(path)
             if model is not None:
@@ -109,38 +112,24 @@ class SceneFiles(QObject):
             return str(error)
 
     def _on_changed(self, change: Change) -> None:
-        is_value = change.kind is ChangeKind.VALUE and change.ref is not None
-        if not is_value or (change.ref and change.ref.name in _NAMING):
+        node = self._document.scene.by_id.get(change.ref.owner) if change.ref is not None else None
+        if change.kind is not ChangeKind.VALUE or (node and uses_of(node.settings) != self._uses.get(node.id)):
             self.sync()
 
 
-def named_files(scene: Scene) -> tuple[set[str], set[Path]]:
-    """Mesh files and images that a scene needs now."""
-    cloths = [node.settings for node in scene.of_kind("cloth") if node.kind == "cloth"]
-    meshes = {cloth.mesh_path for cloth in cloths if cloth.source is ClothSource.MESH and cloth.mesh_path}
-    images = {cloth.texture for cloth in cloths if cloth.texture}
-    emitters = [node.settings for node in scene.of_kind("emitter") if node.kind == "emitter"]
-    images |= {emitter.texture for emitter in emitters if emitter.look is ParticleLook.TEXTURED and emitter.texture}
-    images |= {emitter.density_texture for emitter in emitters if _has_density(emitter)}
-    return meshes, {Path(image) for image in images}
-
-
-_NAMING = frozenset({"mesh_path", "texture", "source", "look", "density_texture"})
-"""Settings on which it depends what is named."""
-
-
-def _has_density(emitter: EmitterSettings) -> bool:
-    return emitter.source in SURFACE_SOURCES and bool(emitter.density_texture)
+def uses_of(settings: Settings) -> tuple[FileUse, ...]:
+    """Files that settings name."""
+    return KINDS[settings.kind].files(settings)
 
 
 def _consequence(scene: Scene, path: str | Path) -> str:
-    """What a file that cannot be read means for the emitters that name it, as the end of a line."""
-    nodes = [(node.name, node.settings) for node in scene.of_kind("emitter") if node.kind == "emitter"]
-    drawn = [name for name, emitter in nodes if emitter.texture and Path(emitter.texture) == path]
-    spread = [name for name, emitter in nodes if _has_density(emitter) and Path(emitter.density_texture) == path]
-    parts = [f"the particles of {', '.join(drawn)} are round spots instead"] if drawn else []
-    parts += [f"the surface emits everywhere for {', '.join(spread)}"] if spread else []
-    return "".join(f"; {part}" for part in parts)
+    """What a file that cannot be read means for the nodes that name it, as the end of a line."""
+    names: dict[str, list[str]] = {}
+    for node in scene.nodes:
+        for use in uses_of(node.settings):
+            if use.without and Path(use.path) == Path(path):
+                names.setdefault(use.without, []).append(node.name)
+    return "".join(f"; {text.format(names=', '.join(found))}" for text, found in names.items())
 
 
 def _read_mesh(path: str) -> Mesh | str:

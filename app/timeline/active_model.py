@@ -6,7 +6,7 @@ from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
 from sim.figures.placement import active_clip
-from sim.jobs.looping import clip_time
+from sim.scene.looping import clip_time
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
 
@@ -20,9 +20,8 @@ class ActiveModel:
     @property
     def node(self) -> Node | None:
         """The node, or None in a scene without models."""
-        scene, selected = self._document.scene, self._document.selection.node
-        models = scene.of_kind("model")
-        return next((node for node in models if node.id == selected), models[0] if models else None)
+        figures, selected = self._document.scene.figures, self._document.selection.node
+        return next((node for node in figures if node.id == selected), figures[0] if figures else None)
 
     @property
     def model(self) -> CharacterModel | None:
@@ -35,7 +34,7 @@ class ActiveModel:
     def clip(self) -> Clip | None:
         """The clip that runs; None in the bind pose and for static models."""
         node, model = self.node, self.model
-        return active_clip(node.settings, model) if node and node.settings and model else None
+        return active_clip(node.settings, model) if node and model else None
 
     @property
     def duration(self) -> float:
@@ -45,9 +44,9 @@ class ActiveModel:
 
     @property
     def frame_step(self) -> float:
-        """Time between two keys of the running clip [s]; 0 without one."""
+        """Time between two frames of the running clip [s]; 0 without one."""
         clip = self.clip
-        return clip.duration / (len(clip.key_times) - 1) if clip and len(clip.key_times) > 1 else 0.0
+        return clip.duration / (len(clip.frame_times) - 1) if clip and len(clip.frame_times) > 1 else 0.0
 
     def clip_frame(self, time: float) -> tuple[str, float]:
         """Name of the running clip and its fractional frame at a scene time [s]; ("", NaN) without one."""

@@ -27,6 +27,7 @@ class TimelineBinding(QObject):
         self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
         self._gestures: dict[str, Gesture] = {}
         self._shown: object = None
+        self._simulates = False
         document.changed.connect(self._on_changed)
         document.selection_changed.connect(self._refresh_clips)
         store.changed.connect(self._refresh_clips)
@@ -63,23 +64,24 @@ class TimelineBinding(QObject):
     def _refresh_clips(self, *_: object) -> None:
         node, model, clip = self._active.node, self._active.model, self._active.clip
         settings = node.settings if node else None
-        simulating = bool(self._document.scene.of_kind("cloth"))
-        shown = (id(model), simulating, settings and settings.clip, settings and settings.bind_pose)
+        shown = (id(model), self._simulates, settings and settings.clip, settings and settings.bind_pose)
         if shown == self._shown:
             return
         self._shown = shown
         clips = model.clips if model else ()
-        entries = [ClipEntry(c.name, len(c.key_times), c.duration, c.key_times) for c in clips]
+        entries = [ClipEntry(c.name, len(c.frame_times), c.duration, c.key_times) for c in clips]
         named = settings.clip if settings and settings.clip else (clips[0].name if clips else "")
-        self._timeline.set_empty_text(_empty_text(node is not None, model is not None, simulating))
-        self._timeline.set_simulating(simulating)
+        self._timeline.set_empty_text(_empty_text(node is not None, model is not None, self._simulates))
+        self._timeline.set_simulating(self._simulates)
         self._timeline.set_clips(entries, clip.name if clip else named)
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
         self._playback.fit()
         self._timeline.set_time(self._playback.playhead.time)
 
     def _show_simulation(self, state: SimulationState) -> None:
-        """Without a clip the ruler has room to say how far the simulation is."""
+        """What is simulated can be played too; without a clip the ruler has room to say how far it is."""
+        self._simulates = state.active
+        self._refresh_clips()
         if state.active and not self._active.clip:
             self._timeline.set_empty_text(
                 f"Simulation {state.steps * STEP_TIME:.2f} s, {'runs' if state.running else 'held'}"
@@ -143,14 +145,14 @@ class TimelineBinding(QObject):
         """Shows the bind pose of the active model, or its clip."""
         node = self._active.node
         if node is not None:
-            self._document.set_value(ParamRef(node.id, "model", "bind_pose"), on)
+            self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
         """Another clip has another length, so the range goes with the old one."""
         node = self._active.node
         if node is None:
             return
-        values = {ParamRef(node.id, "model", "clip"): name, ParamRef(node.id, "model", "bind_pose"): False}
+        values = {ParamRef(node.id, node.kind, "clip"): name, ParamRef(node.id, node.kind, "bind_pose"): False}
         values |= {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
         self._document.set_values(values)
 

@@ -46,7 +46,7 @@ class FrameCostStrip(QObject):
     def clear(self) -> None:
         """Forgets what frames cost; pictures that were drawn before do not count any more."""
         clip = self._active.clip
-        self.by_frame.clear(len(clip.key_times) if clip is not None else 0)
+        self.by_frame.clear(len(clip.frame_times) if clip is not None else 0)
         self._from = self._newest + 1
         self.refresh()
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, QPointF, Signal
+from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
 from app.document.gesture import Gesture
 from app.viewport.client import ViewportClient
+from sim.kinds.contract import Tool
 from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of
 from sim.scene.scene import Node, ParamRef
 from sim.scene.transform import Transform
@@ -28,7 +29,7 @@ class _Drag:
     gesture: Gesture
 
 
-class HandleTool(QObject):
+class HandleTool(QObject, Tool):
     """Shows handles of the selected node in the chosen mode, and drags them.
 
     Signals:
@@ -39,6 +40,8 @@ class HandleTool(QObject):
     """
 
     mode_changed = Signal(object)
+    is_over = True
+    cursor = Qt.CursorShape.SizeAllCursor
 
     def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
         super().__init__(viewport)
@@ -65,15 +68,19 @@ class HandleTool(QObject):
         handles = self._drag.handles if self._drag and self._drag.handles.mode is HandleMode.ROTATE else self._handles()
         self._overlay.show_handles(handles, self._drag.handle if self._drag else self._hovered)
 
-    def hover(self, position: QPointF) -> bool:
-        """Marks the handle under the mouse; whether there is one."""
-        handles = self._handles()
-        self._hovered = handles.hit((position.x(), position.y())) if handles else None
+    def hover(self, position: QPointF | None) -> str:
+        """Marks the handle under the mouse."""
+        handles = self._handles() if position is not None else None
+        self._hovered = handles.hit((position.x(), position.y())) if handles and position is not None else None
         self.refresh()
-        return self._hovered is not None
+        return "" if self._hovered is None else "Drag the handle; Escape takes it back"
 
-    def begin(self, position: QPointF) -> bool:
-        """Takes hold of the handle at a place; False where there is none."""
+    def press(self, position: QPointF, _shift: bool) -> bool:
+        """Whether there is a handle."""
+        return bool(self.hover(position))
+
+    def begin(self, position: QPointF, _shift: bool) -> bool:
+        """Takes hold of the handle at a place."""
         node, handles = self._node(), self._handles()
         press = position.x(), position.y()
         handle = handles.hit(press) if handles else None
@@ -83,28 +90,26 @@ class HandleTool(QObject):
         self._drag = _Drag(node, handles, handle, press, self._parent(node), gesture)
         return True
 
-    def drag(self, position: QPointF) -> bool:
-        """Follows the mouse; False when no handle is held."""
+    def drag(self, position: QPointF) -> None:
+        """Follows the mouse."""
         held = self._drag
         if held is None:
-            return False
+            return
         cursor = position.x(), position.y()
         before: Transform = held.node.transform
         after = dragged(held.handles, held.handle, held.press, cursor, held.world_from_parent, before)
         name = _CHANGED[held.handles.mode]
         if self._document.scene.has(held.node.id):
             self._document.set_value(ParamRef(held.node.id, "transform", name), getattr(after, name), held.gesture)
-        return True
 
-    def end(self, *, cancel: bool = False) -> bool:
-        """Lets go, or takes the drag back; False when no handle was held."""
+    def end(self, *, cancel: bool = False) -> None:
+        """Lets go, or takes the drag back."""
         if self._drag is None:
-            return False
+            return
         finish = self._document.cancel_gesture if cancel else self._document.end_gesture
         finish(self._drag.gesture)
         self._drag = None
         self.refresh()
-        return True
 
     def _node(self) -> Node | None:
         selection, scene = self._document.selection, self._document.scene
@@ -123,7 +128,7 @@ class HandleTool(QObject):
 
     def _parent(self, node: Node) -> np.ndarray:
         """What the node's transform is relative to: the bone it rides on, or the world."""
-        return self._client.engine.world_from_parent(node) if self._client.engine else np.eye(4)
+        return self._client.engine.places.world_from_parent(node) if self._client.engine else np.eye(4)
 
     def _place(self) -> None:
         self._overlay.setGeometry(0, 0, self._viewport.width(), self._viewport.height())

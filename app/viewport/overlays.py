@@ -1,5 +1,7 @@
 """Widgets laid over the viewport: statistics, axis gizmo, legend, divider and the empty scene's greeting."""
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QObject, Qt
 
 from app.document.document import Document
@@ -10,15 +12,13 @@ from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
 from sim.figures.comparison import ComparisonStatistics
 from sim.figures.settings import SkinningMethod
-from sim.kinds.cloth.settings import ClothLook
-from sim.kinds.cloth.view import STRAIN_SPAN
+from sim.kinds.contract import ColourKey, Panel
 from sim.maths.ramps import Ramp
 from sim.scene.scene import VIEW, ParamRef
 from sim.scene.view import Comparison, DisplayMode
 from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
 from widgets.empty_state import EmptyState
-from widgets.kinds.cloth.stability_meter import StabilityOverlay
 from widgets.overlay import Legend, SideLabel, StatisticsOverlay
 from widgets.viewport import Viewport
 
@@ -34,15 +34,20 @@ class ViewportOverlays(QObject):
     """Places the overlays, keeps them up to date, and turns the divider's drag into an edit."""
 
     def __init__(
-        self, viewport: Viewport, document: Document, playback: Playback, active: ActiveModel, client: ViewportClient
+        self,
+        viewport: Viewport,
+        document: Document,
+        playback: Playback,
+        active: ActiveModel,
+        client: ViewportClient,
+        rooms: Collection[Panel],
     ) -> None:
         super().__init__(viewport)
         self._viewport, self._document, self._playback = viewport, document, playback
-        self._active, self._client = active, client
+        self._active, self._client, self._rooms = active, client, rooms
         self.statistics = StatisticsOverlay(viewport)
         self.gizmo = AxisGizmo(viewport)
         self.legend = Legend(viewport)
-        self.stability = StabilityOverlay(viewport)
         self.divider = Divider(viewport)
         self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
         self.empty = EmptyState(
@@ -51,7 +56,9 @@ class ViewportOverlays(QObject):
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._gesture: Gesture | None = None
         viewport.resized.connect(self.place)
-        self.stability.resized.connect(self.place)
+        for room in rooms:
+            if room.overlay is not None:
+                room.overlay.resized.connect(self.place)
         self.divider.edit_started.connect(self._start)
         self.divider.edited.connect(self._edit)
         self.divider.edit_finished.connect(self._finish)
@@ -69,27 +76,25 @@ class ViewportOverlays(QObject):
         self.sides[1].set_text(METHOD_NAMES[self._rival()])
         for side in self.sides:
             side.setVisible(view.comparison is Comparison.SPLIT)
-        strained = self._shows_strain()
-        weighted = view.display is DisplayMode.WEIGHTS
-        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or weighted or strained)
+        legend = self._legend()
+        self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or legend is not None)
         self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
         self.empty.setVisible(not self._document.scene.nodes)
-        if view.display is DisplayMode.WEIGHTS and view.comparison is not Comparison.DIFFERENCE:
-            bone = self._document.selection.bone
-            self.legend.show_ramp(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
-        elif strained and view.comparison is not Comparison.DIFFERENCE:
-            self.legend.show_ramp(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
+        if legend is not None and view.comparison is not Comparison.DIFFERENCE:
+            self.legend.show_ramp(legend.ramp, legend.title, legend.lo, legend.hi, legend.unit)
         self.place()
 
-    def _shows_strain(self) -> bool:
-        """Whether a cloth is drawn in the colours of its strain."""
-        cloths = [node.settings for node in self._document.scene.of_kind("cloth") if node.visible and node.settings]
-        return any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths)
+    def _legend(self) -> ColourKey | None:
+        """What the colours of surfaces stand for, if they stand for something."""
+        if self._document.scene.view.display is DisplayMode.WEIGHTS:
+            bone = self._document.selection.bone
+            return ColourKey(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
+        return next((legend for room in self._rooms if (legend := room.legend()) is not None), None)
 
     def _rival(self) -> SkinningMethod:
         """What linear blend is compared with: the active model's method where that is another one."""
         node = self._active.node
-        with_scale = node is not None and node.kind == "model" and node.settings.skinning is SkinningMethod.DQS_SCALE
+        with_scale = node is not None and node.settings.skinning is SkinningMethod.DQS_SCALE
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:
@@ -98,7 +103,8 @@ class ViewportOverlays(QObject):
         self.statistics.move(MARGIN, MARGIN)
         self.gizmo.move(width - self.gizmo.width() - MARGIN, MARGIN)
         self.legend.move(MARGIN, height - self.legend.height() - MARGIN)
-        self.stability.move(width - self.stability.width() - MARGIN, height - self.stability.height() - MARGIN)
+        for overlay in (room.overlay for room in self._rooms if room.overlay is not None):
+            overlay.move(width - overlay.width() - MARGIN, height - overlay.height() - MARGIN)
         self.divider.place()
         self.empty.setGeometry(0, 0, width, height)
         column = round(self.divider.value * width)
@@ -128,7 +134,7 @@ class ViewportOverlays(QObject):
             ("Triangles", f"{counts.triangles:,}"),
             ("Bones", f"{counts.bones:,}"),
         ]
-        if self._document.scene.of_kind("emitter"):
+        if counts.particles:
             rows.append(("Particles", f"{counts.particles:,}"))
         step = self._active.frame_step
         if step > 0.0:

@@ -1,27 +1,24 @@
-"""From a place of the viewport to what is there: surfaces, particles, and points on a plane before the eye."""
+"""From a place of the viewport to what is there: surfaces, marks, and points on a plane before the eye."""
+
+from collections.abc import Collection
 
 import numpy as np
-import numpy.typing as npt
 from pyglm import glm
 from PySide6.QtCore import QPointF
 
 from app.document.document import Document
 from app.viewport.client import ViewportClient
 from sim.render.pick_pass import Pick
-from sim.render.shot import ParticleRef
 from sim.scene.camera import Camera
-from sim.scene.picking import ray_plane
+from sim.scene.picking import project_points, ray_plane
 from sim.scene.scene import NodeId
 from widgets.viewport import Viewport
 
-Float64 = npt.NDArray[np.float64]
+MARK_RADIUS = 12.0
 
 
 class Picker:
-    """Asks the engine in the viewport's context; places are logical pixels from the top left.
-
-    What it reads back waits for the GPU: a few pixels and three particles, whatever the size of a cloth.
-    """
+    """Asks the engine in the viewport's context; places are logical pixels from the top left."""
 
     def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -37,7 +34,7 @@ class Picker:
         return self._viewport.size_f.width(), self._viewport.size_f.height()
 
     def surface(self, position: QPointF) -> Pick | None:
-        """The surface or collider that covers a place."""
+        """What covers a place; waits for the GPU to draw a few pixels."""
         engine = self._client.engine
         if engine is None:
             return None
@@ -47,33 +44,18 @@ class Picker:
         with self._viewport.gl_current():
             return engine.pick(self.camera, size, position.x() * ratio, position.y() * ratio)
 
-    def particle(self, position: QPointF) -> ParticleRef | None:
-        """The particle that is nearest to a place; None where something else is in front, or no cloth at all."""
-        hit = self.surface(position) if self._has_cloths() else None
-        engine = self._client.engine
-        if hit is None or engine is None:
+    def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
+        """The node whose mark is nearest to a place and in reach of the mouse, one of some nodes if they are given."""
+        known = self._document.scene.by_id if among is None else among
+        marks = [mark for mark in self._client.engine.marks() if mark.node_id in known] if self._client.engine else []
+        if not marks:
             return None
-        with self._viewport.gl_current():
-            particle = engine.pick_particle(hit, *self.ray(position))
-        return None if particle is None else ParticleRef(hit.node, particle)
-
-    def place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
-        """Where a particle is in the world [m]; None for one that is not there."""
-        engine = self._client.engine
-        cloth = engine.simulation.cloths.get(reference.node) if engine else None
-        if engine is None or cloth is None or reference.particle >= cloth.model.particle_count:
-            return None
-        with self._viewport.gl_current():
-            return glm.dvec3(*engine.particle_positions(reference.node, np.array([reference.particle]))[0])
-
-    def cloth_positions(self, node_id: NodeId) -> Float64:
-        """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
-        engine = self._client.engine
-        cloth = engine.simulation.cloths.get(node_id) if engine else None
-        if cloth is None:
-            return np.zeros((0, 3))
-        with self._viewport.gl_current():
-            return cloth.positions().astype(np.float64)
+        pixels, _ = project_points(self.camera, self.size, np.array([mark.position for mark in marks], np.float64))
+        with np.errstate(invalid="ignore"):
+            distances = np.linalg.norm(pixels - [position.x(), position.y()], axis=1)
+        distances = np.nan_to_num(distances, nan=np.inf)
+        nearest = int(np.argmin(distances))
+        return marks[nearest].node_id if distances[nearest] <= MARK_RADIUS else None
 
     def ray(self, position: QPointF) -> tuple[glm.dvec3, glm.dvec3]:
         """Origin [m] and direction in the world of what lies behind a place."""
@@ -83,6 +65,3 @@ class Picker:
     def beside(self, position: QPointF, place: glm.dvec3) -> glm.dvec3 | None:
         """The point under a place of the viewport that is as deep in the picture as a place of the world [m]."""
         return ray_plane(*self.ray(position), place, self.camera.rotation()[2])
-
-    def _has_cloths(self) -> bool:
-        return any(node.visible for node in self._document.scene.of_kind("cloth"))

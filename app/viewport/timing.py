@@ -28,7 +28,6 @@ class ViewportTiming:
         self.wanted = False
         self.status = TimerStatus()
         self._number = 0
-        self._own = 0.0
 
     def begin(self, engine: Engine) -> None:
         """A picture is about to be drawn, its context current: begins or ends measuring, as wanted."""
@@ -37,11 +36,6 @@ class ViewportTiming:
             timers.number = self._number
             timers.vsync = vsync_now()
         timers.switch(self.wanted)
-        self._own = timers.own_time
-
-    def cost(self, engine: Engine) -> float:
-        """Time that the instrument took since the begin of the picture [s]."""
-        return engine.context.timers.own_time - self._own
 
     def finish(self, engine: Engine) -> tuple[int | None, list[FrameSample]]:
         """The picture is drawn: the number of its frame, if it is measured, and the frames that are known by now."""

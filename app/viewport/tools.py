@@ -1,65 +1,39 @@
-"""What the mouse does in the viewport besides moving the camera: select, hover, drag lights; cloths by their tool."""
+"""What the left button does in the viewport: selects marks, bones and surfaces; the rest is done by tools."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
-from pyglm import glm
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
-from app.document.gesture import Gesture
-from app.kinds.cloth.tool import ClothTool
-from app.kinds.emitter.tool import EmitterTool
-from app.timeline.playback import Playback
-from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
-from app.viewport.handle_tool import HandleTool
 from app.viewport.picker import Picker
 from sim.assets.model import CharacterModel
+from sim.kinds.contract import Tool
 from sim.render.shot import JointRef
-from sim.scene.picking import pick_joint, project_points
-from sim.scene.scene import NodeId, ParamRef
+from sim.scene.picking import pick_joint
 from sim.scene.view import DisplayMode
 from sim.scene.view_state import Selection
 from widgets.viewport import Viewport
 
 JOINT_RADIUS = 9.0
-MARK_RADIUS = 12.0
 HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selection by click, hover of bones, and dragging of lights in the plane of the view.
+    """Selection by click and hover of marks and bones; everything else is done by tools, asked in order.
 
     Signals:
         hint: What the mouse does where it is, for the status bar; "" outside of the viewport.
-
-    Attributes:
-        cloth: What the mouse does to cloths.
     """
 
     hint = Signal(str)
 
-    def __init__(
-        self,
-        document: Document,
-        client: ViewportClient,
-        viewport: Viewport,
-        handles: HandleTool,
-        emitters: EmitterTool,
-        stepper: SimulationStepper,
-        playback: Playback,
-    ) -> None:
-        super().__init__()
-        self._document, self._client, self._viewport, self._handles = document, client, viewport, handles
-        self._emitters = emitters
-        self._picker = Picker(document, client, viewport)
-        self.cloth = ClothTool(document, client, viewport, self._picker, stepper, playback)
-        self.cloth.hint.connect(self.hint)
-        self._light: NodeId | None = None
-        self._gesture: Gesture | None = None
-        self._offset = glm.dvec3()
+    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport, picker: Picker) -> None:
+        super().__init__(viewport)
+        self._document, self._client, self._viewport, self._picker = document, client, viewport, picker
+        self._tools: list[Tool] = []
+        self._held: Tool | None = None
         viewport.pressed.connect(self._on_pressed)
         viewport.clicked.connect(self._on_clicked)
         viewport.hovered.connect(self._on_hovered)
@@ -69,53 +43,35 @@ class ViewportTools(QObject):
         viewport.drag_finished.connect(self._on_drag_finished)
         viewport.drag_cancelled.connect(self._on_drag_cancelled)
 
+    def take(self, tools: Iterable[Tool]) -> None:
+        """Takes tools, those over everything first."""
+        self._tools = sorted([*self._tools, *tools], key=lambda tool: not tool.is_over)
+
     # --- questions ------------------------------------------------------------------------------------
-
-    def light_at(self, position: QPointF) -> NodeId | None:
-        """The light whose disc is under a place of the viewport."""
-        nodes = [node for node in self._document.scene.of_kind("light") if node.visible]
-        return self._mark_at(position, [(node.id, node.transform.position) for node in nodes])
-
-    def emitter_at(self, position: QPointF) -> NodeId | None:
-        """The emitter whose star is under a place of the viewport."""
-        marks = self._client.engine.emitter_marks() if self._client.engine else []
-        present = [mark for mark in marks if self._document.scene.has(mark.node_id)]
-        return self._mark_at(position, [(mark.node_id, mark.world_from_source[:3, 3]) for mark in present])
-
-    def _mark_at(self, position: QPointF, marks: Sequence[tuple[NodeId, npt.ArrayLike]]) -> NodeId | None:
-        """The nearest of the marked places of the world that is in reach of the mouse."""
-        if not marks:
-            return None
-        places = np.array([place for _, place in marks], np.float64)
-        pixels, _ = project_points(self._picker.camera, self._picker.size, places)
-        with np.errstate(invalid="ignore"):
-            distances = np.linalg.norm(pixels - [position.x(), position.y()], axis=1)
-        distances = np.nan_to_num(distances, nan=np.inf)
-        nearest = int(np.argmin(distances))
-        return marks[nearest][0] if distances[nearest] <= MARK_RADIUS else None
 
     def joint_at(self, position: QPointF) -> JointRef | None:
         """The drawn joint or bone under a place of the viewport; None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
-        for node in self._document.scene.of_kind("model"):
-            view = engine.view(node.id)
-            if not node.visible or view is None or view.segments is None:
+        for node in self._document.scene.figures:
+            view, model = engine.view(node.id), engine.model_of(node.id)
+            if not node.visible or view is None or view.segments is None or model is None or model.skeleton is None:
                 continue
             places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
             drawn = view.segments.joints
             places[drawn] = engine.joint_positions(node.id)[drawn]
-            parents = view.character.model.skeleton.parents
             cursor = (position.x(), position.y())
-            joint = pick_joint(self._picker.camera, self._picker.size, places, parents, cursor, JOINT_RADIUS)
+            joint = pick_joint(
+                self._picker.camera, self._picker.size, places, model.skeleton.parents, cursor, JOINT_RADIUS
+            )
             if joint is not None:
                 return JointRef(node.id, joint)
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """What a click at a place selects: a light, an emitter, a bone, a model, or nothing."""
-        marked = self.light_at(position) or self.emitter_at(position)
+        """What a click at a place selects: a node by its mark, a bone, a node by its surface, or nothing."""
+        marked = self._picker.mark(position)
         if marked is not None:
             return Selection(node=marked)
         joint = self.joint_at(position)
@@ -123,109 +79,82 @@ class ViewportTools(QObject):
             return self._selection_of(joint)
         return self._surface_at(position)
 
+    def deselect(self) -> None:
+        """Nothing is chosen any more, of whatever tool."""
+        for tool in self._tools:
+            tool.deselect()
+
     # --- mouse ----------------------------------------------------------------------------------------
 
     def _on_pressed(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        taken = self._handles.hover(position) or self._emitters.hover(position)
-        taken = taken or self.light_at(position) or self.emitter_at(position) or self.joint_at(position)
-        if not taken and not modifiers & Qt.KeyboardModifier.ShiftModifier:
-            self.cloth.press(position)
+        over, under = self._layers()
+        if any(tool.press(position, _has_shift(modifiers)) for tool in over):
+            return
+        if self._picker.mark(position) is None and self.joint_at(position) is None:
+            any(tool.press(position, _has_shift(modifiers)) for tool in under)
 
     def _on_clicked(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        self.cloth.end()
-        if modifiers & Qt.KeyboardModifier.ShiftModifier and self.cloth.toggle_choice(position):
-            return
-        self.cloth.marks.choose({})
-        self._document.select(self.pick(position))
+        for tool in self._tools:
+            tool.end()
+        if not any(tool.click(position, _has_shift(modifiers)) for tool in self._tools):
+            self.deselect()
+            self._document.select(self.pick(position))
 
     def _on_hovered(self, position: QPointF) -> None:
-        if self._hovers_handle(position):
-            return
-        light = self.light_at(position)
-        emitter = None if light else self.emitter_at(position)
-        joint = None if light or emitter else self.joint_at(position)
-        self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if light else Qt.CursorShape.ArrowCursor)
-        self.cloth.hover(None if light or emitter or joint else position)
+        over, under = self._layers()
+        taken, text = _hovered(over, position)
+        mark = self._picker.mark(position) if taken is None else None
+        joint = self.joint_at(position) if taken is None and mark is None else None
+        if mark is not None:
+            text = f"{self._document.scene.node(mark).name}: click to select"
+        elif joint is not None:
+            text = f"Bone {self._selection_of(joint).bone}: click to select"
+        below, more = _hovered(under, None if text else position)
+        cursor = getattr(taken or below, "cursor", None)
+        self._viewport.setCursor(cursor or Qt.CursorShape.ArrowCursor)
         if self._client.set_hovered(joint):
             self._viewport.update()
-        self.hint.emit(self._hint_for(light, emitter, joint))
-
-    def _hovers_handle(self, position: QPointF) -> bool:
-        """Shows what can be done with the handle under the mouse; whether there is one."""
-        moves = self._handles.hover(position)
-        if not self._emitters.hover(None if moves else position) and not moves:
-            return False
-        self.cloth.hover(None)
-        self._viewport.setCursor(Qt.CursorShape.SizeAllCursor if moves else Qt.CursorShape.PointingHandCursor)
-        self.hint.emit("Drag the handle; Escape takes it back" if moves else self._emitters.hint)
-        return True
+        self.hint.emit(text or more or HINT)
 
     def _on_left(self) -> None:
-        self._emitters.hover(None)
-        self.cloth.hover(None)
+        _hovered(self._tools, None)
         if self._client.set_hovered(None):
             self._viewport.update()
         self.hint.emit("")
 
     def _on_drag_started(self, position: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        if self._handles.begin(position) or self._emitters.begin(position):
-            return
-        self._light = self.light_at(position)
-        if self._light is None:
-            spans = modifiers & Qt.KeyboardModifier.ShiftModifier and self.cloth.start_band(position)
-            if not spans and self.cloth.pull():
-                self._viewport.setCursor(Qt.CursorShape.ClosedHandCursor)
-            return
-        self._document.select(Selection(node=self._light))
-        name = self._document.scene.node(self._light).name
-        self._gesture = self._document.new_gesture(f"Move {name}")
-        grabbed = self._on_view_plane(position)
-        self._offset = self._light_place() - grabbed if grabbed is not None else glm.dvec3()
-        self.hint.emit(f"{name}: Escape puts it back")
+        shift = _has_shift(modifiers)
+        self._held = next((tool for tool in self._tools if tool.begin(position, shift)), None)
 
     def _on_dragged(self, position: QPointF) -> None:
-        if self._emitters.drag(position):
-            self.hint.emit(self._emitters.hint)
-            return
-        if self._handles.drag(position) or self.cloth.drag(position):
-            return
-        if self._light is None or self._gesture is None or not self._document.scene.has(self._light):
-            return
-        place = self._on_view_plane(position)
-        if place is not None:
-            ref = ParamRef(self._light, "transform", "position")
-            self._document.set_value(ref, (place + self._offset).to_tuple(), self._gesture)
+        if self._held is not None:
+            self._held.drag(position)
 
     def _on_drag_finished(self, position: QPointF) -> None:
-        ended = self._handles.end() or self._emitters.end() or self.cloth.end()
-        if not ended and self._gesture is not None:
-            self._document.end_gesture(self._gesture)
-        self._light = self._gesture = None
+        self._end()
         self._on_hovered(position)
 
     def _on_drag_cancelled(self) -> None:
-        tools = (self._handles, self._emitters, self.cloth)
-        if not any(tool.end(cancel=True) for tool in tools) and self._gesture is not None:
-            self._document.cancel_gesture(self._gesture)
-        self._light = self._gesture = None
+        self._end(cancel=True)
         self.hint.emit(HINT)
 
-    # --- geometry -------------------------------------------------------------------------------------
+    def _end(self, *, cancel: bool = False) -> None:
+        if self._held is not None:
+            self._held.end(cancel=cancel)
+        self._held = None
 
-    def _on_view_plane(self, position: QPointF) -> glm.dvec3 | None:
-        """Point under the cursor at the depth of the dragged light."""
-        return self._picker.beside(position, self._light_place())
+    # --- what is there --------------------------------------------------------------------------------
 
-    def _light_place(self) -> glm.dvec3:
-        assert self._light is not None
-        return glm.dvec3(*self._document.scene.node(self._light).transform.position)
+    def _layers(self) -> tuple[list[Tool], list[Tool]]:
+        """Tools that are asked before marks and bones, and those after them."""
+        return [tool for tool in self._tools if tool.is_over], [tool for tool in self._tools if not tool.is_over]
 
     def _surface_at(self, position: QPointF) -> Selection:
         engine, hit = self._client.engine, self._picker.surface(position)
         if engine is None or hit is None:
             return Selection()
         weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
-        joint = strongest_joint(engine.model_of(hit.node), hit.triangle) if weights_shown else None
+        joint = strongest_joint(engine.model_of(hit.node), hit.element) if weights_shown else None
         return Selection(node=hit.node) if joint is None else self._selection_of(JointRef(hit.node, joint))
 
     def _selection_of(self, reference: JointRef) -> Selection:
@@ -235,20 +164,25 @@ class ViewportTools(QObject):
         assert model.skeleton is not None
         return Selection(node=reference.node, bone=model.skeleton.names[reference.joint])
 
-    def _hint_for(self, light: NodeId | None, emitter: NodeId | None, joint: JointRef | None) -> str:
-        if light is not None:
-            return f"{self._document.scene.node(light).name}: drag to move"
-        if emitter is not None:
-            return f"{self._document.scene.node(emitter).name}: click to select"
-        if joint is not None:
-            return f"Bone {self._selection_of(joint).bone}: click to select"
-        return self.cloth.hover_hint() or HINT
-
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
     """Joint with the largest weight on a triangle of a model; None where nothing is weighted."""
     if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
         return None
-    corners = model.mesh.triangles[triangle]
-    weights = np.bincount(model.skin.joints[corners].ravel(), model.skin.weights[corners].ravel())
+    skin, corners = model.skin, model.mesh.triangles[triangle]
+    weights = np.bincount(skin.joints_of(skin.joints[corners]).ravel(), skin.weights[corners].ravel())
     return int(np.argmax(weights))
+
+
+def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | None, str]:
+    """The first of some tools that has something at a place, and what it can do there; the others have nothing."""
+    found, said = None, ""
+    for tool in tools:
+        text = tool.hover(position if found is None else None)
+        if text and found is None:
+            found, said = tool, text
+    return found, said
+
+
+def _has_shift(modifiers: Qt.KeyboardModifier) -> bool:
+    return bool(modifiers & Qt.KeyboardModifier.ShiftModifier)

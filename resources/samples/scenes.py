@@ -45,7 +45,7 @@ def fountain_scene() -> tuple[Scene, ViewState]:
         settings=LightSettings(colour=(0.9, 0.95, 1.0), intensity=1.2, reach=5.0),
     )
     camera = Camera(target=(0.0, 0.55, 0.0), yaw=32.0, pitch=10.0, distance=6.2, field_of_view=32.0)
-    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(colliders=False, **DARK))
+    scene = Scene(nodes=(fountain, floor, light), view=ViewSettings(solids=False, **DARK))
     return scene, ViewState(camera=camera, selection=Selection(node="fountain"))
 
 
@@ -72,7 +72,7 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     scene = Scene(
         nodes=(figure, _hand_sparks(), _skin_glow(), light, floor, *_body(path)),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
-        view=ViewSettings(colliders=False, **DARK),
+        view=ViewSettings(solids=False, **DARK),
     )
     return scene, ViewState(camera=camera, selection=Selection(node="sparks"))
 
@@ -136,6 +136,7 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "humanoid": _humanoid(models),
         "arm": _arm(models),
         "cloth-on-ellipsoid": _cloth_on_ellipsoid(),
+        "folded-sheet": _folded_sheet(),
         "cape": _cape(models),
         "fountain": fountain_scene(),
         "sparks": sparks_scene(models),
@@ -219,6 +220,44 @@ def _cloth_on_ellipsoid() -> tuple[Scene, ViewState]:
     return scene, ViewState(camera=camera, selection=Selection(node="sheet"))
 
 
+def _folded_sheet() -> tuple[Scene, ViewState]:
+    """A sheet stands on a corner and comes down on itself in folds."""
+    sheet = Node(
+        id="sheet",
+        name="Sheet",
+        transform=Transform(position=(0.0, 0.9, 0.0), rotation=(4.0, 0.0, 40.0)),
+        settings=ClothSettings(
+            columns=64,
+            rows=64,
+            width=1.2,
+            height=1.2,
+            placement=ClothPlacement.FREE,
+            pins=PinPreset.NONE,
+            density=0.2,
+            stretch_stiffness=200.0,
+            shear_stiffness=30.0,
+            bend_stiffness=2e-4,
+            internal_damping=1e-4,
+            air_drag=0.3,
+            normal_drag=0.4,
+            thickness=0.02,
+            self_collision=True,
+            substeps=60,
+            colour=(0.12, 0.34, 0.42),
+        ),
+    )
+    floor = Node(id="floor", name="Floor", settings=ColliderSettings(shape=SolidShape.PLANE, friction=0.5))
+    light = Node(
+        id="light",
+        name="Light",
+        transform=Transform(position=(1.8, 2.6, 1.4)),
+        settings=LightSettings(colour=(1.0, 0.96, 0.90), intensity=1.4, reach=4.0),
+    )
+    camera = Camera(target=(0.0, 0.15, 0.05), yaw=35.0, pitch=22.0, distance=2.6, field_of_view=32.0)
+    scene = Scene(nodes=(sheet, floor, light), view=ViewSettings(solids=False))
+    return scene, ViewState(camera=camera, selection=Selection(node="sheet"))
+
+
 def _cape(models: Path) -> tuple[Scene, ViewState]:
     """The figure walks in a cape, which colliders fitted to its bones keep off the body."""
     path = models / "humanoid" / "humanoid.ezm"
@@ -270,6 +309,6 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
     scene = Scene(
         nodes=(figure, cape, light, *colliders),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
-        view=ViewSettings(colliders=False),
+        view=ViewSettings(solids=False),
     )
     return scene, ViewState(camera=camera, selection=Selection(node="cape"))

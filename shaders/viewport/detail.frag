@@ -1,35 +1,39 @@
 #version 330 core
-// Threads in the colours of the ramp, particles and marks as small shaded balls, the hovered one in a ring.
+// Lines and points in one colour, or with SCALAR in those of the ramp; POINTS are small shaded balls, with RING rings.
 
+#ifdef SCALAR
 uniform sampler2D u_ramp;       // 256 x 1 colours, sRGB-encoded
 uniform float u_ramp_scale;     // ramp coordinate per unit of the scalar
-
+#ifdef WIDE
+in float g_scalar;
+#define v_scalar g_scalar
+#else
 in float v_scalar;
+#endif
+#else
+uniform vec3 u_colour;          // sRGB-encoded
+#endif
+
 out vec4 o_colour;
 
 void main() {
-#if defined(POINTS) || defined(PINS) || defined(CHOSEN) || defined(HOVERED) || defined(CONTACTS)
+#ifdef SCALAR
+    float place = clamp(v_scalar * u_ramp_scale, 0.0, 1.0);
+    vec3 colour = texture(u_ramp, vec2(place * (255.0 / 256.0) + 0.5 / 256.0, 0.5)).rgb;
+#else
+    vec3 colour = u_colour;
+#endif
+#ifdef POINTS
     vec2 offset = gl_PointCoord * 2.0 - 1.0;
     float square = dot(offset, offset);
     if (square > 1.0) discard;
-#ifdef HOVERED
-    // A dark rim keeps the ring visible on light fabric.
+#ifdef RING
+    // A dark rim keeps the ring visible on light ground.
     if (square < 0.36) discard;
-    o_colour = vec4(square < 0.50 || square > 0.86 ? vec3(0.08) : vec3(1.00, 0.90, 0.55), 1.0);
-    return;
-#endif
-#if defined(PINS)
-    const vec3 tint = vec3(1.00, 0.60, 0.15);
-#elif defined(CONTACTS)
-    const vec3 tint = vec3(0.35, 0.95, 0.45);
-#elif defined(CHOSEN)
-    const vec3 tint = vec3(0.35, 0.80, 1.00);
+    if (square < 0.50 || square > 0.86) colour = vec3(0.08);
 #else
-    const vec3 tint = vec3(0.93, 0.86, 0.70);
+    colour *= 0.45 + 0.55 * sqrt(1.0 - square);
 #endif
-    o_colour = vec4(tint * (0.45 + 0.55 * sqrt(1.0 - square)), 1.0);
-#else
-    float place = clamp(v_scalar * u_ramp_scale, 0.0, 1.0);
-    o_colour = vec4(texture(u_ramp, vec2(place * (255.0 / 256.0) + 0.5 / 256.0, 0.5)).rgb, 1.0);
 #endif
+    o_colour = vec4(colour, 1.0);
 }

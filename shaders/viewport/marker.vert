@@ -1,5 +1,5 @@
 #version 330 core
-// Screen-space marks: joints and lights as discs, emitters as stars.
+// Screen-space marks: discs, or stars of four points.
 // Inputs: centre (xyz world [m], w radius [px]), colour (sRGB, alpha), and 1 for a star.
 
 #include "viewport/frame.glsl"

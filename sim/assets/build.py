@@ -10,6 +10,7 @@ from sim.assets.faults import ElementFault
 from sim.assets.materials import build_materials
 from sim.assets.model import Bounds, CharacterModel
 from sim.assets.raw import ModelError, RawModel
+from sim.assets.rebase import rebased
 
 
 def build_model(raw: RawModel) -> CharacterModel:
@@ -42,7 +43,10 @@ def _built(raw: RawModel) -> CharacterModel:
     notes = raw.warnings.copy()
     materials, material_of = build_materials(raw)
     mesh = build_mesh(raw, material_of, notes)
-    joints = build_joints(raw.skeletons, notes)
+    joints = build_joints(raw.skeletons, notes, may_be_flat=bool(raw.skins))
+    skin = build_skin(raw, joints, mesh.vertex_count, notes) if joints else None
+    if raw.skins and skin is not None and joints is not None:
+        mesh, skin = rebased(mesh, skin, joints.skeleton, raw)
     return CharacterModel(
         path=raw.path,
         format=raw.format,
@@ -50,10 +54,10 @@ def _built(raw: RawModel) -> CharacterModel:
         asset_name=raw.asset_name,
         mesh=mesh,
         skeleton=joints.skeleton if joints else None,
-        skin=build_skin(raw, joints, mesh.vertex_count, notes) if joints else None,
-        clips=build_clips(raw.clips, joints, notes),
+        skin=skin,
+        clips=build_clips(raw, joints, mesh.targets, notes),
         materials=materials,
-        default_up_axis="Y" if raw.format == "obj" else default_up_axis(mesh.bounds),
-        default_texture_origin="bottom" if raw.format == "obj" else default_texture_origin(raw.asset_name),
+        default_up_axis=raw.up_axis or default_up_axis(mesh.bounds),
+        default_texture_origin=raw.texture_origin or default_texture_origin(raw.asset_name),
         warnings=tuple(notes),
     )

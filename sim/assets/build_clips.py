@@ -4,9 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import Joints, unique_names
+from sim.assets.build_targets import weight_starts_of
 from sim.assets.clip import UniformClip
+from sim.assets.curve_clip import CurveClip
 from sim.assets.faults import ElementFault, quoted
-from sim.assets.raw import RawClip, RawTrack
+from sim.assets.model import Clip, Targets
+from sim.assets.raw import RawClip, RawModel, RawTrack
 from sim.assets.timing import frame_step
 
 Float64 = npt.NDArray[np.float64]
@@ -16,21 +19,25 @@ FREE_POSES = 1_000_000
 MAX_GROWTH = 8
 
 
-def build_clips(clips: list[RawClip], joints: Joints | None, warnings: list[str]) -> tuple[UniformClip, ...]:
+def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
     """The playable clips.
 
     Raises:
         ElementFault: If filling in joints without a track would take unreasonable memory.
     """
+    clips = raw.clips
     if joints is None:
         if clips:
             warnings.append("Animations without a skeleton are ignored.")
         return ()
     _check_growth(clips, joints.skeleton.joint_count)
     names = unique_names([clip.name for clip in clips], "clip", warnings)
-    built = []
+    built: list[Clip] = []
+    weight_starts = weight_starts_of(raw)
     for name, clip in zip(names, clips, strict=True):
-        if clip.frame_count and any(len(track.positions) for track in clip.tracks):
+        if clip.channels:
+            built.append(CurveClip(name, clip.channels, joints.skeleton, targets, weight_starts))
+        elif clip.frame_count and any(len(track.positions) for track in clip.tracks):
             built.append(_build_clip(name, clip, joints, warnings))
         else:
             warnings.append(f"Animation {quoted(name)} has no poses and is ignored.")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.build_targets import build_targets
 from sim.assets.faults import check_magnitude, quoted
 from sim.assets.materials import base_name
 from sim.assets.model import Bounds, Mesh, Section
@@ -94,16 +95,19 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
         warnings.append("The model has no triangles.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
     normals = _normals(buffers, positions, triangles)
-    sections = marked_open(sections, positions, triangles)
+    if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
+        sections = marked_open(sections, positions, triangles)
+    tangents = _tangents(buffers, normals)
     return Mesh(
         positions=positions,
         normals=normals,
-        tangents=_tangents(buffers, normals),
+        tangents=tangents,
         texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
         colours=_colours(buffers),
         triangles=triangles,
         sections=sections,
         bounds=bounds_of(positions),
+        targets=build_targets(raw, tangents is not None),
     )
 
 
@@ -125,7 +129,8 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
             parts.append(section.triangles + np.uint32(starts[section.buffer]))
             material = material_of.get((section.material, section.info), -1)
             name = base_name(section.material) or mesh.name or f"section {len(sections) + 1}"
-            sections.append(Section(name, material, first_triangle, len(section.triangles)))
+            is_open = bool(section.is_double_sided)
+            sections.append(Section(name, material, first_triangle, len(section.triangles), is_open, section.is_flat))
             first_triangle += len(section.triangles)
         mesh_start = int(starts[-1])
     return np.concatenate([np.empty((0, 3), np.uint32), *parts]), tuple(sections)
@@ -173,18 +178,29 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
         return None
     unit = np.where(length > 1e-6, wide / np.maximum(length, 1e-6), 0.0)
     handedness = np.where(np.einsum("ij,ij->i", np.cross(normals, unit), binormals) < 0.0, -1.0, 1.0)
+    start = 0
+    for buffer in buffers:
+        stored = buffer.attributes.get("tangent")
+        if stored is not None and stored.shape[1] > 3:
+            handedness[start : start + buffer.count] = np.where(np.asarray(stored[:, 3], np.float32) < 0.0, -1.0, 1.0)
+        start += buffer.count
     return np.column_stack([unit, handedness]).astype(np.float32)
 
 
 def _colours(buffers: list[RawVertices]) -> Float32 | None:
-    """RGBA from 0 to 1 out of AARRGGBB, white where a buffer has none; None where no buffer has any."""
+    """RGBA, from 0 to 1 out of AARRGGBB, white where a buffer has none; None where no buffer has any."""
     if not any("color" in buffer.attributes for buffer in buffers):
         return None
-    white = np.uint32(0xFFFFFFFF)
-    packed = np.concatenate(
-        [np.asarray(buffer.attributes.get("color", np.full(buffer.count, white)), np.uint32) for buffer in buffers]
-    )
-    channels = (packed[:, None] >> np.array((16, 8, 0, 24), np.uint32)) & np.uint32(0xFF)
+    return np.concatenate([_buffer_colours(buffer) for buffer in buffers])
+
+
+def _buffer_colours(buffer: RawVertices) -> Float32:
+    stored = buffer.attributes.get("color")
+    if stored is None:
+        return np.ones((buffer.count, 4), np.float32)
+    if stored.dtype == np.float32:
+        return stored.astype(np.float32, copy=False)
+    channels = (stored.astype(np.uint32)[:, None] >> np.array((16, 8, 0, 24), np.uint32)) & np.uint32(0xFF)
     return channels.astype(np.float32) / np.float32(255.0)
 
 

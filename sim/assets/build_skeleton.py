@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sim.assets.faults import MAX_JOINTS, ElementFault, quoted
 from sim.assets.model import Skeleton
 from sim.assets.raw import RawBone, RawSkeleton
-from sim.jobs.hierarchy import CycleError, Hierarchy, build_hierarchy
-from sim.jobs.local_to_model import model_from_local
 from sim.maths import quaternion
+from sim.maths.hierarchy import CycleError, Hierarchy, build_hierarchy
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose, inverse_affine
 
 Float64 = npt.NDArray[np.float64]
@@ -107,8 +107,13 @@ class Joints:
         return self.number_of_name.get(name, 0)
 
 
-def build_joints(skeletons: list[RawSkeleton], warnings: list[str]) -> Joints | None:
+def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
     """The runtime skeleton, or None where the file has no joints.
+
+    Args:
+        skeletons: Those of the file.
+        warnings: Told what was odd.
+        may_be_flat: Whether a scale of 0 is left as it is, since nothing needs the inverse of bind matrices.
 
     Raises:
         ElementFault: For transforms that multiply beyond all bounds.
@@ -132,7 +137,7 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str]) -> Joints | 
             parents,
             np.array([bone.position for bone in bones]),
             np.array([bone.orientation for bone in bones]),
-            _invertible_scales(bones, warnings),
+            np.array([bone.scale for bone in bones]) if may_be_flat else _invertible_scales(bones, warnings),
         )
     reach = np.isfinite(skeleton.model_from_bind) & np.isfinite(skeleton.bind_from_model)
     if not reach.all():

@@ -1,33 +1,58 @@
 """Influences of all vertices: matched to a skeleton, cleaned, strongest first."""
 
+from itertools import accumulate
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_skeleton import Joints
+from sim.assets.faults import ElementFault
 from sim.assets.model import Skin
-from sim.assets.raw import RawModel, RawVertices
+from sim.assets.raw import RawModel, RawSkin, RawVertices
 
 Float32 = npt.NDArray[np.float32]
 Int64 = npt.NDArray[np.int64]
 
 SUM_TOLERANCE = 1e-4
+ENTRIES_MAX = 1 << 16
 
 
 def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[str]) -> Skin:
-    """Influences of all vertices; what carries no weight follows the first joint of its skeleton."""
+    """Influences of all vertices; what carries no weight follows the first joint of its skeleton or skin.
+
+    Where the model has skins, they name the joints of one skin after the other.
+
+    Raises:
+        ElementFault: If these are too many.
+    """
     width = 8 if _widest(raw) > 4 else 4
     indices = np.zeros((vertex_count, width), dtype=np.uint16)
     weights = np.zeros((vertex_count, width), dtype=np.float32)
+    starts, counts = joints.starts, joints.counts
+    if raw.skins:
+        starts, counts = skin_starts(raw.skins), tuple(len(skin.joints) for skin in raw.skins)
     start = 0
     for mesh in raw.meshes:
-        skeleton = joints.match(mesh.skeleton)
+        number = mesh.skin if raw.skins else joints.match(mesh.skeleton)
         for buffer in mesh.buffers:
             own = slice(start, start + buffer.count)
-            indices[own], weights[own] = _influences(buffer, width, joints.counts[skeleton], warnings)
-            indices[own] += np.uint16(joints.starts[skeleton])
+            indices[own], weights[own] = _influences(buffer, width, counts[number], warnings)
+            indices[own] += np.uint16(starts[number])
             start += buffer.count
     indices[weights == 0.0] = 0
     return Skin(indices, weights, int((weights > 0.0).sum(axis=1).max(initial=0)))
+
+
+def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
+    """Number of the first joint of each skin, where those of all are counted through.
+
+    Raises:
+        ElementFault: If they are too many.
+    """
+    *starts, total = accumulate((len(skin.joints) for skin in skins), initial=0)
+    if total > ENTRIES_MAX:
+        raise ElementFault("skins", f"have {total} joints in all, more than {ENTRIES_MAX}")
+    return tuple(starts)
 
 
 def _widest(raw: RawModel) -> int:

@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import LocalPose
-from sim.figures.settings import Interpolation
+from sim.assets.model import Interpolation, LocalPose
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -78,6 +77,11 @@ class UniformClip:
     @property
     def key_times(self) -> Float64:
         """Times of the keys [s], shape (F,)."""
+        return self._key_times
+
+    @property
+    def frame_times(self) -> Float64:
+        """The same: every key is a frame."""
         return self._key_times
 
     def key(self, index: int) -> LocalPose:

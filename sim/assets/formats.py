@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sim.assets.format_registry import Format, Formats, resolved
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import msgspec
 
     from sim.assets.load_watch import LoadWatch
     from sim.assets.raw import RawModel
@@ -78,6 +78,20 @@ def _begins_with_a_tag(start: bytes) -> bool:
 
 EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
 
+
+def _begins_as_gltf(start: bytes) -> bool:
+    text = start.removeprefix(UTF8_MARK).lstrip()
+    return start.startswith(b"glTF") or (
+        text.startswith(b"{") and any(key in text for key in (b'"asset"', b'"bufferViews"', b'"accessors"'))
+    )
+
+
+class GltfOptions(msgspec.Struct, frozen=True):
+    """How a glTF file is read."""
+
+    scene: int | None = None  # Number of the scene that is shown; None for the one that the file names
+
+
 MODEL_FORMATS = Formats(
     ModelFormat(
         key="ezm", name="EZMesh text", mark="which starts with '<'", suffixes=(".ezm", ".xml"),
@@ -86,6 +100,10 @@ MODEL_FORMATS = Formats(
     ModelFormat(
         key="ezb", name="binary EZMesh", suffixes=(".ezb",),
         sniff=lambda start: start.startswith(EZB_MAGIC), reader="sim.assets.ezb_reader:read_ezb",
+    ),
+    ModelFormat(
+        key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
+        sniff=_begins_as_gltf, reader="sim.assets.gltf.reader:read_gltf",
     ),
     # Comments may hide how an OBJ file begins.
     ModelFormat(
@@ -100,6 +118,7 @@ IMAGE_FORMATS = Formats(
     ImageFormat(name="TGA", suffixes=(".tga",)),
     ImageFormat(name="DDS", suffixes=(".dds",), magic=b"DDS "),
     ImageFormat(name="BMP", suffixes=(".bmp",), magic=b"BM"),
+    ImageFormat(name="WebP", suffixes=(".webp",), magic=b"RIFF"),
 )
 
 

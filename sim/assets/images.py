@@ -1,5 +1,6 @@
 """Texture images as arrays: files of every known format to RGBA bytes, bounded in size."""
 
+import io
 import os
 import stat
 import threading
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from PIL import Image, UnidentifiedImageError
 
 from sim.assets.formats import IMAGE_FORMATS
+from sim.assets.model import ImageSource
 from sim.printable import printable
 
 UInt8 = npt.NDArray[np.uint8]
@@ -35,9 +37,9 @@ _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 class ImageError(ValueError):
     """An image that cannot be used: one line naming file and reason."""
 
-    def __init__(self, path: Path | str, reason: str) -> None:
+    def __init__(self, path: ImageSource | str, reason: str) -> None:
         super().__init__(printable(f"{path}: {reason}"))
-        self.path = Path(path)
+        self.path = Path(str(path))
         self.reason = reason
 
 
@@ -56,7 +58,7 @@ class ImageBudget:
         self._notes: list[str] = []
         self._guard = threading.Lock()
 
-    def take(self, path: Path, size: tuple[int, int]) -> int:
+    def take(self, path: ImageSource, size: tuple[int, int]) -> int:
         """Notes an image of so many pixels; returns the power of two by which its edges have to shrink."""
         with self._guard:
             factor = 1
@@ -87,8 +89,8 @@ def _pixels(size: tuple[int, int], factor: int) -> int:
     return -(-size[0] // factor) * -(-size[1] // factor)
 
 
-def load_image(path: Path, budget: ImageBudget | None = None) -> UInt8:
-    """Pixels of an image file.
+def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
+    """Pixels of an image, a file or embedded in one.
 
     Args:
         path: The file.
@@ -101,10 +103,11 @@ def load_image(path: Path, budget: ImageBudget | None = None) -> UInt8:
     Raises:
         ImageError: If the file is missing, no image of a known format, damaged, or too large.
     """
-    _check_regular(path)
+    if isinstance(path, Path):
+        _check_regular(path)
     formats = [known.name for known in IMAGE_FORMATS]
     try:
-        with Image.open(path, formats=formats) as image:
+        with Image.open(path if isinstance(path, Path) else io.BytesIO(path.data), formats=formats) as image:
             _check_size(path, image.size)
             if budget is None:
                 return _rgba(image, 1)
@@ -135,7 +138,7 @@ def _check_regular(path: Path) -> None:
         raise ImageError(path, "is not a regular file")
 
 
-def _check_size(path: Path, size: tuple[int, int]) -> None:
+def _check_size(path: ImageSource, size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > SIDE_MAX or width * height > PIXEL_MAX:
         raise ImageError(path, f"has {width} x {height} pixels; allowed: {SIDE_MAX} a side, {PIXEL_MAX} in all")

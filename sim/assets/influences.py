@@ -12,29 +12,42 @@ def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[n
     """For each joint the number of vertices it moves, shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
-    counted = skin.weights > 0.0
+    counted, joints = skin.weights > 0.0, skin.joints_of(skin.joints)
     # A file may name one joint twice for a vertex; the vertex counts once.
     for slot, earlier in itertools.combinations(range(counted.shape[1]), 2):
-        repeated = counted[:, slot] & (skin.joints[:, slot] == skin.joints[:, earlier])
+        repeated = counted[:, slot] & (joints[:, slot] == joints[:, earlier])
         counted[:, earlier] &= ~repeated
-    return np.bincount(skin.joints[counted], minlength=joint_count)
+    return np.bincount(joints[counted], minlength=joint_count)
 
 
 def joint_boxes(mesh: Mesh, skin: Skin) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Boxes of the vertices that each joint has any weight on, in bind space.
+    """Boxes of the vertices that each entry of the palette has any weight on, in bind space.
 
     A vertex blended linearly is a convex combination of its images by its joints, so the box of all transformed
-    corners holds the posed mesh.
+    corners holds the posed mesh, while weights of morph targets are from 0 to 1.
 
     Returns:
-        Joints that move something, shape (J,), and the corners of their boxes, shape (J, 8, 3).
+        Entries that move something, shape (J,), and the corners of their boxes, shape (J, 8, 3).
     """
     vertices, slots = np.nonzero(skin.weights > 0.0)
     joints = skin.joints[vertices, slots]
     # Numbers of 16 bits are sorted by radix, several times faster than longer ones.
     order = np.argsort(joints.astype(np.min_scalar_type(joints.max(initial=0))), kind="stable")
     used, starts = np.unique(joints[order], return_index=True)
-    points = mesh.positions[vertices[order]].astype(np.float64)
-    lo, hi = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)
+    lowest, highest = (ends[vertices[order]] for ends in _reach(mesh))
+    lo, hi = np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)
     choice = (np.arange(8)[:, None] >> np.arange(3)) & 1
     return used.astype(np.intp), np.where(choice[None], hi[:, None, :], lo[:, None, :])
+
+
+def _reach(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Lowest and highest places of every vertex before skinning, both (V, 3)."""
+    lowest = mesh.positions.astype(np.float64)
+    highest, targets = lowest, mesh.targets
+    if targets is not None:
+        highest = lowest.copy()
+        for first, count, start in zip(targets.firsts, targets.counts, targets.starts, strict=True):
+            moves = targets.deltas[start : start + count, 0, :3]
+            lowest[first : first + count] += np.minimum(moves, 0.0)
+            highest[first : first + count] += np.maximum(moves, 0.0)
+    return lowest, highest

@@ -51,7 +51,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             {
                 "name": material.name,
                 "texture": material.texture,
-                "texture_found": material.texture_path is not None,
+                "texture_found": material.image is not None,
                 "texture_path": str(material.texture_path) if material.texture_path else None,
             }
             for material in model.materials
@@ -110,7 +110,7 @@ def _bones(skeleton: Skeleton | None, skin: Skin | None) -> list[dict[str, Any]]
 
 
 def _clip(clip: Clip) -> dict[str, Any]:
-    count = len(clip.key_times)
+    count = len(clip.frame_times)
     step = clip.duration / (count - 1) if count > 1 else 0.0
     return {"name": clip.name, "frame_count": count, "duration": clip.duration, "frame_step": step}
 

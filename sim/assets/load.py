@@ -19,7 +19,6 @@ _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),
     (b"PK\x03\x04", "a ZIP archive"),
     (b"Kaydara FBX", "an FBX scene"),
-    (b"glTF", "a binary glTF scene"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )

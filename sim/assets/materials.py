@@ -82,7 +82,7 @@ def build_materials(raw: RawModel) -> tuple[tuple[Material, ...], dict[tuple[str
         a material name has none.
     """
     folder = TextureFolder(raw.path.parent)
-    materials = [_declared(material.name, material.meta_data, folder) for material in raw.materials]
+    materials = [material.look or _declared(material.name, material.meta_data, folder) for material in raw.materials]
     declared: dict[str, int] = {}
     for index, material in enumerate(materials):
         declared.setdefault(material.name, index)

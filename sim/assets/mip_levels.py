@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.images import ImageBudget, UInt8, load_image
+from sim.assets.model import ImageSource
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 Float32 = npt.NDArray[np.float32]
@@ -37,11 +37,11 @@ class MipImage:
         return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
 
 
-def load_mip_image(path: Path, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
-    """An image file with its levels.
+def load_mip_image(path: ImageSource, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
+    """An image with its levels.
 
     Args:
-        path: A file that `load_image` reads.
+        path: What `load_image` reads.
         budget: Shared with the images that are kept together with it.
         pause: Called between bands; may raise to give up.
 

@@ -4,16 +4,16 @@ Built once from a `RawModel`; file space, file order.  Matrices act on column ve
 destination_from_source; quaternions are (x, y, z, w).
 """
 
+import enum
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.settings import Interpolation
-from sim.jobs.hierarchy import Hierarchy
+from sim.maths.hierarchy import Hierarchy
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -44,7 +44,8 @@ class Bounds:
 class Section:
     """A draw range of the triangle list that shares one material (index into `materials`, or -1).
 
-    `is_open` tells a sheet, such as a cape, whose back is seen, from a body, whose back never is.
+    `is_open` tells a sheet, such as a cape, whose back is seen, from a body, whose back never is.  `is_flat` tells
+    that the file has no normals and wants every face shaded flat; the mesh has smooth ones nevertheless.
     """
 
     name: str
@@ -52,6 +53,24 @@ class Section:
     first_triangle: int
     triangle_count: int
     is_open: bool = False
+    is_flat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Morph targets: differences to the bind pose for runs of vertices, each scaled by a weight of the pose.
+
+    One weight may drive several runs: those of all parts of a mesh.
+    """
+
+    # firsts, counts: Run of vertices of each of the T targets, shape (T,)
+    firsts: Int32
+    counts: Int32
+    starts: Int32  # Row of its first vertex in `deltas`, shape (T,)
+    weight_of: Int32  # Weight that drives it, shape (T,)
+    deltas: Float32  # Differences of position, normal and, where the mesh has them, tangent; shape (R, 2 or 3, 4)
+    names: tuple[str, ...]  # Unique names of the M weights
+    rest_weights: Float64  # Weights where no clip drives them, shape (M,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +85,7 @@ class Mesh:
     triangles: UInt32  # shape (T, 3), counter-clockwise from outside
     sections: tuple[Section, ...]  # Draw ranges in file order; together they cover all triangles
     bounds: Bounds  # Box of the positions
+    targets: Targets | None = None
 
     @property
     def vertex_count(self) -> int:
@@ -117,21 +137,54 @@ def _numbers(names: tuple[str, ...]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Skin:
-    """Influences of every vertex, strongest first, padded with weight 0 and joint 0."""
+class Palette:
+    """What influences name where it is not simply the joints: each entry is a joint and where it was bound.
 
-    joints: UInt16  # shape (V, K), K is 4 or 8
+    A joint may have several entries, as where two skins share it.
+    """
+
+    entry_joints: npt.NDArray[np.intp]  # Joint of each entry, shape (P,)
+    bind_from_mesh: Float64  # Its inverse bind matrix, shape (P, 4, 4)
+    centres: Float64  # Where the joint was when it was bound, shape (P, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Skin:
+    """Influences of every vertex, strongest first, padded with weight 0 and entry 0."""
+
+    joints: UInt16  # Entries of the palette, shape (V, K), K is 4 or 8
     weights: Float32  # Non-negative, each row sums to 1, shape (V, K)
     influence_max: int  # Largest number of non-zero weights of any vertex
+    palette: Palette | None = None  # None where entry b is joint b, bound where the skeleton is
+
+    def joints_of(self, entries: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+        """Joints of some entries, any shape."""
+        return entries if self.palette is None else self.palette.entry_joints[entries]
+
+    def weights_of(self, joint: int) -> Float64:
+        """Weight of a joint at every vertex, shape (V,)."""
+        weights: Float64 = np.where(self.joints_of(self.joints) == joint, self.weights, 0.0).sum(axis=1, dtype=float)
+        return weights
+
+
+NO_WEIGHTS: Float64 = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPose:
-    """Local transforms of all joints at one moment: (B, 3), (B, 4) unit quaternions, (B, 3)."""
+    """All joints at one moment, (B, 3), (B, 4) unit quaternions, (B, 3), and the weights of morph targets (M,)."""
 
     positions: Float64
     orientations: Float64
     scales: Float64
+    weights: Float64 = field(default_factory=lambda: NO_WEIGHTS)
+
+
+class Interpolation(enum.Enum):
+    """How a clip is read between its keys."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
 
 
 class Clip(Protocol):
@@ -147,10 +200,36 @@ class Clip(Protocol):
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s], ascending, shape (F,); drawn as ticks."""
+        """Times of the keys [s], ascending; drawn as ticks."""
+
+    @property
+    def frame_times(self) -> Float64:
+        """Times of the frames [s], equally spaced from 0 to the duration, shape (F,); the keys where those are."""
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
         """Pose at `time` [s], which is clamped to the clip."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedImage:
+    """An image that lies within a model file, encoded."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+ImageSource = Path | EmbeddedImage
+
+
+class AlphaMode(enum.Enum):
+    """What the opacity of a surface means: nothing, whether it is there, or how much of it is seen."""
+
+    OPAQUE = "opaque"
+    MASK = "mask"
+    BLEND = "blend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +243,16 @@ class Material:
     diffuse: tuple[float, float, float] = (1.0, 1.0, 1.0)
     specular: tuple[float, float, float] = (0.04, 0.04, 0.04)
     shininess: float = 32.0  # Phong exponent
+    embedded: EmbeddedImage | None = None  # The image where it lies within the file
+    alpha_mode: AlphaMode = AlphaMode.OPAQUE
+    opacity: float = 1.0  # Factor of the image's alpha
+    alpha_cutoff: float = 0.5  # Least opacity that is there, for a mask
+    is_unlit: bool = False  # Shown as bright as it is, whatever the light
+
+    @property
+    def image(self) -> ImageSource | None:
+        """Where the pixels of the texture are; None without one that was found."""
+        return self.embedded or self.texture_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         reader.take(number, line)
     reader.flush()
     model = RawModel(path, "obj", None, asset_name=path.name, warnings=reader.warnings())
+    model.up_axis, model.texture_origin = "Y", "bottom"
     buffer, sections = reader.mesh()
     model.meshes.append(RawMesh(path.stem, "", [buffer], sections))
     return model

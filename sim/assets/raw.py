@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.notes import Notes
 from sim.printable import printable
 
@@ -63,22 +64,38 @@ class RawTrack:
 
 
 @dataclass(slots=True)
+class RawChannel:
+    """Keys of one property of a joint, at times of their own."""
+
+    joint: int
+    path: str  # "translation", "rotation", "scale" or "weights": which property
+    mode: str  # "STEP", "LINEAR" or "CUBICSPLINE": what is between keys
+    times: Float64  # Ascending [s], shape (F,)
+    values: Float64  # shape (F, n); (F, 3, n) for splines: tangent that comes in, value, tangent that goes out
+
+
+@dataclass(slots=True)
 class RawClip:
-    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not yet judged."""
+    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not yet judged.
+
+    One with channels has nothing else: they say how long it is.
+    """
 
     name: str
     frame_count: int
     duration: float
     frame_step: float
     tracks: list[RawTrack]
+    channels: list[RawChannel] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class RawMaterial:
-    """A named material with its free-form description."""
+    """A named material with its free-form description, or as the reader understood a richer one."""
 
     name: str
     meta_data: str
+    look: Material | None = None
 
 
 @dataclass(slots=True)
@@ -88,10 +105,14 @@ class RawVertices:
     Semantics are normalised to lower case: "position", "normal", "color" (uint32 AARRGGBB, (V,)),
     "texcoord1" to "texcoord4" (V, 2), "tangent", "binormal" (V, 3), "blendweights" (V, 4) float32,
     "blendindices" (V, 4) uint16, "radius" (V, 1), "interp1" to "interp8" (V, 3 or 4).  Others are float32.
+    Where a format stores them so, "color" is linear RGBA (V, 4) float32, "tangent" (V, 4) with the handedness, and
+    influences are as many as there are.
     """
 
     count: int
     attributes: dict[str, npt.NDArray[np.generic]]
+    # For each morph target of the mesh differences of "position", "normal", "tangent", (V, 3) each; any may be missing
+    targets: list[dict[str, Float32]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -102,16 +123,30 @@ class RawSection:
     info: str  # Artist's original path (legacy), or ""
     buffer: int  # Index of the vertex buffer in the mesh
     triangles: UInt32  # Zero-based corner indices into that buffer, shape (T, 3)
+    is_double_sided: bool | None = None  # Whether backs are seen; None where the file does not say
+    is_flat: bool = False  # Whether missing normals mean flat faces
+
+
+@dataclass(slots=True)
+class RawSkin:
+    """Joints that influences name by their place here, and where each was bound."""
+
+    joints: list[int]  # Joints of the skeleton, length N
+    bind_from_mesh: Float64  # Inverse bind matrices, shape (N, 4, 4)
 
 
 @dataclass(slots=True)
 class RawMesh:
-    """A mesh: one vertex buffer for all sections, or one for each (legacy)."""
+    """A mesh: one vertex buffer for all sections, or one for each."""
 
     name: str
     skeleton: str
     buffers: list[RawVertices]
     sections: list[RawSection]
+    skin: int = 0  # Its skin, where the model has skins
+    joint: int = -1  # Joint whose clips drive the morph targets
+    target_names: list[str] = field(default_factory=list)
+    rest_weights: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -127,4 +162,7 @@ class RawModel:
     clips: list[RawClip] = field(default_factory=list)
     materials: list[RawMaterial] = field(default_factory=list)
     meshes: list[RawMesh] = field(default_factory=list)
+    skins: list[RawSkin] = field(default_factory=list)  # None where influences name joints of a skeleton
+    up_axis: str | None = None  # "Y" or "Z"; None where it is told by the shape
+    texture_origin: str | None = None  # "top" or "bottom"; None where it is told by the writer
     warnings: Notes = field(default_factory=Notes)  # What was odd but usable, one sentence each

@@ -1,11 +1,13 @@
 """Substeps of a sheet: the solver against the plain kernel of the cookbooks and numpy, in the same process.
 
 Sizes are the particles of square sheets; a number that is no square is rounded down to one.  The rows without
-collisions and those with floor and ellipsoid compare with the plain kernel of their own kind.
+collisions and those with floor and ellipsoid compare with the plain kernel of their own kind; a folded sheet that
+touches itself compares with the same one that does not.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import isqrt
 
 import msgspec
@@ -26,6 +28,7 @@ from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.stability import stability
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import Solids
 from sim.solids.state import Solid, SolidShape
 
 SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
@@ -56,7 +59,7 @@ SEMI_AXES = np.array([1.0, 1.0, 0.5])
 
 
 def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Times of a substep for sheets of these numbers of particles, without and with collisions.
+    """Times of a substep for sheets of these numbers of particles: without and with collisions, and with themselves.
 
     Raises:
         ValueError: If `repeat` is not positive.
@@ -68,6 +71,7 @@ def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         for size in sizes:
             rows += sheet_rows(context, library, max(isqrt(size), 2), repeat, collide=False)
             rows += sheet_rows(context, library, max(isqrt(size), 2), repeat, collide=True)
+            rows += folded_rows(context, library, max(isqrt(size), 2), repeat)
         return rows
 
 
@@ -117,6 +121,37 @@ def sheet_rows(context: Context, library: ShaderLibrary, side: int, repeat: int,
     return rows
 
 
+def folded_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+    """Rows of a sheet in two layers, each particle of which has one to touch; what finds it is in the time."""
+    alone = msgspec.structs.replace(bench_settings(side), thickness=4.0 / (side - 1))
+    model = build_cloth(alone, None, _raised())
+    start = Buffer(context, folded_records(model, alone.thickness), label="bench folded")
+    touching = msgspec.structs.replace(alone, self_collision=True)
+    sheets = {
+        variant: SolverCloth(context, library, model, settings, collide=False)
+        for variant, settings in (("solver", alone), ("with self-collision", touching))
+    }
+    steps = max(1, PARTICLES_PER_MEASUREMENT // (SUBSTEPS * side * side))
+    cases = [
+        _case("cloth self-collision", variant, side, steps, partial(sheet.step_from, start), context)
+        for variant, sheet in sheets.items()
+    ]
+    rows = [_of_a_substep(row) for row in measure(cases, repeat=repeat)]
+    for sheet in sheets.values():
+        sheet.release()
+    start.release()
+    return rows
+
+
+def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:
+    """One half of a flat sheet over the other, so far apart [m], at rest."""
+    records = rest_records(model)
+    places = records["position"][: model.particle_count]
+    places[:, 1] += np.where(places[:, 0] > 0.0, distance, 0.0)
+    places[:, 0] = -np.abs(places[:, 0])
+    return records
+
+
 class SolverCloth:
     """The solver alone, as a step of the viewport runs it."""
 
@@ -136,11 +171,16 @@ class SolverCloth:
         packed = pack_solids(states, settings.step_time).ravel()
         self._buffer = Buffer(context, packed, label="bench colliders")
         self._colliders = BufferTexture(context, self._buffer, "rgba32f")
-        self._inputs = ClothInputs(self._colliders, len(states), layout) if collide else ClothInputs()
+        self._inputs = ClothInputs(Solids(self._colliders, len(states), layout)) if collide else ClothInputs()
 
     def step(self) -> None:
         """One step of `SUBSTEPS`."""
         self._solver.step(self._state, self._settings, self._inputs, time=0.0)
+
+    def step_from(self, start: Buffer) -> None:
+        """One step from this state, on and on: springs would unfold what is folded."""
+        self._state.copy_from(start)
+        self.step()
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Places of the particles [m]; waits."""
@@ -149,7 +189,7 @@ class SolverCloth:
 
     def release(self) -> None:
         """Delete the buffers."""
-        for owned in (self._tables, self._state, self._colliders, self._buffer):
+        for owned in (self._solver, self._tables, self._state, self._colliders, self._buffer):
             owned.release()
 
 

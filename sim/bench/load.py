@@ -11,8 +11,9 @@ import numpy.typing as npt
 from sim.assets.ezm_xml import parse_xml
 from sim.assets.load import load_model
 from sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
-from sim.assets.writer import write_ezm
+from sim.bench.glb import write_synthetic_glb
 from sim.bench.row import Case, Row, measure
+from sim.export.ezm import write_ezm
 
 SIZES = (13_114,)
 """Vertices of a detailed character."""
@@ -21,7 +22,7 @@ JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
-    """Times of the baseline and of `load_model`, for synthetic characters or for the file at `path`.
+    """Times of the baseline and of `load_model`, for synthetic characters, as EZMesh and glTF, or the file at `path`.
 
     Raises:
         ValueError: If `repeat` is not positive.
@@ -34,7 +35,9 @@ def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = 
         for size in sizes:
             file = Path(folder) / f"{size}.ezm"
             write_ezm(synthetic_character(size), file)
-            rows += measure(load_cases(file, size), repeat=repeat)
+            binary = file.with_suffix(".glb")
+            write_synthetic_glb(synthetic_character(size), binary)
+            rows += measure([*load_cases(file, size), _load_case(binary, size, "load_model, glTF")], repeat=repeat)
     return rows
 
 
@@ -42,8 +45,12 @@ def load_cases(path: Path, vertex_count: int) -> list[Case]:
     """The two ways of reading one file; the baseline comes first."""
     return [
         Case(system="load", variant="lxml + numpy", size=vertex_count, unit="vertices", step=lambda: baseline(path)),
-        Case(system="load", variant="load_model", size=vertex_count, unit="vertices", step=lambda: load_model(path)),
+        _load_case(path, vertex_count, "load_model"),
     ]
+
+
+def _load_case(path: Path, vertex_count: int, variant: str) -> Case:
+    return Case(system="load", variant=variant, size=vertex_count, unit="vertices", step=lambda: load_model(path))
 
 
 def baseline(path: Path) -> int:

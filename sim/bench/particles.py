@@ -25,6 +25,7 @@ from sim.kinds.emitter.inputs import EmitterInputs
 from sim.kinds.emitter.kernels import features_of
 from sim.kinds.emitter.presets import with_preset
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.system import EmitterSystem
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -77,7 +78,10 @@ class BenchPicture:
     @property
     def count(self) -> int:
         """Particles that live; waits for the GPU."""
-        return self._engine.simulation.emitters["emitter"].count()
+        system = self._engine.simulation.systems["emitter"]
+        assert isinstance(system, EmitterSystem)
+        assert system.emitter is not None
+        return system.emitter.count()
 
     def release(self) -> None:
         """Delete everything."""
@@ -181,8 +185,8 @@ class BenchEmitter:
     ) -> None:
         states, layout = arranged(colliders)
         self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench colliders")
-        texture = BufferTexture(context, self._buffer, "rgba32f")
-        self.inputs = EmitterInputs(solids=Solids(texture, len(states), layout, shapes_of(states, layout)))
+        self._texture = BufferTexture(context, self._buffer, "rgba32f")
+        self.inputs = EmitterInputs(solids=Solids(self._texture, len(states), layout, shapes_of(states, layout)))
         self.system = Emitter(context, library, settings)
 
     def step(self) -> None:
@@ -192,8 +196,7 @@ class BenchEmitter:
     def release(self) -> None:
         """Delete the buffers."""
         self.system.release()
-        assert self.inputs.colliders is not None
-        self.inputs.colliders.release()
+        self._texture.release()
         self._buffer.release()
 
 
@@ -209,11 +212,12 @@ class CaptureEmitter:
         *,
         is_separate: bool,
     ) -> None:
-        features = features_of(settings, inputs.collider_count, inputs.collider_layout)
+        solids = inputs.solids
+        features = features_of(settings, solids.count, solids.layout)
         output = [PLACE, MOTION] if is_separate else PARTICLE
-        self._kernel = Kernel(library, "emitter/step.vert", output, inputs=[PARTICLE], defines=features.defines)
+        self._kernel = Kernel(library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines)
         program = self._kernel.program
-        program["u_colliders"], program["u_collider_count"] = inputs.colliders, inputs.collider_count
+        program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
         program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)
         self._block = EmitterBlock(context)
         self._block.set_settings(settings)

@@ -60,12 +60,8 @@ class PlainCloth:
             textures = [BufferTexture(context, buffer, "rgba32f") for buffer in buffers]
             source = VertexArray(context, [Stream(buffer) for buffer in buffers], label="plain cloth")
             self._sides.append((buffers, textures, source))
-        self._kernel = Kernel(
-            library,
-            "bench/plain_cloth.vert",
-            [POSITION, PREVIOUS],
-            defines={"COLLIDE": ellipsoid is not None},
-        )
+        layouts, defines = (POSITION, PREVIOUS), {"COLLIDE": ellipsoid is not None}
+        self._kernel = Kernel(library, "bench/plain_cloth.glsl", layouts, inputs=layouts, defines=defines)
         self._set(model, settings, ellipsoid)
 
     def step(self) -> None:

@@ -64,7 +64,7 @@ class PlainParticles:
     """The kernel of the cookbooks."""
 
     def __init__(self, context: Context, library: ShaderLibrary, count: int) -> None:
-        self._kernel = Kernel(library, "bench/plain_particles.vert", [PLACE, MOTION])
+        self._kernel = Kernel(library, "bench/plain_particles.glsl", [PLACE, MOTION], inputs=[PLACE, MOTION])
         places, motions = fountain(count)
         self._streams = Streams(context, self._kernel, {PLACE: places, MOTION: motions})
         self._frame = 0

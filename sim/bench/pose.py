@@ -8,9 +8,8 @@ import numpy as np
 
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
-from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
 from sim.bench.row import Case, Row, measure
-from sim.figures.settings import Interpolation
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 

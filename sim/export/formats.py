@@ -49,7 +49,7 @@ class Writer(Format, Generic[C]):
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
-    Writer(name="EZMesh", suffixes=(".ezm",), write="sim.assets.writer:write_ezm_file"),
+    Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
 )
 """Of a model file's content."""
 

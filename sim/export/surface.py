@@ -11,6 +11,7 @@ from sim.export.npz import write_npz
 from sim.jobs.pose import Pose
 
 Float32 = npt.NDArray[np.float32]
+Int32 = npt.NDArray[np.int32]
 UInt32 = npt.NDArray[np.uint32]
 
 
@@ -26,7 +27,8 @@ class Surface:
         triangles: Counter-clockwise from outside, shape (T, 3).
         ranges: Material name, first triangle and triangle count of each section, in file order.
         bone_names: One for each of B bones.
-        palette: What each bone does to the bind pose, shape (B, 4, 4).
+        palette: What each of P entries does to the bind pose, as a rule one for each bone, shape (P, 4, 4).
+        palette_bones: Bone of each entry, shape (P,).
         time: Moment in the clip [s].
     """
 
@@ -38,6 +40,7 @@ class Surface:
     ranges: tuple[tuple[str, int, int], ...]
     bone_names: tuple[str, ...] = ()
     palette: Float32 = field(default_factory=lambda: np.empty((0, 4, 4), np.float32))
+    palette_bones: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
     time: float = 0.0
 
 
@@ -53,8 +56,19 @@ def surface_of(model: CharacterModel, positions: Float32, normals: Float32, pose
     )
     names = tuple(model.skeleton.names) if model.skeleton is not None else ()
     palette = pose.palette if pose is not None else np.empty((0, 4, 4))
+    entries = np.arange(len(palette), dtype=np.int32)
+    bones = entries if model.skin is None else model.skin.joints_of(entries).astype(np.int32)
     return Surface(
-        model.path.stem, positions, normals, texcoords, mesh.triangles, ranges, names, palette.astype(np.float32), time
+        name=model.path.stem,
+        positions=positions,
+        normals=normals,
+        texcoords=texcoords,
+        triangles=mesh.triangles,
+        ranges=ranges,
+        bone_names=names,
+        palette=palette.astype(np.float32),
+        palette_bones=bones,
+        time=time,
     )
 
 
@@ -65,6 +79,7 @@ def write_arrays(surface: Surface, file: BinaryIO) -> None:
         "normals": surface.normals.astype(np.float32),
         "triangles": surface.triangles.astype(np.uint32),
         "palette": surface.palette,
+        "palette_bones": surface.palette_bones,
         "bone_names": np.array(surface.bone_names, dtype=np.str_),
         "time": np.array(surface.time, dtype=np.float64),
     }

@@ -15,9 +15,9 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import finish
 from sim.jobs.evaluate import bind_pose, evaluate_pose
-from sim.jobs.looping import clip_time
 from sim.jobs.pose import Pose
 from sim.maths.transform import polar
+from sim.scene.looping import clip_time
 from sim.scene.places import Places
 from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
@@ -55,10 +55,12 @@ class Character:
         self._prepared = prepared
         model = self.model = prepared.model
         self.primary = SkinnedMesh(context, library, model.mesh, model.skin, buffers)
-        self.pose: Pose | None = bind_pose(model.skeleton) if model.skeleton else None
+        self.pose: Pose | None = bind_pose(model) if model.skeleton else None
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
         self._bind_pose = self.pose
+        # Elsewhere the palette of the bind pose need not be the identity, and weights of morph targets need not be 0.
+        self._is_bound_at_rest = model.skin is None or model.skin.palette is None
         self._secondary: SkinnedMesh | None = None
         self._comparison: MethodComparison | None = None
         self._boxes = prepared.boxes
@@ -129,6 +131,13 @@ class Character:
         frame[:3, :3], _ = polar(frame[:3, :3])
         return frame
 
+    def pose_at(self, time: float) -> Pose | None:
+        """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
+        if self._key is None:
+            return self.pose
+        key = PoseKey(time, self._key.settings)
+        return self.pose if key == self._key else self._evaluated(key)
+
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
         if self.pose is None:
@@ -142,7 +151,7 @@ class Character:
         return self._box[2]
 
     def _measured(self) -> Bounds:
-        if self.pose is None or self.pose is self._bind_pose or self._boxes is None:
+        if self.pose is None or self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
             box = self.model.mesh.bounds
             return _moved_box(self.world_from_model[None], (box.lo + box.hi)[None] / 2.0, box.size[None] / 2.0)
         matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
@@ -151,12 +160,11 @@ class Character:
     def joint_bounds(self, joint: int) -> Bounds:
         """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
         assert self.pose is not None
-        joints, corners = self._boxes if self._boxes is not None else (np.zeros(0, np.intp), np.zeros((0, 8, 3)))
-        chosen = corners[joints == joint].reshape(-1, 3)
-        if len(chosen):
-            matrix = self.world_from_model @ self.pose.palette[joint]
-            points = _transformed(matrix, chosen)
-            return Bounds(points.min(axis=0), points.max(axis=0))
+        if self._boxes is not None and self.model.skin is not None:
+            chosen = self.model.skin.joints_of(self._boxes[0]) == joint
+            if chosen.any():
+                matrices = self.world_from_model @ self.pose.palette[self._boxes[0][chosen]]
+                return _moved_box(matrices, self._centres[chosen], self._halves[chosen])
         scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
         margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
         place = self.joint_positions()[joint]
@@ -175,19 +183,24 @@ class Character:
         if key == self._key:
             return
         self._key = key
-        clip = active_clip(settings, self.model)
-        if clip is None:
+        if active_clip(settings, self.model) is None:
             self.pose = self._bind_pose
             return
         with self._context.timers.host_scope("pose", self.primary.name):
-            self.pose = evaluate_pose(
-                self.model,
-                clip,
-                clip_time(time, clip.duration, LoopMode.LOOP),
-                interpolation=settings.interpolation,
-                lock_root=settings.lock_root,
-                up_axis=up_axis(settings, self.model),
-            )
+            self.pose = self._evaluated(key)
+
+    def _evaluated(self, key: PoseKey) -> Pose | None:
+        clip = active_clip(key.settings, self.model)
+        if clip is None:
+            return self._bind_pose
+        return evaluate_pose(
+            self.model,
+            clip,
+            clip_time(key.time, clip.duration, LoopMode.LOOP),
+            interpolation=key.settings.interpolation,
+            lock_root=key.settings.lock_root,
+            up_axis=up_axis(key.settings, self.model),
+        )
 
 
 def _moved_box(

@@ -18,7 +18,8 @@ class PreparedModel:
     Attributes:
         model: The character.
         records: Vertices and influences as their buffers hold them.
-        boxes: Joints that move something, shape (J,), and corners of their boxes, shape (J, 8, 3); None without them.
+        boxes: Entries of the palette that move something, shape (J,), and corners of their boxes, shape (J, 8, 3); None
+            without them.
         segments: Bones of the overlay; None without a skeleton.
     """
 

@@ -53,21 +53,23 @@ def skin(
     palette: Float64,
     method: SkinningMethod,
     centres: Float64 | None = None,
+    weights: Float64 | None = None,
 ) -> SkinnedVertices:
     """Vertices of `mesh` under a pose.
 
     Args:
         mesh: Geometry in the bind pose.
         influences: Up to 8 joints for each vertex, or None for a mesh that no joint moves.
-        palette: What each joint does to the bind pose, shape (B, 4, 4).
+        palette: What each entry of the palette does to the bind pose, shape (P, 4, 4).
         method: LBS blends the matrices; DQS blends the rigid parts as dual quaternions and ignores scale;
             DQS_SCALE blends the scales linearly, applies them first, and then moves as DQS does.
-        centres: Bind positions of the joints, shape (B, 3), about which scale acts; the origin when None.
+        centres: Bind positions of their joints, shape (P, 3), about which scale acts; the origin when None.
+        weights: Of the morph targets of the mesh, which act first, shape (M,); 0 when None.
 
     Source: Magnenat-Thalmann et al. 1988 (LBS); Kavan et al. 2008, algorithm 1 and section 4.3 (DQS).
     """
-    positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
-    tangents = None if mesh.tangents is None else mesh.tangents.astype(np.float64)
+    rest = deformed(mesh, weights)
+    positions, normals, tangents = rest.positions, rest.normals, rest.tangents
     if influences is None:
         return SkinnedVertices(positions, _unit(normals, normals), tangents)
     if method is SkinningMethod.LBS:
@@ -78,6 +80,31 @@ def skin(
     if method is SkinningMethod.DQS_SCALE:
         vertices = _linear_blend(_blended(scales, influences), positions, normals, tangents)
     return _moved(_blended_motion(motions, influences), vertices)
+
+
+def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
+    """Vertices in the bind pose, moved by morph targets: p + sum of w dp, and unit n + sum of w dn.
+
+    Args:
+        mesh: The mesh, with or without targets.
+        weights: shape (M,), of any size and sign; none acts when None.
+    """
+    positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
+    tangents = None if mesh.tangents is None else mesh.tangents.astype(np.float64)
+    targets = mesh.targets
+    if targets is None or weights is None:
+        return SkinnedVertices(positions, normals, tangents)
+    for first, count, start, number in zip(
+        targets.firsts, targets.counts, targets.starts, targets.weight_of, strict=True
+    ):
+        run, deltas = slice(first, first + count), targets.deltas[start : start + count].astype(np.float64)
+        positions[run] += weights[number] * deltas[:, 0, :3]
+        normals[run] += weights[number] * deltas[:, 1, :3]
+        if tangents is not None:
+            tangents[run, :3] += weights[number] * deltas[:, 2, :3]
+    if tangents is not None:
+        tangents[:, :3] = _unit(tangents[:, :3], tangents[:, :3])
+    return SkinnedVertices(positions, _unit(normals, normals), tangents)
 
 
 def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:

@@ -4,6 +4,7 @@ import enum
 from typing import Annotated, ClassVar
 
 from sim.assets.formats import MODEL_FORMATS
+from sim.assets.model import Interpolation
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -39,13 +40,6 @@ class SkinningMethod(enum.Enum):
     DQS_SCALE = "dqs-scale"
 
 
-class Interpolation(enum.Enum):
-    """How a clip is read between its keys."""
-
-    NEAREST = "nearest"
-    LINEAR = "linear"
-
-
 class ModelSettings(Settings, frozen=True, kw_only=True):
     """A character read from a file."""
 
@@ -79,7 +73,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     ] = DoubleSided.AUTO
     hidden_sections: Annotated[
         str,
-        param("Sections that are not drawn, such as one that a cloth replaces; their names with semicolons between.",
+        param("Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
               group="Look", effect=Effect.VIEW),
     ] = ""  # fmt: skip
     skinning: Annotated[

@@ -1,4 +1,4 @@
-"""SkinnedMesh: deforms a character on the GPU, one transform-feedback pass a frame.
+"""SkinnedMesh: deforms a character on the GPU, one pass a frame.
 
 Owns the rest-pose streams, the palette and the skinned buffer.  It knows neither clips nor drawing.
 """
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
+from sim.figures.morphs import MorphBuffers
 from sim.figures.settings import SkinningMethod
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
@@ -74,17 +75,22 @@ class SkinningRecords:
         record: Layout of the vertices.
         rest: Bind pose, shape (V,).
         influences: Joints and weights, shape (V,); None for a mesh that nothing deforms.
+        deltas: Differences of morph targets, shape (R, 2 or 3, 4); None without any.
     """
 
     record: Record
     rest: npt.NDArray[np.void]
     influences: npt.NDArray[np.void] | None
+    deltas: npt.NDArray[np.float32] | None = None
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
     """Packs a mesh for the GPU; touches no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
-    return SkinningRecords(layout, rest_records(mesh), None if skin is None else influence_records(skin))
+    if skin is None:
+        return SkinningRecords(layout, rest_records(mesh), None)
+    deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
+    return SkinningRecords(layout, rest_records(mesh), influence_records(skin), deltas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +101,13 @@ class SkinningBuffers:
         rest: Bind pose.
         influences: Joints and weights; None for a mesh that nothing deforms.
         vertices: Skinned records, the bind pose at first; the rest buffer itself for a mesh that nothing deforms.
+        deltas: Differences of morph targets; None without any.
     """
 
     rest: Buffer
     influences: Buffer | None
     vertices: Buffer
+    deltas: Buffer | None = None
 
 
 def upload_skinning(context: Context, records: SkinningRecords) -> Steps[SkinningBuffers]:
@@ -109,7 +117,10 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Steps[Skinnin
         return SkinningBuffers(rest, None, rest)
     influences = yield from upload_buffer(context, records.influences, label="skinning influences")
     vertices = yield from copy_buffer(rest, label="skinned vertices")
-    return SkinningBuffers(rest, influences, vertices)
+    deltas = None
+    if records.deltas is not None:
+        deltas = yield from upload_buffer(context, records.deltas, label="morph differences")
+    return SkinningBuffers(rest, influences, vertices, deltas)
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
@@ -161,6 +172,9 @@ class SkinnedMesh:
         self._kernels: dict[SkinningMethod, Kernel] = {}
         self._applied: tuple[Pose | None, SkinningMethod] | None = None
         self._influence_count = 0
+        self._morphs: MorphBuffers | None = None
+        if mesh.targets is not None and buffers.deltas is not None:
+            self._morphs = MorphBuffers(context, mesh.targets, buffers.deltas)
         if skin is not None and buffers.influences is not None:
             self._add_skin(skin, buffers.influences)
 
@@ -204,6 +218,8 @@ class SkinnedMesh:
         if self.deforms:
             for owned in (self._source, self._palette, self._palette_buffer, self._influences, self.vertices):
                 owned.release()
+            if self._morphs is not None:
+                self._morphs.release()
         self.rest.release()
 
     def prepare(self, method: SkinningMethod) -> None:
@@ -229,7 +245,8 @@ class SkinnedMesh:
             raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
         with self.context.timers.scope("palette"):
             self._palette_buffer.orphan(palette_texels(pose, method))
-        self._kernel(method).run(self._source, self.vertices, u_palette=self._palette)
+        morphs = self._morphs.uniforms(pose.local.weights) if self._morphs is not None else {}
+        self._kernel(method).run(self._source, self.vertices, u_palette=self._palette, **morphs)
 
     def _kernel(self, method: SkinningMethod) -> Kernel:
         kernel = self._kernels.get(method)
@@ -238,8 +255,10 @@ class SkinnedMesh:
                 "METHOD": SHADER_FUNCTIONS[method],
                 "INFLUENCES": self._influence_count,
                 "TANGENT": self.record is SKINNED_TANGENT,
+                "MORPHS": self._morphs is not None,
             }
-            kernel = Kernel(self.library, "model/skin.vert", self.record, inputs=[self.record], defines=defines)
+            inputs = [self.record, self._influences.dtype]
+            kernel = Kernel(self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines)
             self._kernels[method] = kernel
         return kernel
 

@@ -1,4 +1,4 @@
-"""Kernel: a vertex shader run over records by transform feedback, without rasterising.
+"""Kernel: a function of an index in a shader file, run over records.
 
 It gathers and never scatters: record i of the source makes record i of every target.
 """
@@ -6,33 +6,30 @@ It gathers and never scatters: record i of the source makes record i of every ta
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sim.gl.bootstrap import GL
+import numpy as np
+
 from sim.gl.buffer import Buffer
+from sim.gl.capture import Capture
 from sim.gl.errors import GLLimitError
+from sim.gl.kernel_text import capture_text
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record
 from sim.gl.vertex_array import VertexArray
 
 GUARANTEED_STREAMS = 4
 
-TRIPLES_FROM = 3072
-"""Records from which on three are captured as one triangle: a software driver spends less per primitive (a tenth of
-the time of a skinning pass), and the order is the same.  For fewer records the second draw would cost more."""
-
 
 class Kernel:
-    """A transform-feedback program with declared output records.
-
-    Inputs and outputs are declared from the records (`a_field`, `o_field`) and injected after #version, so the shader
-    file contains neither.
+    """A shader file that holds `void run(int id)`, with declared inputs and outputs; see `sim.gl.kernel_text`.
 
     Args:
         library: Where the program comes from.
-        file: Vertex shader.
+        file: Where the function is.
         output: One record captured interleaved, or several fields' worth captured into separate buffers: with a
             sequence of records each must be a single vec4 field.
-        inputs: Records whose fields the shader reads as attributes.
+        inputs: Layouts whose fields the function reads as `a_field`.
         defines: Macros.
+        per_vertex: Records that one vertex stands for, where every count is a multiple of it.
 
     Raises:
         ShaderError: If the shader does not compile.
@@ -45,23 +42,26 @@ class Kernel:
         file: str,
         output: Record | Sequence[Record],
         *,
-        inputs: Sequence[Record] = (),
+        inputs: Sequence[Record | np.dtype] = (),
         defines: Mapping[str, object] | None = None,
+        per_vertex: int = 1,
     ) -> None:
         self.outputs: tuple[Record, ...] = (output,) if isinstance(output, Record) else tuple(output)
-        separate = not isinstance(output, Record)
-        captures = tuple(name for record in self.outputs for name in record.captures())
-        if separate and (len(captures) != len(self.outputs) or len(captures) > GUARANTEED_STREAMS):
+        self.sizes = tuple(record.dtype.itemsize for record in self.outputs)
+        self.per_vertex = per_vertex
+        layouts = [layout.dtype if isinstance(layout, Record) else layout for layout in inputs]
+        outputs, separate = [record.dtype for record in self.outputs], not isinstance(output, Record)
+        text = capture_text(layouts, outputs, separate=separate, per_vertex=per_vertex)
+        if separate and (len(text.captures) != len(self.outputs) or len(text.captures) > GUARANTEED_STREAMS):
             raise GLLimitError(f"{file}: separate capture takes up to {GUARANTEED_STREAMS} records of one field each")
-        declared = [record.input_declarations() for record in inputs]
-        declared += [record.output_declarations() for record in self.outputs]
-        self.program = library.program(
-            file,
-            captures=captures,
-            capture_mode="separate" if separate else "interleaved",
-            defines=defines,
-            declarations="".join(declared),
-        )
+        self.program = library.program(file, defines=defines, around=text)
+
+    def writing(self, source: VertexArray) -> Capture:
+        """What makes records of the source by `with kernel.writing(source) as capture: capture.write(...)`.
+
+        Uniforms and textures are set before.
+        """
+        return Capture(self, source)
 
     def run(
         self,
@@ -72,8 +72,6 @@ class Kernel:
     ) -> None:
         """Write `count` records (all of the source by default) to the start of each target.
 
-        A buffer must not be source and target at once.  A framebuffer must be bound, as always.
-
         Raises:
             GLLimitError: If a target is too small, or their number is wrong.
         """
@@ -82,32 +80,16 @@ class Kernel:
         self._check_targets(buffers, length)
         for name, value in uniforms.items():
             self.program[name] = value
-        if length <= 0:
-            return
-        self.program.use()
-        source.bind(self.program)
-        whole = length - length % 3 if length >= TRIPLES_FROM else 0
-        GL.glEnable(GL.GL_RASTERIZER_DISCARD)
-        if whole:
-            self._capture(GL.GL_TRIANGLES, buffers, 0, whole)
-        if length > whole:
-            self._capture(GL.GL_POINTS, buffers, whole, length - whole)
-        GL.glDisable(GL.GL_RASTERIZER_DISCARD)
-
-    def _capture(self, primitive: int, buffers: Sequence[Buffer], first: int, count: int) -> None:
-        for index, (buffer, record) in enumerate(zip(buffers, self.outputs, strict=True)):
-            size = record.dtype.itemsize
-            GL.glBindBufferRange(GL.GL_TRANSFORM_FEEDBACK_BUFFER, index, buffer.name, first * size, count * size)
-        GL.glBeginTransformFeedback(primitive)
-        GL.glDrawArrays(primitive, first, count)
-        GL.glEndTransformFeedback()
+        if length > 0:
+            with self.writing(source) as capture:
+                capture.write(buffers[0].name, 0, length, *(buffer.name for buffer in buffers[1:]))
 
     def _check_targets(self, buffers: Sequence[Buffer], count: int) -> None:
         if len(buffers) != len(self.outputs):
             raise GLLimitError(f"{self.program.label}: {len(buffers)} targets for {len(self.outputs)} records")
-        for buffer, record in zip(buffers, self.outputs, strict=True):
-            if buffer.size < count * record.dtype.itemsize:
+        for buffer, size in zip(buffers, self.sizes, strict=True):
+            if buffer.size < count * size:
                 raise GLLimitError(
                     f"{self.program.label}: buffer {buffer.label!r} of {buffer.size} bytes is too small for "
-                    f"{count} records of {record.dtype.itemsize}"
+                    f"{count} records of {size}"
                 )

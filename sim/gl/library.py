@@ -1,12 +1,13 @@
 """ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the program runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shaders
+from sim.gl.kernel_text import NOTHING, KernelText
 from sim.gl.program import Program
-from sim.gl.program_build import CaptureMode, ProgramSources, Stage
+from sim.gl.program_build import ProgramSources, Stage
 from sim.gl.shader_log import ShaderError, ShaderMessage, parse_source_error
 from sim.gl.shader_source import ShaderSourceError, reader, resolve
 
@@ -17,26 +18,15 @@ if TYPE_CHECKING:
 class _Recipe:
     """How a program is made from files, and which files it depends on."""
 
-    def __init__(
-        self,
-        stages: Mapping[Stage, str],
-        captures: tuple[str, ...],
-        capture_mode: CaptureMode,
-        defines: Mapping[str, object],
-        declarations: str,
-    ) -> None:
-        self.stages = dict(stages)
-        self.captures = captures
-        self.capture_mode: CaptureMode = capture_mode
-        self.defines = dict(defines)
-        self.declarations = declarations
+    def __init__(self, stages: Mapping[Stage, str], defines: Mapping[str, object], around: KernelText) -> None:
+        self.stages, self.defines, self.around = dict(stages), dict(defines), around
         self.files: frozenset[str] = frozenset(stages.values())
 
     @property
     def key(self) -> tuple[object, ...]:
         """What makes two requests the same program."""
         defines = tuple(sorted((name, str(value)) for name, value in self.defines.items()))
-        return tuple(self.stages.items()), self.captures, self.capture_mode, defines, self.declarations
+        return tuple(self.stages.items()), defines, self.around
 
     @property
     def label(self) -> str:
@@ -48,18 +38,13 @@ class _Recipe:
         """Read and resolve all stages; ShaderError when that fails."""
         try:
             stages = {
-                stage: resolve(
-                    name,
-                    reader(root),
-                    defines=self.defines,
-                    declarations=self.declarations if stage == "vertex" else "",
-                )
+                stage: resolve(name, reader(root), self.defines, self.around if stage == "vertex" else NOTHING)
                 for stage, name in self.stages.items()
             }
         except ShaderSourceError as error:
             self.files |= set(error.files)
             raise ShaderError([parse_source_error(str(error))], error.files) from error
-        sources = ProgramSources(stages, self.captures, self.capture_mode)
+        sources = ProgramSources(stages, self.around.captures, self.around.separate)
         self.files |= set(sources.files)
         return sources
 
@@ -84,19 +69,15 @@ class ShaderLibrary:
         fragment: str | None = None,
         geometry: str | None = None,
         *,
-        captures: Sequence[str] = (),
-        capture_mode: CaptureMode = "interleaved",
         defines: Mapping[str, object] | None = None,
-        declarations: str = "",
+        around: KernelText = NOTHING,
     ) -> Program:
         """The program made of these files; the same request returns the same object.
 
         Args:
             vertex, fragment, geometry: File names relative to the root, with forward slashes.
-            captures: Outputs that transform feedback writes.
-            capture_mode: All into one buffer, or each into its own.
             defines: Macros put after #version; True defines without a value, False leaves it out.
-            declarations: GLSL lines for the vertex stage, generated from records.
+            around: What makes a vertex stage of the file of a kernel.
 
         Raises:
             ShaderError: If it does not compile; the text has `file:line: reason` lines.
@@ -106,7 +87,7 @@ class ShaderLibrary:
             stages["geometry"] = geometry
         if fragment is not None:
             stages["fragment"] = fragment
-        recipe = _Recipe(stages, tuple(captures), capture_mode, defines or {}, declarations)
+        recipe = _Recipe(stages, defines or {}, around)
         found = self._programs.get(recipe.key)
         if found is None:
             program = Program(self.context, recipe.resolve(self.root), label=recipe.label)

@@ -4,6 +4,7 @@ A simulation runs one kernel hundreds of times in a row, so what `Kernel.run` do
 program, its uniforms and textures are bound before the first run, and a run is six calls.
 """
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,19 +12,12 @@ import numpy.typing as npt
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.capture import GROUP
 from sim.gl.context import Context
 from sim.gl.errors import GLLimitError
 from sim.gl.kernel import Kernel
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
-
-GROUP = 3
-"""Records are captured as triangles: a software driver spends less per primitive, and the order is the same."""
-
-
-def padded_count(count: int) -> int:
-    """Number of records a buffer needs so that `count` of them can be captured in one draw."""
-    return -(-count // GROUP) * GROUP
 
 
 class PingPong:
@@ -50,6 +44,8 @@ class PingPong:
         self._textures = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers)
         self._vertices = VertexArray(context, label=label)
         self._newest = 0
+        (first, second), (one, other) = self._textures, self._buffers
+        self._turns = ((first.name, other.name), (second.name, one.name))
 
     @property
     def newest(self) -> Buffer:
@@ -78,37 +74,20 @@ class PingPong:
             varying: Name of its vec2 uniform that takes the values.
             values: One pair for each run.
         """
-        program = kernel.program
-        program[source] = self.texture
-        program.use()
-        self._vertices.bind(program)
-        unit = GL.GL_TEXTURE0 + int(program[source][0])
-        location = program.uniforms[varying].location if varying in program else -1
-        names = [(texture.name, buffer.name) for texture, buffer in zip(self._textures, self._buffers, strict=True)]
-        GL.glActiveTexture(unit)
-        GL.glEnable(GL.GL_RASTERIZER_DISCARD)
-        self._repeat(names, location, values)
-        GL.glDisable(GL.GL_RASTERIZER_DISCARD)
-        # Nothing of this object stays bound where a pass might capture into it.
-        GL.glBindBufferBase(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, 0)
+        program, side = kernel.program, self._newest
+        turns = itertools.cycle(self._turns if side == 0 else self._turns[::-1])
+        with kernel.writing(self._vertices) as capture:
+            bind, send, write = GL.glBindTexture, GL.glUniform2f, capture.writer(self.count)
+            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
+            GL.glActiveTexture(GL.GL_TEXTURE0 + program.unit(source))
+            for (first, second), (old, new) in zip(values, turns, strict=False):
+                bind(kind, old)
+                send(location, first, second)
+                write(new)
+        self._newest = (side + len(values)) % 2
         self.runs += len(values)
 
     def release(self) -> None:
         """Delete the buffers; may be called twice."""
         for owned in (*self._textures, *self._buffers, self._vertices):
             owned.release()
-
-    def _repeat(self, names: Sequence[tuple[int, int]], location: int, values: Sequence[tuple[float, float]]) -> None:
-        target, feedback, triangles = GL.GL_TEXTURE_BUFFER, GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES
-        bind_texture, bind_buffer, set_pair = GL.glBindTexture, GL.glBindBufferBase, GL.glUniform2f
-        begin, draw, end = GL.glBeginTransformFeedback, GL.glDrawArrays, GL.glEndTransformFeedback
-        side, count = self._newest, self.count
-        for first, second in values:
-            bind_texture(target, names[side][0])
-            side = 1 - side
-            bind_buffer(feedback, 0, names[side][1])
-            set_pair(location, first, second)
-            begin(triangles)
-            draw(triangles, 0, count)
-            end()
-        self._newest = side

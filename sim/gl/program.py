@@ -127,6 +127,17 @@ class Program:
         self[name] = value
         return True
 
+    def location(self, name: str) -> int:
+        """Where loops send numbers, neither compared nor kept, until the next swap; -1 if it was optimised away."""
+        info = self.reflection.uniforms.get(name)
+        if info is None and name not in self._declared:
+            raise self._unknown(name)
+        return -1 if info is None else info.location
+
+    def unit(self, sampler: str) -> int:
+        """The texture unit of a sampler, for loops that bind its textures by themselves."""
+        return self._units[sampler]
+
     def use(self) -> None:
         """Make current, send changed values and bind textures."""
         GL.glUseProgram(self.name)
@@ -163,14 +174,13 @@ class Program:
         if last is not None and last() is texture:
             return
         self._textures[info.name] = weakref.ref(texture)
-        unit = self._units[info.name]
-        if self._plain.get(info.name) != unit:
-            self._set_value(info, unit)
 
     def _restore_values(self) -> None:
         old_values, old_textures = self._values, self._textures
         self._values, self._bytes, self._plain, self._textures, self._dirty = {}, {}, {}, {}, set()
         for name, info in self.reflection.uniforms.items():
+            if name in self._units:
+                self._set_value(info, self._units[name])
             texture = old_textures[name]() if name in old_textures else None
             if texture is not None and info.type.sampler_target == texture.target:
                 self._set_texture(info, texture)

@@ -10,14 +10,12 @@ from sim.gl.shader_log import ShaderError, ShaderMessage, parse_log
 from sim.gl.shader_source import ShaderSource
 
 Stage = Literal["vertex", "geometry", "fragment"]
-CaptureMode = Literal["interleaved", "separate"]
 
 STAGES: dict[str, int] = {
     "vertex": GL.GL_VERTEX_SHADER,
     "geometry": GL.GL_GEOMETRY_SHADER,
     "fragment": GL.GL_FRAGMENT_SHADER,
 }
-CAPTURE_MODES = {"interleaved": GL.GL_INTERLEAVED_ATTRIBS, "separate": GL.GL_SEPARATE_ATTRIBS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class ProgramSources:
 
     stages: Mapping[Stage, ShaderSource]  # Resolved text by stage; a vertex stage at least
     captures: tuple[str, ...] = ()  # Outputs that transform feedback writes, in order
-    capture_mode: CaptureMode = "interleaved"  # All into one buffer, or each into its own
+    separate: bool = False  # Whether each goes into a buffer of its own
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -82,7 +80,8 @@ def _link(shaders: Sequence[int], sources: ProgramSources) -> int:
         pointers = (ctypes.POINTER(ctypes.c_char) * len(names))(
             *(ctypes.cast(name, ctypes.POINTER(ctypes.c_char)) for name in names)
         )
-        GL.glTransformFeedbackVaryings(program, len(names), pointers, CAPTURE_MODES[sources.capture_mode])
+        mode = GL.GL_SEPARATE_ATTRIBS if sources.separate else GL.GL_INTERLEAVED_ATTRIBS
+        GL.glTransformFeedbackVaryings(program, len(names), pointers, mode)
     GL.glLinkProgram(program)
     linked = bool(GL.glGetProgramiv(program, GL.GL_LINK_STATUS))
     log = _text(GL.glGetProgramInfoLog(program))

@@ -29,7 +29,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A named layout of whole vec4s.
+    """A named layout of whole vec4s, so that interleaved capture packs its fields exactly like the dtype.
 
     Attributes:
         name: Name used in messages and labels.
@@ -39,41 +39,24 @@ class Record:
     name: str
     dtype: np.dtype
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """Field names in memory order."""
-        return self.dtype.names or ()
-
-    @property
-    def vec4_count(self) -> int:
-        """Texels of one record in an RGBA32F buffer texture."""
-        return self.dtype.itemsize // 16
-
-    def input_declarations(self) -> str:
-        """GLSL lines `in vec3 a_position;`, one per field."""
-        return "".join(f"in {self._glsl(field)} {INPUT_PREFIX}{field};\n" for field in self.fields)
-
-    def output_declarations(self) -> str:
-        """GLSL lines `out vec3 o_position;`, one per field."""
-        return "".join(
-            f"{self._qualifier(field)}out {self._glsl(field)} {OUTPUT_PREFIX}{field};\n" for field in self.fields
-        )
-
-    def captures(self) -> tuple[str, ...]:
-        """Names to capture, in memory order; interleaved capture packs them exactly like the dtype."""
-        return tuple(OUTPUT_PREFIX + field for field in self.fields)
-
     def zeros(self, count: int) -> np.ndarray:
         """`count` records of zero bytes."""
         return np.zeros(count, self.dtype)
 
-    def _glsl(self, field: str) -> str:
-        base, shape = _element(self.dtype, field)
-        return GLSL_TYPES[base.kind, shape]
 
-    def _qualifier(self, field: str) -> str:
-        # Integer outputs of a vertex stage must be flat even when nothing is rasterised.
-        return "" if _element(self.dtype, field)[0].kind == "f" else "flat "
+def glsl_types(dtype: np.dtype) -> dict[str, str]:
+    """Fields in memory order and the types that GLSL has for them, whatever their width.
+
+    Raises:
+        RecordError: If it has none.
+    """
+    types = {}
+    for field in dtype.names or ():
+        base, count = _element(dtype, field)
+        if (base.kind, count) not in GLSL_TYPES:
+            raise RecordError(f"field {field!r} is {dtype[field]}, which no type of GLSL holds")
+        types[field] = GLSL_TYPES[base.kind, count]
+    return types
 
 
 def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sim.gl.kernel_text import NOTHING, KernelText
+
 INCLUDE = re.compile(r"^\s*#\s*include\b(?P<rest>.*)$")
 QUOTED = re.compile(r'^\s*"(?P<name>[^"]+)"\s*(//.*)?$')
 VERSION = re.compile(r"^\s*#\s*version\b")
@@ -102,9 +104,8 @@ class _Resolver:
 def resolve(
     name: str,
     read: Callable[[str], str],
-    *,
     defines: Mapping[str, object] | None = None,
-    declarations: str = "",
+    around: KernelText = NOTHING,
 ) -> ShaderSource:
     """Resolve the includes of `name` and inject definitions after its #version line.
 
@@ -112,7 +113,7 @@ def resolve(
         name: Root file, as `read` understands it.
         read: Text of a file by its name; raises OSError when there is none.
         defines: Macro to value; True defines without a value, False and None leave it out.
-        declarations: GLSL lines put after the definitions, for inputs and outputs generated from a record.
+        around: Lines before and after all others; what is wrong with the latter is wrong at the end of the file.
 
     Raises:
         ShaderSourceError: Naming file and line, for a missing file, a malformed include or an include cycle.
@@ -123,11 +124,12 @@ def resolve(
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ShaderSourceError(f"{name}:1: cannot read: {reason}", (name,)) from error
-    injected = _define_lines(defines or {}) + declarations.splitlines()
+    injected, ending = [*around.head.splitlines(), *_define_lines(defines or {})], around.tail.splitlines()
     at = next((index + 1 for index, line in enumerate(resolver.lines) if VERSION.match(line)), 0)
-    lines = [*resolver.lines[:at], *injected, *resolver.lines[at:]]
+    lines = [*resolver.lines[:at], *injected, *resolver.lines[at:], *ending]
     fake = [(INJECTED, number) for number in range(1, len(injected) + 1)]
-    origins = [*resolver.origins[:at], *fake, *resolver.origins[at:]]
+    last = resolver.origins[-1] if resolver.origins else (name, 1)
+    origins = [*resolver.origins[:at], *fake, *resolver.origins[at:], *[last] * len(ending)]
     return ShaderSource(name, "\n".join(lines) + "\n", tuple(origins), tuple(dict.fromkeys(resolver.files)))
 
 

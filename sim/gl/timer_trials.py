@@ -42,7 +42,7 @@ class KnownWork:
     def __init__(self, context: "Context") -> None:
         self._context = context
         self._library = ShaderLibrary(context)
-        self._kernel = Kernel(self._library, "timing/busy.vert", BITS)
+        self._kernel = Kernel(self._library, "timing/busy.glsl", BITS)
         self._fill = self._library.program("viewport/fullscreen.vert", "timing/busy.frag")
         self._nothing = VertexArray(context, label="timer trial")
         self._target = Buffer(context, LARGE * BITS.dtype.itemsize, usage="copy", label="timer trial")

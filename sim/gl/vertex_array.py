@@ -5,6 +5,7 @@ program.  GL names are kept per attribute signature (names, locations, types), w
 """
 
 import ctypes
+import dataclasses
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import numpy as np
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.errors import GLError
+from sim.gl.kernel_text import in_lanes
 from sim.gl.objects import GLObject, new_name
 from sim.gl.record import INPUT_PREFIX
 
@@ -102,11 +104,12 @@ class VertexArray:
         self.label = label
         self.indices = indices
         self.constants = dict(constants or {})
+        self._streams = streams
         self._sources: dict[str, tuple[Stream, str]] = {}
         for stream in streams:
             if stream.layout.names is None:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
-            self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
+            self._take(stream)
         self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
         self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
@@ -116,12 +119,12 @@ class VertexArray:
         """Number of indices, or of vertices when there are none."""
         return self.vertex_count if self.indices is None else self.indices.count
 
-    def bind(self, program: "Program") -> None:
-        """Bind for a program; KeyError naming the attribute that no stream has."""
+    def bind(self, program: "Program", per_vertex: int = 1) -> None:
+        """Bind for a program whose vertices take so many records each; KeyError names an attribute without a stream."""
         signature = program.reflection.signature
         found = self._owners.get(signature)
         if found is None:
-            found = self._owners[signature] = self._build(program), self._constants_of(program)
+            found = self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
         owner, constants = found
         GL.glBindVertexArray(owner.name)
         for constant in constants:
@@ -169,7 +172,9 @@ class VertexArray:
             owner.release()
         self._owners.clear()
 
-    def _build(self, program: "Program") -> _VertexArrayName:
+    def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
+        for stream in self._streams if per_vertex > 1 else ():
+            self._take(dataclasses.replace(stream, dtype=in_lanes(stream.layout, per_vertex)))
         self._check_attributes(program)
         owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
@@ -180,6 +185,9 @@ class VertexArray:
             GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self.indices.name)
         GL.glBindBuffer(GL.GL_ARRAY_BUFFER, 0)
         return owner
+
+    def _take(self, stream: Stream) -> None:
+        self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}
 
     def _constants_of(self, program: "Program") -> list[tuple[float, ...]]:
         """Location and four components of each attribute of a program that no stream feeds."""

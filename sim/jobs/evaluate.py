@@ -1,10 +1,12 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
-from sim.assets.model import CharacterModel, Clip, LocalPose, Skeleton
-from sim.figures.settings import Interpolation
-from sim.jobs.local_to_model import model_from_local
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sim.jobs.pose import Pose
 from sim.jobs.root_motion import root_motion, without_travel
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
 
@@ -31,11 +33,9 @@ def evaluate_pose(
     Raises:
         ValueError: If the model has no skeleton, or the clip was made for another number of joints.
     """
-    skeleton = model.skeleton
-    if skeleton is None:
-        raise ValueError(f"{model.path}: has no skeleton to pose")
+    skeleton = _skeleton(model)
     if clip is None:
-        return bind_pose(skeleton)
+        return bind_pose(model)
     local = clip.sample(time, interpolation)
     if len(local.positions) != skeleton.joint_count:
         raise ValueError(f"clip {clip.name!r} has {len(local.positions)} joints, not {skeleton.joint_count}")
@@ -44,12 +44,36 @@ def evaluate_pose(
     motion = root_motion(skeleton, clip, up_axis) if lock_root else None
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
-    palette = model_from_joint @ skeleton.bind_from_model
-    return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])
+    return _posed(model, local, model_from_joint)
 
 
-def bind_pose(skeleton: Skeleton) -> Pose:
-    """The pose in which the mesh was bound; its palette is the identity."""
-    local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales)
-    model = skeleton.model_from_bind
-    return Pose(local, model, model @ skeleton.bind_from_model, model[:, :3, 3])
+def bind_pose(model: CharacterModel) -> Pose:
+    """The pose in which the file stores the skeleton, which is the one the mesh was bound in unless the file differs.
+
+    Raises:
+        ValueError: If the model has no skeleton.
+    """
+    skeleton, targets = _skeleton(model), model.mesh.targets
+    weights = NO_WEIGHTS if targets is None else targets.rest_weights
+    local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
+    return _posed(model, local, skeleton.model_from_bind)
+
+
+def _skeleton(model: CharacterModel) -> Skeleton:
+    if model.skeleton is None:
+        raise ValueError(f"{model.path}: has no skeleton to pose")
+    return model.skeleton
+
+
+def _posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64]) -> Pose:
+    """The pose with its palette."""
+    skeleton, entries = _skeleton(model), model.skin.palette if model.skin is not None else None
+    if entries is None:
+        palette = model_from_joint @ skeleton.bind_from_model
+        return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])
+    return Pose(
+        local,
+        model_from_joint,
+        model_from_joint.take(entries.entry_joints, 0) @ entries.bind_from_mesh,
+        entries.centres,
+    )

@@ -17,9 +17,9 @@ class Pose:
     Attributes:
         local: Local transforms of the joints.
         model_from_joint: Where each joint is, shape (B, 4, 4).
-        palette: What each joint does to a vertex of the bind pose, `model_from_joint @ bind_from_model`,
-            shape (B, 4, 4).
-        centres: Where the joints were in the bind pose, shape (B, 3): the points that their scale keeps.
+        palette: What each entry of the skin's palette, as a rule each joint, does to a vertex of the bind pose,
+            `model_from_joint @ bind_from_model`, shape (P, 4, 4).
+        centres: Where their joints were in the bind pose, shape (P, 3): the points that their scale keeps.
     """
 
     local: LocalPose

@@ -6,9 +6,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Clip, LocalPose, Skeleton
-from sim.figures.settings import Interpolation
-from sim.jobs.local_to_model import model_from_local
+from sim.assets.model import Clip, Interpolation, LocalPose, Skeleton
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
 Float64 = npt.NDArray[np.float64]

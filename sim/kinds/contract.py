@@ -7,19 +7,20 @@ first needed: describing a file loads no OpenGL, and commands without a window l
 Moments are steps of `sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
 """
 
+import enum
 import functools
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Mesh
-from sim.scene.params import Settings
+from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.maths.ramps import Ramp
+from sim.scene.params import Settings, validated
 from sim.scene.places import Figures, Places
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
@@ -115,6 +116,11 @@ class Presets:
                 return name
         return ""
 
+    def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What some settings take of the values of a preset: all but what they keep, before or after it."""
+        kept = self.kept(settings) | self.kept(validated(settings, **values))
+        return {key: value for key, value in values.items() if key not in kept}
+
     def of(self, settings: Settings) -> dict[str, Any]:
         """Values of some settings, to be kept as a preset of one's own."""
         return {key: getattr(settings, key) for key in self.fields}
@@ -127,7 +133,7 @@ class FileUse:
     Attributes:
         field: Name of the setting.
         path: The file.
-        content: What it is read as: "model", "mesh" or "image".
+        content: What it is read as: "character", "mesh" or "image".
         is_needed: Whether nothing can be made without it; an empty path names no file then.
         without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
     """
@@ -146,19 +152,22 @@ class Kind:
     Attributes:
         name: Key in the project file.
         label: What users call it.
-        icon: Icon name.
+        icon: Icon name, such as "mdi6.sphere".
         hue: Colour of its passes in plots, "#rrggbb", or "".
         settings: What can be set; its `kind` is the name.
         adds: Entries of the Add menu.
         presets: Named values to begin with, if any.
         idle: Settings of a node that have no effect now; their rows are hidden and keep their values.
+        choices: Texts of members of enumerations whose values do not read well.
+        companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
         files: Files that the settings name.
+        completed: A node that was edited, with what the scene has only one answer to; part of the same edit.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
         system: A `System`, where something of it is simulated.
         view: A `View`, where something of it is drawn.
         solids: Function that gives what particles of other nodes collide with, see `Solids`.
-        figure: A `FigureRoom`, for what is read from model files and posed.
+        figure: A `FigureView`, for what is read from model files and posed.
         panel: A `Panel`, where the inspector and the viewport have more than rows.
     """
 
@@ -170,7 +179,10 @@ class Kind:
     adds: tuple[AddEntry, ...] = ()
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
+    choices: Mapping[enum.Enum, str] = field(default_factory=dict)
+    companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
+    completed: Callable[[Node, Scene], Node] = lambda node, _: node
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
     view: str = ""
@@ -193,8 +205,11 @@ def loaded(name: str) -> Any:
 # --- simulation -----------------------------------------------------------------------------------------------------
 
 
-class Service(Protocol):
-    """What systems share, made when the first asks for it: spare buffers, tables, copies of skins."""
+class Service:
+    """What systems share, made when the first asks for it: spare buffers, tables, copies of skins.
+
+    A service inherits from it and writes what it has; the rest is nothing.
+    """
 
     def finish_step(self) -> None:
         """A step of all systems has ended, or one was restored."""
@@ -224,6 +239,7 @@ class World:
         meshes: Files read as meshes, by path; only those that are there.
         images: Files read as images, by path.
         services: What systems share.
+        start_time: Moment of the scene clock that the simulation starts at [s].
     """
 
     scene: Scene
@@ -232,6 +248,7 @@ class World:
     meshes: Mapping[str, Mesh]
     images: Mapping[Path, Pixels]
     services: Services
+    start_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,32 +301,36 @@ class Array:
         return self.meaning in ("triangles", "counts")
 
 
-class System(Protocol):
+class System:
     """The simulation of one node on the GPU; made by `cls(context, library)`, the context is current in every call.
+
+    A kind inherits from it and writes what it has; the rest is nothing.
 
     Attributes:
         problems: Lines that the user should know, each told once; the reader clears it.
-        halted: Why it stands still, or "" while it can move.
-        warning: What the settings do not suffice for, or "".
     """
 
     problems: list[str]
 
     @property
-    def halted(self) -> str:
-        """See above."""
-
-    @property
-    def warning(self) -> str:
-        """See above."""
-
-    @property
     def is_ready(self) -> bool:
         """Whether there is something to simulate; not while a file or a figure is missing."""
+        return True
 
     @property
     def has_state(self) -> bool:
         """Whether it depends on the steps before, not on the moment alone."""
+        return True
+
+    @property
+    def halted(self) -> str:
+        """Why it stands still, or "" while it can move."""
+        return ""
+
+    @property
+    def warning(self) -> str:
+        """What the settings do not suffice for, or ""."""
+        return ""
 
     def apply(self, node: Node, world: World) -> None:
         """Takes the node as it is now, at the cost that the declarations of what changed name.
@@ -344,9 +365,11 @@ class System(Protocol):
 
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
+        return {}
 
     def state(self) -> bytes:
         """Everything that the next step depends on, exactly; waits for the GPU."""
+        return b""
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to what `state` gave under the same settings: the steps after it give the same bits.
@@ -363,22 +386,263 @@ class System(Protocol):
         """Deletes everything; may be called twice."""
 
 
-def packed_state(head: Mapping[str, Any], *arrays: npt.NDArray[Any]) -> bytes:
-    """A few numbers and texts, then arrays, as bytes; see `unpacked_state`."""
-    return msgspec.msgpack.encode((dict(head), [(_described(a.dtype), a.shape, a.tobytes()) for a in arrays]))
+# --- pictures -------------------------------------------------------------------------------------------------------
 
 
-def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """What `packed_state` was given."""
-    head, packed = msgspec.msgpack.decode(state)
-    return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much is shown; particles are those that lived at the last count."""
+
+    vertices: int = 0
+    triangles: int = 0
+    bones: int = 0
+    particles: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.vertices + other.vertices,
+            self.triangles + other.triangles,
+            self.bones + other.bones,
+            self.particles + other.particles,
+        )
 
 
-def _described(dtype: np.dtype[Any]) -> Any:
-    return dtype.descr if dtype.names else dtype.str
+NOTHING = Counts()
 
 
-def _dtype(described: Any) -> np.dtype[Any]:
-    if isinstance(described, str):
-        return np.dtype(described)
-    return np.dtype([(name, form, *map(tuple, shape)) for name, form, *shape in described])
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mark of a fixed size on the screen, drawn over the scene, that stands for a node and is clicked.
+
+    Attributes:
+        node_id: The node.
+        position: In the world [m].
+        colour: sRGB-encoded, and alpha.
+        radius: On the screen [px].
+        selected_colour: The same where the node is selected.
+        is_star: Whether it is a star of four points and not a disc.
+    """
+
+    node_id: NodeId
+    position: Vec3
+    colour: tuple[float, float, float, float]
+    radius: float
+    selected_colour: tuple[float, float, float, float]
+    is_star: bool = False
+
+
+class View:
+    """What is drawn of one node; made by `cls(context, library)`, the context is current in every call.
+
+    A kind inherits from it and writes what it has; the rest is nothing.
+
+    Attributes:
+        is_helper: Whether it helps to edit and is no part of what a picture is about: neither the camera that frames
+            all, nor shadows and depths adapt to it.
+    """
+
+    is_helper: bool = False
+
+    def apply(self, node: Node, subject: Any, world: World) -> None:
+        """Takes the node as it is now; called when any of these is another, and where it rides on something.
+
+        Args:
+            node: The node, with settings of the kind.
+            subject: Its `System` or its figure; None where there is none.
+            world: The scene as it stands now.
+        """
+
+    def parts(self, look: Any) -> Sequence[Any]:  # noqa: ARG002
+        """What is drawn of it now, a `sim.render.items.Item` each; `look` is a `sim.render.shot.Look`."""
+        return ()
+
+    def lamp(self) -> Any:
+        """What it lights the scene with, a `sim.render.frame.Lamp`; None for nothing."""
+        return None
+
+    def bounds(self) -> Bounds | None:
+        """Box in the world [m] around what has a surface; best the same object until it changes."""
+        return None
+
+    def reach(self) -> Bounds | None:
+        """Box in the world [m] around what flies off, as far as is known; best the same until it changes."""
+        return None
+
+    def counts(self) -> Counts:
+        """How much is shown."""
+        return NOTHING
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Marks over the scene."""
+        return ()
+
+    def release(self) -> None:
+        """Deletes what drawing added, not the subject; may be called twice."""
+
+
+class FigureView(View):
+    """What is drawn of a figure, and how that comes to the GPU.
+
+    Attributes:
+        figure: What is posed, a `sim.figures.character.Character`, once it was uploaded.
+    """
+
+    figure: Any
+
+    def upload(self, prepared: Any, images: Any) -> Generator[None, None, None]:
+        """Hands a model to the GPU in small steps; given up, what it made is deleted by `Context.collect`.
+
+        Args:
+            prepared: A `sim.figures.prepared.PreparedModel`.
+            images: Its textures by path, with all their levels.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold the model.
+        """
+
+
+# --- the editor -----------------------------------------------------------------------------------------------------
+# Menus, widgets and places [px] are those of Qt, which is not known here.
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something that menus, keys and buttons do.
+
+    Attributes:
+        id: Name of its action, "simulate.pin".
+        text: Text of the menu; an ampersand marks the access key.
+        tip: What it does, a sentence.
+        run: Does it.
+        keys: Shortcuts in portable notation; the first one is shown.
+    """
+
+    id: str
+    text: str
+    tip: str
+    run: Callable[[], object]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Submenu:
+    """A menu whose entries `fill` adds to it whenever it opens."""
+
+    title: str
+    fill: Callable[[Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dock:
+    """A panel of the window, with a name that saved layouts refer to."""
+
+    id: str
+    title: str
+    widget: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ColourKey:
+    """What the colours of a ramp in the viewport stand for: values from `lo` to `hi`."""
+
+    ramp: Ramp
+    title: str
+    lo: float
+    hi: float
+    unit: str = ""
+
+
+class Tool:
+    """What the left button does to things in the viewport; tools are asked in order, and the first that says so has it.
+
+    Attributes:
+        is_over: Whether it is asked before marks and bones, as for what is drawn over everything; else after them.
+        cursor: Cursor while something of it is under the mouse.
+    """
+
+    is_over = False
+    cursor: Any = None
+
+    def hover(self, place: Any | None) -> str:  # noqa: ARG002
+        """The mouse is at a place, or at none of this tool's; returns what can be done there, or ""."""
+        return ""
+
+    def press(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """The button went down; returns whether there is something of this tool."""
+        return False
+
+    def begin(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """The press at a place becomes a drag; returns whether this tool has it."""
+        return False
+
+    def drag(self, place: Any) -> None:
+        """The mouse of a drag that this tool has moved."""
+
+    def end(self, *, cancel: bool = False) -> None:
+        """The press or drag is over, to be taken back where it is cancelled."""
+
+    def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
+        """A press ended without a drag; returns whether that was for this tool, so that nothing else is selected."""
+        return False
+
+    def deselect(self) -> None:
+        """Nothing is chosen any more."""
+
+
+class Panel:
+    """What the editor has for a kind beside rows, presets, files and Add entries; made once a window by `cls(desk)`.
+
+    What a room may use of the editor is the desk, an `app.editor.desk.Desk`.  Whatever is left out is empty.
+
+    Attributes:
+        head: Widget at the head of the inspector while a node of the kind is selected.
+        buttons: Widgets beside its buttons that mute.
+        overlay: Widget in the lower right corner of the viewport; shows and hides itself, its signal `resized` tells
+            that it takes another place.
+        docks: Panels of the window.
+        tools: What the mouse does in the viewport.
+        mouse: The same for the list of keys: what it does, and how.
+        commands: Entries of the menu Simulation.
+        adds: Entries of the Add menu, below those of the kind; None is a line between them.
+        rows: Make the widgets that stand below the rows of settings, by name.
+    """
+
+    head: Any = None
+    buttons: Sequence[Any] = ()
+    overlay: Any = None
+    docks: Sequence[Dock] = ()
+    tools: Sequence[Tool] = ()
+    mouse: Sequence[tuple[str, str]] = ()
+    commands: Sequence[Command] = ()
+    adds: Sequence[Command | Submenu | None] = ()
+    rows: Mapping[str, Callable[[], Any]] = {}
+
+    def follow(self, node: Node | None, system: Any) -> None:
+        """Shows how a node stands; called after every change and picture.
+
+        Args:
+            node: The selected node, None where it is not of this kind.
+            system: Its system, once there is one.
+        """
+
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        """What a node lacks, a sentence for the head of the inspector; "" where all is well."""
+        return ""
+
+    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
+        """What can be done about the warning of a system."""
+        return None
+
+    def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
+        """Sections of the inspector below the settings."""
+        return ()
+
+    def forget(self) -> None:
+        """The rows and facts that were made are gone."""
+
+    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
+        """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+
+    def legend(self) -> ColourKey | None:
+        """What colours of visible nodes stand for."""
+        return None

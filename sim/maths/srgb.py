@@ -6,9 +6,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.scene.vectors import Colour
-
 Float64 = npt.NDArray[np.float64]
+Colour = tuple[float, float, float]
 
 
 def srgb_from_linear(linear: npt.ArrayLike) -> Float64:

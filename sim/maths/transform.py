@@ -3,13 +3,10 @@
 A joint or node transform is `T(position) R(orientation) S(scale)`.
 """
 
-import functools
-
 import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.scene.transform import Transform
 
 Float64 = npt.NDArray[np.float64]
 
@@ -75,30 +72,6 @@ def polar(linear: Float64) -> tuple[Float64, Float64]:
     rotation = (u * signs[..., None, :]) @ vt
     stretch = (np.swapaxes(vt, -1, -2) * (signs * singular)[..., None, :]) @ vt
     return rotation, stretch
-
-
-@functools.lru_cache(maxsize=1024)
-def node_matrix(transform: Transform) -> Float64:
-    """Matrix world_from_node (4, 4) of the placement of a scene node, read-only: nodes seldom move, so it is kept."""
-    matrix = compose(
-        np.asarray(transform.position, dtype=np.float64),
-        quaternion.from_euler_degrees(transform.rotation),
-        np.asarray(transform.scale, dtype=np.float64),
-    )
-    matrix.flags.writeable = False
-    return matrix
-
-
-@functools.lru_cache(maxsize=1024)
-def rigid_matrix(transform: Transform, scale: float = 1.0) -> Float64:
-    """The same without its own scale, its position times that of what it is relative to; read-only."""
-    matrix = compose(
-        scale * np.asarray(transform.position, dtype=np.float64),
-        quaternion.from_euler_degrees(transform.rotation),
-        np.ones(3),
-    )
-    matrix.flags.writeable = False
-    return matrix
 
 
 def transform_points(matrix: Float64, points: Float64) -> Float64:

@@ -1,71 +1,67 @@
-"""Threads and particles of cloths: lines by strain, points, and marks of held, chosen and hovered particles."""
+"""Lines and points over the surfaces, in one colour or in those of a ramp."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import Mode, VertexArray
 from sim.maths.ramps import Ramp, ramp_colours
 
-DetailMode = Literal["lines", "points", "pins", "chosen", "hovered", "contacts"]
-_DEFINES = {
-    "lines": "SCALAR", "points": "POINTS", "pins": "PINS", "chosen": "CHOSEN", "hovered": "HOVERED",
-    "contacts": "CONTACTS",
-}  # fmt: skip
-_MARKS = ("pins", "chosen", "hovered", "contacts")
+if TYPE_CHECKING:
+    from sim.render.items import Lines, Points
+    from sim.render.painter import Painter
 
+THIN = 1.0
+"""Widest line that every driver draws by itself [px]."""
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """Lines or points in the world.
-
-    Attributes:
-        vertices: Positions, for lines with a scalar each.
-        mode: What they are.
-        scalar_scale: Ramp coordinate per unit of the scalar.
-        first: First vertex that is drawn.
-        count: How many are drawn, all that follow for None.
-        uniforms: What else the shader needs.
-    """
-
-    vertices: VertexArray
-    mode: DetailMode
-    scalar_scale: float = 0.0
-    first: int = 0
-    count: int | None = None
-    uniforms: Mapping[str, object] = field(default_factory=dict)
+_ON_TOP = PipelineState(depth_test=False, depth_write=False)
+_IN_PLACE = PipelineState()
 
 
 class DetailPass:
     """Draws after the surfaces."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
-        self._programs = {
-            mode: library.program("viewport/detail.vert", "viewport/detail.frag", defines={define: True})
-            for mode, define in _DEFINES.items()
-        }
+        self._library = library
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
-    def draw(self, detail: Detail, scissor: tuple[int, int, int, int] | None) -> None:
-        """Draws into the bound framebuffer."""
-        on_top = detail.mode in _MARKS
-        PipelineState(depth_test=not on_top, depth_write=not on_top, scissor=scissor).apply(self._context)
-        program = self._programs[detail.mode]
-        program.set_if_active("u_ramp", self._ramp)
-        program.set_if_active("u_ramp_scale", detail.scalar_scale)
-        for name, value in detail.uniforms.items():
+    def lines(self, lines: "Lines", mode: Literal["lines", "line_strip"], painter: "Painter") -> None:
+        """Draws lines into the bound framebuffer; wide ones as quads."""
+        wide = lines.width > THIN
+        program = self._program("viewport/detail.vert", lines.colour is None, {"WIDE": True} if wide else {})
+        program.set_if_active("u_width", lines.width)
+        self._colour(program, lines)
+        _IN_PLACE.within(painter.scissor).apply(painter.context)
+        lines.vertices.draw(program, mode, first=lines.first, count=lines.count)
+
+    def points(self, points: "Points", painter: "Painter") -> None:
+        """Draws points into the bound framebuffer."""
+        defines = {"POINTS": True, **points.defines, **({"RING": True} if points.is_ring else {})}
+        program = self._program(points.shader, points.colour is None, defines)
+        program["u_size"] = points.size or 0.0
+        for name, value in points.uniforms.items():
             program[name] = value
-        shape: Mode = "lines" if detail.mode == "lines" else "points"
-        detail.vertices.draw(program, shape, first=detail.first, count=detail.count)
+        self._colour(program, points)
+        (_ON_TOP if points.on_top else _IN_PLACE).within(painter.scissor).apply(painter.context)
+        points.vertices.draw(program, "points", first=points.first, count=points.count)
 
     def release(self) -> None:
         """Deletes the ramp."""
         self._ramp.release()
+
+    def _program(self, shader: str, is_scalar: bool, defines: Mapping[str, Any]) -> Program:
+        geometry = "viewport/wide.geom" if "WIDE" in defines else None
+        scalar = {"SCALAR": True} if is_scalar else {}
+        return self._library.program(shader, "viewport/detail.frag", geometry, defines={**scalar, **defines})
+
+    def _colour(self, program: Program, item: "Lines | Points") -> None:
+        if item.colour is None:
+            program["u_ramp"], program["u_ramp_scale"] = self._ramp, item.scalar_scale
+        else:
+            program["u_colour"] = item.colour

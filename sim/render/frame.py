@@ -9,7 +9,6 @@ import numpy.typing as npt
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.kinds.light.settings import LightSettings
 from sim.maths.srgb import light_of
 from sim.render.ground_shadow import NO_SHADOW, GroundRectangle, shadow_rectangle
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
@@ -39,11 +38,22 @@ _GROUND = (0.24, 0.22, 0.20)
 
 
 @dataclass(frozen=True, slots=True)
-class Light:
-    """A light that is drawn with: settings and position in the world [m]."""
+class Lamp:
+    """A point light that is drawn with.
 
-    settings: LightSettings
+    Attributes:
+        position: In the world [m].
+        reach: Distance at which it has its nominal intensity [m].
+        colour: sRGB-encoded.
+        intensity: Irradiance on a surface that faces it at its reach.
+        shadow: Whether it casts one, as the first lamp of a frame.
+    """
+
     position: Vec3
+    reach: float
+    colour: Vec3 = (1.0, 0.96, 0.9)
+    intensity: float = 1.6
+    shadow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +82,14 @@ class Frame:
     Attributes:
         camera: Where it is seen from.
         view: View settings of the scene.
-        lights: Up to `LIGHT_LIMIT` lights; the first may cast the shadow.
+        lamps: Up to `LIGHT_LIMIT`; the first may cast the shadow.
         subject: Sphere around what is shown.
         width, height: Size of the picture [px].
     """
 
     camera: Camera
     view: ViewSettings
-    lights: tuple[Light, ...]
+    lamps: tuple[Lamp, ...]
     subject: Subject
     width: int
     height: int
@@ -163,8 +173,8 @@ class Frame:
     def shadow_clip_from_world(self) -> glm.dmat4:
         """Projection of the shadow map; from straight above where there is no light."""
         centre, radius = self.subject.centre, self.subject.radius
-        light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
-        return shadow_clip_from_world(light, centre, radius)
+        lamp = self.lamps[0].position if self.lamps else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
+        return shadow_clip_from_world(lamp, centre, radius)
 
     def ground_shadow(self) -> GroundRectangle:
         """Where on the ground the shadow can be, with a margin for its soft edge."""
@@ -172,17 +182,17 @@ class Frame:
         if box is None or not self.casts_shadow:
             return NO_SHADOW
         margin = 0.05 * self.subject.radius
-        return shadow_rectangle(self.lights[0].position, (box.lo - margin).tolist(), (box.hi + margin).tolist())
+        return shadow_rectangle(self.lamps[0].position, (box.lo - margin).tolist(), (box.hi + margin).tolist())
 
     @property
     def casts_shadow(self) -> bool:
         """Whether a shadow map is needed."""
-        return bool(self.lights) and self.lights[0].settings.shadow
+        return bool(self.lamps) and self.lamps[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
         """Values of the uniform block."""
         view = self.view
-        positions, colours = _packed_lights(self.lights)
+        positions, colours = _packed_lamps(self.lamps)
         return {
             "clip_from_world": self.clip_from_world,
             "world_from_clip": self._world_from_clip,
@@ -204,12 +214,12 @@ Vec4 = tuple[float, float, float, float]
 
 
 @functools.lru_cache(maxsize=16)
-def _packed_lights(lights: tuple[Light, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
+def _packed_lamps(lamps: tuple[Lamp, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
     """Positions and reaches, colours and whether they cast the shadow, `LIGHT_LIMIT` each."""
-    dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
-    positions = [(*light.position, light.settings.reach) for light in lights]
-    colours = [_scaled(light_of(light.settings.colour), light.settings.intensity) for light in lights]
-    casts = [float(light.settings.shadow and index == 0) for index, light in enumerate(lights)]
+    dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lamps))
+    positions = [(*lamp.position, lamp.reach) for lamp in lamps]
+    colours = [_scaled(light_of(lamp.colour), lamp.intensity) for lamp in lamps]
+    casts = [float(lamp.shadow and index == 0) for index, lamp in enumerate(lamps)]
     lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
     return (*positions, *dark), (*lit, *dark)
 

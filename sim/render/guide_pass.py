@@ -1,4 +1,4 @@
-"""Lines of the selected emitter, fainter where the scene hides them."""
+"""Lines that help to set something, fainter where the scene hides them."""
 
 import numpy as np
 import numpy.typing as npt
@@ -30,14 +30,14 @@ class GuidePass:
         self._buffer = Buffer(context, np.zeros(2, POINT), dtype=POINT, usage="stream", label="guides")
         self._array = VertexArray(context, [Stream(self._buffer)], label="guides")
 
-    def draw(self, segments: npt.NDArray[np.float64], world_from_source: npt.NDArray[np.float64]) -> None:
+    def draw(self, segments: npt.NDArray[np.float64], world_from_guides: npt.NDArray[np.float64]) -> None:
         """Draws lines, shape (n, 2, 3), that are placed by a matrix (4, 4)."""
         if not len(segments):
             return
         points = np.zeros(2 * len(segments), POINT)
         points["position"] = segments.reshape(-1, 3)
         self._buffer.orphan(points)
-        self._program["u_world_from_model"] = world_from_source
+        self._program["u_world_from_model"] = world_from_guides
         self._program["u_depth_bias"] = 0.0
         for state, alpha in ((_HIDDEN, _ALPHA_HIDDEN), (_SEEN, _ALPHA_SEEN)):
             state.apply(self._context)

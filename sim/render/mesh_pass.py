@@ -1,8 +1,7 @@
 """Surfaces: shaded, wireframe, normals, or a scalar through a colour ramp."""
 
 import enum
-from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,12 @@ from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
+from sim.render.surface import GpuMaterial, Spans, culling, spans
 from sim.scene.view import DisplayMode
+
+if TYPE_CHECKING:
+    from sim.render.items import Surface
+    from sim.render.painter import Painter
 
 SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow shows, takes more
 
@@ -53,27 +56,6 @@ class MaterialSource(Protocol):
         """The material of a draw range, plain unless textured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """One character as the mesh pass draws it.
-
-    Attributes:
-        arrays, materials, ranges: What the GPU holds.
-        world_from_model: Placement, shape (4, 4).
-        texture_origin_bottom: Whether v = 0 is the bottom row.
-        scalar: What the ramp shows, if anything.
-        scalar_scale: Ramp coordinate per unit of the scalar.
-    """
-
-    arrays: Arrays
-    materials: MaterialSource
-    ranges: tuple[DrawRange, ...]
-    world_from_model: npt.NDArray[np.float64]
-    texture_origin_bottom: bool
-    scalar: Scalar
-    scalar_scale: float
-
-
 class MeshPass:
     """Draws surfaces from skinned vertices; sets all state it needs."""
 
@@ -84,48 +66,33 @@ class MeshPass:
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
 
-    def draw(
-        self,
-        surface: Surface,
-        display: DisplayMode,
-        textured: bool,
-        light_count: int,
-        shadow_map: Texture2D,
-        scissor: tuple[int, int, int, int] | None,
-    ) -> None:
+    def draw(self, surface: "Surface", painter: "Painter") -> None:
         """Draws one surface into the bound framebuffer."""
+        display = painter.look.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, textured, light_count, shadow_map, scissor)
+            self._draw_faces(surface, display, painter)
         if display is DisplayMode.WIREFRAME:
-            self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), scissor)
+            self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), painter.scissor)
         elif display is DisplayMode.SHADED_WIRE:
-            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), scissor)
+            self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), painter.scissor)
 
     def release(self) -> None:
         """Deletes the ramp."""
         self._ramp.release()
 
-    def _draw_faces(
-        self,
-        surface: Surface,
-        display: DisplayMode,
-        textured: bool,
-        light_count: int,
-        shadow_map: Texture2D,
-        scissor: tuple[int, int, int, int] | None,
-    ) -> None:
+    def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter") -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
-        program = self._variant(normals, light_count, surface.scalar)
+        program = self._variant(normals, len(painter.frame.lamps), surface.scalar)
         placement = surface.world_from_model
         program["u_world_from_model"] = placement
         program["u_world_from_normal"] = _normal_matrix(placement)
         program["u_texture_origin_bottom"] = surface.texture_origin_bottom
-        program["u_shadow_map"] = shadow_map
+        program["u_shadow_map"] = painter.shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
         for part in surface.ranges:
-            _FACES[culling(placement, part.double_sided)].within(scissor).apply(self._context)
-            _set_material(program, surface.materials.get(part.material, textured))
+            _FACES[culling(placement, part.double_sided)].within(painter.scissor).apply(self._context)
+            _set_material(program, surface.materials.get(part.material, painter.look.settings.textures))
             surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
 
     def _variant(self, normals: bool, light_count: int, scalar: Scalar) -> Program:
@@ -139,7 +106,7 @@ class MeshPass:
         return self._variants[key]
 
     def _draw_edges(
-        self, surface: Surface, colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
+        self, surface: "Surface", colour: tuple[float, ...], scissor: tuple[int, int, int, int] | None
     ) -> None:
         _EDGES.within(scissor).apply(self._context)
         self._wire["u_world_from_model"] = surface.world_from_model

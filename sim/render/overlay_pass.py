@@ -1,4 +1,4 @@
-"""Bones, joints, lights and emitters, drawn over the scene."""
+"""Bones, joints and marks, drawn over the scene."""
 
 import numpy as np
 import numpy.typing as npt

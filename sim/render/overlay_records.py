@@ -1,22 +1,21 @@
-"""Records of bones, joints, lights and emitters for the overlay passes."""
+"""Records of bones, joints and marks for the overlay passes."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.figures.skeleton_lines import BoneSegments
-from sim.kinds.emitter.mark import EmitterMark
-from sim.render.frame import Light
+from sim.kinds.contract import Mark
 from sim.render.overlay_pass import BONE, MARKER
 from sim.scene.scene import NodeId
 
 Places = npt.NDArray[np.float64]  # joints in the world [m], (B, 3)
 PLAIN, HOVERED, SELECTED = 0.0, 1.0, 2.0
 _JOINT_RADIUS = 2.5
-_LIGHT_RADIUS = 8.0
-EMITTER_RADIUS = 9.0
-"""Radius of the mark of an emitter [px]."""
-_EMITTER = (0.72, 0.90, 1.0, 0.95)
-_COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SELECTED: (1.0, 0.60, 0.15, 1.0)}
+SELECTED_COLOUR = (1.0, 0.60, 0.15, 1.0)
+"""Of what is selected, over the scene; sRGB and alpha."""
+_COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SELECTED: SELECTED_COLOUR}
 
 
 def bone_records(
@@ -53,22 +52,13 @@ def joint_markers(
     return records
 
 
-def light_markers(lights: tuple[Light, ...]) -> npt.NDArray[np.void]:
-    """Discs in the colour of each light."""
-    records = np.zeros(len(lights), MARKER)
-    for index, light in enumerate(lights):
-        records["centre"][index] = (*light.position, _LIGHT_RADIUS)
-        records["colour"][index] = (*light.settings.colour, 0.95)
-    return records
-
-
-def emitter_markers(marks: tuple[EmitterMark, ...], selected: NodeId | None) -> npt.NDArray[np.void]:
-    """Stars where the sources are; that of the selected node in its colour."""
+def mark_records(marks: Sequence[Mark], selected: NodeId | None) -> npt.NDArray[np.void]:
+    """Discs and stars of nodes, one of which may be selected."""
     records = np.zeros(len(marks), MARKER)
-    for index, mark in enumerate(marks):
-        records["centre"][index] = (*mark.world_from_source[:3, 3], EMITTER_RADIUS)
-        records["colour"][index] = _COLOURS[SELECTED] if mark.node_id == selected else _EMITTER
-    records["star"] = 1.0
+    if marks:
+        records["centre"] = [(*mark.position, mark.radius) for mark in marks]
+        records["colour"] = [mark.selected_colour if mark.node_id == selected else mark.colour for mark in marks]
+        records["star"] = [mark.is_star for mark in marks]
     return records
 
 

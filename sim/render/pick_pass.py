@@ -11,74 +11,73 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
-from sim.gl.vertex_array import VertexArray
-from sim.kinds.collider.view import Body
-from sim.render.frame import Frame
-from sim.render.mesh_pass import Surface
+from sim.gl.vertex_array import Mode, VertexArray
+from sim.render.painter import Painter, Passes
+from sim.render.shadow_pass import ShadowPass
+from sim.render.shot import Shot
 from sim.render.surface import DrawRange, culling
 from sim.scene.scene import NodeId
 
 REACH = 5  # pixels on each side of the cursor, as an odd square
+_THIN = PipelineState(multisample=False, program_point_size=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What was hit: a model node and a triangle of its mesh."""
+    """What was hit: a node, and the number of the triangle, line or point of what is drawn of it."""
 
     node: NodeId
-    triangle: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pickable:
-    """Faces that can be hit, their placement, shape (4, 4), and their draw ranges."""
-
-    faces: VertexArray
-    world_from_model: npt.NDArray[np.float64]
-    ranges: tuple[DrawRange, ...]
-
-
-def pickable_surface(surface: Surface) -> Pickable:
-    """What is drawn as a surface."""
-    return Pickable(surface.arrays.triangles, surface.world_from_model, surface.ranges)
-
-
-def pickable_body(body: Body) -> Pickable:
-    """A collider."""
-    return Pickable(body.faces, body.world_from_solid, (DrawRange(-1, 0, body.faces.count // 3, False),))
+    element: int
 
 
 class PickPass:
     """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
 
-    def pick(self, frame: Frame, targets: Sequence[Pickable], x: float, y: float) -> tuple[int, int] | None:
-        """Index of the object nearest to the cursor and its triangle; None when nothing is within reach.
+    def pick(self, passes: Passes, shot: Shot, size: tuple[int, int], x: float, y: float) -> Pick | None:
+        """What is nearest to the cursor; None when nothing is within reach.  Waits for the GPU.
 
         Args:
-            frame: The picture.
-            targets: What is visible.
+            passes: Those of the picture, this one among them.
+            shot: What the picture shows.
+            size: Its width and height [px].
             x, y: Cursor from the top left [px].
         """
-        clip_from_world = _magnifier(frame.width, frame.height, x, y) * frame.clip_from_world
+        frame, look = shot.frame(*size), shot.look_at(size[0], x)
+        items = [item for item in shot.items_of(look) if "pick" in item.stages]
+        clip_from_world = _magnifier(*size, x, y) * frame.clip_from_world
         self._target.clear((0, 0, 0, 0))
-        for index, target in enumerate(targets):
-            self._program["u_clip_from_model"] = clip_from_world @ target.world_from_model
+        painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
+        for index, item in enumerate(items):
             self._program["u_object"] = index
-            self._draw(target)
-        pixels = self._target.read_pixels().astype(np.int64)
-        return _nearest(pixels)
+            item.draw("pick", painter)
+        hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
+        return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
 
-    def _draw(self, target: Pickable) -> None:
-        for part in target.ranges:
-            cull = culling(target.world_from_model, part.double_sided)
-            PipelineState(multisample=False, cull=cull).apply(self._context)
-            self._program["u_first_triangle"] = part.first_triangle
-            target.faces.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+    def faces(
+        self,
+        painter: Painter,
+        triangles: VertexArray,
+        world_from_model: npt.NDArray[np.float64],
+        ranges: Sequence[DrawRange],
+    ) -> None:
+        """Draws the numbers of triangles, of both sides or of the front as they are shown."""
+        self._program["u_clip_from_model"] = painter.clip_from_world @ world_from_model
+        for part in ranges:
+            cull = culling(world_from_model, part.double_sided)
+            PipelineState(multisample=False, cull=cull).apply(painter.context)
+            self._program["u_first"] = part.first_triangle
+            triangles.draw(self._program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+
+    def thin(self, painter: Painter, vertices: VertexArray, mode: Mode, first: int, count: int | None) -> None:
+        """Draws the numbers of lines or points in the world, a pixel wide."""
+        _THIN.apply(painter.context)
+        self._program["u_clip_from_model"] = painter.clip_from_world
+        self._program["u_first"] = first // 2 if mode == "lines" else first
+        vertices.draw(self._program, mode, first=first, count=count)
 
     def release(self) -> None:
         """Deletes the target."""
@@ -92,8 +91,12 @@ def _magnifier(width: int, height: int, x: float, y: float) -> glm.dmat4:
     return glm.scale(glm.dvec3(width / edge, height / edge, 1.0)) * glm.translate(-centre)
 
 
-def _nearest(pixels: npt.NDArray[np.int64]) -> tuple[int, int] | None:
-    rows, columns = np.nonzero(pixels[:, :, 0])
+def _nearest(pixels: npt.NDArray[np.int64], is_thin: Sequence[bool]) -> tuple[int, int] | None:
+    """Index of the object nearest to the middle, and its element; what is thin comes before what it lies over."""
+    numbers = pixels[:, :, 0]
+    rows, columns = np.nonzero(np.array([False, *is_thin])[numbers])
+    if not len(rows):
+        rows, columns = np.nonzero(numbers)
     if not len(rows):
         return None
     best = int(np.argmin((rows - REACH) ** 2 + (columns - REACH) ** 2))

@@ -1,42 +1,35 @@
-"""One picture: which passes draw what, in which order, in which part of the image."""
+"""One picture: which stages draw what, in which order, in which part of the image."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
 
 from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
-from sim.gl.steps import Steps, finish
+from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
-from sim.kinds.collider.view import ColliderPass
-from sim.kinds.emitter.outline import emitter_outline
-from sim.kinds.emitter.particle_crowd import Crowd, Pace, unmeasured
-from sim.kinds.emitter.particle_draft import DraftBudget
-from sim.kinds.emitter.particle_pass import ParticlePass
-from sim.kinds.emitter.particle_rehearsal import SIZE as SECRET_SIZE
-from sim.kinds.emitter.particle_rehearsal import ParticleRehearsal, Setting
-from sim.kinds.emitter.view import EmitterView
 from sim.render.background_pass import BackgroundPass
+from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
-from sim.render.frame import FIELDS, Light
+from sim.render.frame import FIELDS, Frame
 from sim.render.ground_pass import GroundPass
 from sim.render.guide_pass import GuidePass
+from sim.render.items import Item, Stage
 from sim.render.mesh_pass import MeshPass
 from sim.render.overlay_pass import bone_pass, marker_pass
-from sim.render.overlay_records import emitter_markers, light_markers
-from sim.render.pending_picture import PendingPicture
-from sim.render.rehearsal import Rehearsal
-from sim.render.shadow_pass import ShadowPass
-from sim.render.shot import Look, Overlay, Shot, divider_pixel
+from sim.render.overlay_records import mark_records
+from sim.render.painter import Painter, Passes, Scissor
+from sim.render.shadow_pass import CASTING, ShadowPass
+from sim.render.shot import Shot, divider_pixel
 from sim.render.target import RenderTarget
+from sim.render.transparent import TransparentPass
 from sim.scene.view import Comparison, ViewSettings
 
-Scissor = tuple[int, int, int, int] | None
-DRAFT_SAMPLES = 0
+if TYPE_CHECKING:
+    from sim.render.care.plan import Plan
 
-AT_ONCE = 20_000
-"""Particles above which a software renderer takes too long for a whole picture in one go."""
+DRAFT_SAMPLES = 0
+Staged = dict[Stage, list[Item]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,138 +41,93 @@ class Region:
 
 
 class Picture:
-    """All passes of a picture, and the target they draw into."""
+    """All passes of a picture, and the target they draw into.
+
+    Attributes:
+        context: Where everything lives.
+        passes: What items draw with.
+        block: Constants of the frame, which shaders read.
+        target: What is drawn into.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._timers = context, context.timers
-        self._block = UniformBlock(context, "Frame", FIELDS)
-        self._target = RenderTarget(context)
-        self._background = BackgroundPass(context, library)
-        self._shadow = ShadowPass(context, library)
-        self._mesh = MeshPass(context, library)
-        self._ground = GroundPass(context, library)
-        self._details = DetailPass(context, library)
-        self._colliders = ColliderPass(context, library)
-        self._particles = ParticlePass(context, library)
-        self._is_software = context.capabilities.is_software
-        self._pace = Pace()
-        self._drafts = DraftBudget(self._is_software)
-        self._rehearsal = ParticleRehearsal(context, self._block, self._particles, self._shadow)
-        self._guides = GuidePass(context, library)
-        self._bones = bone_pass(context, library)
-        self._markers = marker_pass(context, library)
+        self.context = context
+        self.passes = Passes(context, library)
+        self.block = UniformBlock(context, "Frame", FIELDS)
+        self.target = RenderTarget(context)
+        # What most pictures need is compiled now, not when the first of them waits for it.
+        for made in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
+                     marker_pass):  # fmt: skip
+            self.passes.get(made)
 
-    def draw(self, output: Framebuffer, shot: Shot, overlay: Overlay, draft: bool = False) -> None:
-        """Draws everything and copies it to `output`; a draft leaves out the antialiasing, and most of many particles.
+    def bind(self, frame: Frame) -> None:
+        """Gives the shaders the constants of a frame."""
+        for member, value in frame.members().items():
+            self.block[member] = value
+        self.block.bind()
 
-        Of how many it leaves out depends on the time that drafts took before.
-        """
-        frame = shot.frame(*output.size)
-        crowd = Crowd.of(shot.emitters, frame, self._timers.scope, budget=self._drafts.particles if draft else None)
-        self._particles.draft_time = 0.0
-        finish(self._steps(shot, overlay, crowd))
-        if draft:
-            self._drafts.note(self._particles.draft_time, crowd.drawn)
-        with self._timers.scope("resolve"):
-            self._target.finish(output)
+    def draw(self, shot: Shot, size: tuple[int, int], plan: "Plan") -> Steps[None]:
+        """Draws a shot into the target at a size [px]; there are steps where the plan has some."""
+        frame = shot.frame(*size)
+        self.bind(frame)
+        with plan.scope("background"):
+            target = self.target.begin(*size, DRAFT_SAMPLES if plan.is_draft else shot.view.samples)
+            self.passes.get(BackgroundPass).draw()
+        shadow_map = self.passes.get(ShadowPass).map
+        staged: Staged = {}
+        for region in _regions(shot.view, size):
+            look = shot.look(second=region.second)
+            staged = _staged(shot.items_of(look) if region.second else shot.items)
+            painter = Painter(self.passes, frame, look, target, frame.clip_from_world, shadow_map, region.scissor)
+            yield from self._draw_region(staged, painter, plan)
+        painter = Painter(self.passes, frame, shot.look(), target, frame.clip_from_world, shadow_map)
+        with plan.scope("bodies"):
+            yield from plan.draw(sorted(staged["glass"], key=lambda item: not item.is_endless), "glass", painter)
+        if staged["transparent"]:
+            with plan.scope(staged["transparent"][0].group):
+                transparent = self.passes.get(TransparentPass)
+                yield from transparent.draw(staged["transparent"], self.target, painter, plan)
+        with plan.scope("overlay"):
+            yield from plan.draw(staged["overlay"], "overlay", painter)
+            if shot.overlay.marks:
+                self.passes.get(marker_pass).draw(mark_records(shot.marks, shot.overlay.selected_node))
 
-    def begin(self, size: tuple[int, int], shot: Shot, overlay: Overlay) -> PendingPicture:
-        """Has everything drawn at a size [px] without waiting for it; the next picture replaces it.
-
-        Of very many particles a software renderer has drawn only some when the call returns.
-        """
-        crowd = Crowd.of(shot.emitters, shot.frame(*size), unmeasured, pace=self._pace if self._is_software else None)
-        steps = self._steps(shot, overlay, crowd)
-        picture = PendingPicture(self._context, self._block, self._target, size, steps, self._pace)
-        if self.takes_one_go(crowd.drawn):
-            picture.hand_out(math.inf)
-        return picture
-
-    def takes_one_go(self, particles: int) -> bool:
-        """Whether a picture in full with so many particles can be drawn without a break."""
-        return not self._is_software or particles <= AT_ONCE
-
-    def rehearse(self, shot: Shot) -> Steps[None]:
-        """Draws a shot where nobody sees it, in steps, so that the driver has compiled what its pictures need."""
-        passes = Rehearsal(
-            self._context, self._block, self._background, self._shadow, self._mesh, self._ground, self._bones,
-            self._markers,
-        )  # fmt: skip
-        return passes.play(shot, (DRAFT_SAMPLES, shot.view.samples))
-
-    def needs_rehearsal(self, emitters: Sequence[EmitterView], lights: Sequence[Light], samples: int) -> bool:
-        """Whether pictures with these would wait for the driver to compile how their particles are drawn."""
-        return bool(emitters) and self._rehearsal.is_needed(emitters, Setting.of(lights, samples))
-
-    def rehearse_particles(self, shot: Shot) -> bool:
-        """Draws particles in one way that is new where nobody sees it; returns whether there was one."""
-        setting = Setting.of(shot.lights, shot.view.samples)
-        return self._rehearsal.play(shot.emitters, setting, shot.frame(*SECRET_SIZE))
+    def cast(self, items: Sequence[Item], painter: Painter, plan: "Plan") -> Steps[None]:
+        """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""
+        shadow = self.passes.get(ShadowPass)
+        shadow.begin()
+        frame, look = painter.frame, painter.look
+        caster = Painter(
+            self.passes, frame, look, shadow.target, frame.shadow_clip_from_world, shadow.map, state=CASTING
+        )
+        yield from plan.draw(items, "shadow", caster)
+        painter.target.bind()
 
     def release(self) -> None:
-        """Deletes what the passes own."""
-        for owner in (self._block, self._target, self._background, self._shadow, self._mesh, self._ground,
-                      self._details, self._particles, self._guides, self._bones, self._markers):  # fmt: skip
+        """Deletes what the passes own; may be called twice."""
+        for owner in (self.passes, self.block, self.target):
             owner.release()
 
-    def _steps(self, shot: Shot, overlay: Overlay, crowd: Crowd) -> Steps[None]:
-        """Draws everything into the target; there are steps where there are particles."""
-        frame, size = crowd.frame, (crowd.frame.width, crowd.frame.height)
-        for member, value in frame.members().items():
-            self._block[member] = value
-        self._block.bind()
-        with crowd.scope("background"):
-            target = self._target.begin(*size, DRAFT_SAMPLES if crowd.is_draft else shot.view.samples)
-            self._background.draw()
-        for region in _regions(shot.view, size):
-            yield from self._draw_region(target, shot, region, overlay, crowd)
-        with crowd.scope("bodies"):
-            self._colliders.draw(shot.bodies)
-        if crowd.views:
-            with crowd.scope("particles"):
-                yield from self._particles.draw_transparent(crowd, self._target)
-        with crowd.scope("overlay"):
-            self._draw_overlay(shot, overlay)
+    def _draw_region(self, staged: Staged, painter: Painter, plan: "Plan") -> Steps[None]:
+        if painter.frame.casts_shadow:
+            with plan.scope("shadow"):
+                yield from self.cast(staged["shadow"], painter, plan)
+        for item in staged["opaque"]:
+            with plan.scope(item.group, item.name if item.crowd is None else ""):
+                yield from plan.draw((item,), "opaque", painter)
+        with plan.scope("details"):
+            yield from plan.draw(staged["detail"], "detail", painter)
+        with plan.scope("ground"):
+            self.passes.get(GroundPass).draw(painter.frame, painter.shadow_map, painter.scissor)
 
-    def _draw_region(
-        self, target: Framebuffer, shot: Shot, region: Region, overlay: Overlay, crowd: Crowd
-    ) -> Steps[None]:
-        look = Look(shot.view, overlay, region.second)
-        shown = [(drawable, surface) for drawable in shot.drawables if (surface := drawable.surface(look)) is not None]
-        scope = crowd.scope
-        if crowd.frame.casts_shadow:
-            with scope("shadow"):
-                self._shadow.draw(crowd.frame.shadow_clip_from_world, [surface for _, surface in shown])
-                yield from self._particles.cast(crowd, self._shadow.target)
-                target.bind()
-        for drawable, surface in shown:
-            with scope(drawable.group, shot.name_of(drawable.node_id)):
-                self._mesh.draw(
-                    surface, shot.view.display, shot.view.textures, len(shot.lights), self._shadow.map, region.scissor
-                )
-        if crowd.views:
-            with scope("particles"):
-                yield from self._particles.draw_opaque(crowd, self._shadow.map, target, region.scissor)
-            target.bind()
-        with scope("details"):
-            for drawable in shot.drawables:
-                for detail in drawable.details(overlay):
-                    self._details.draw(detail, region.scissor)
-        with scope("ground"):
-            self._ground.draw(crowd.frame, self._shadow.map, region.scissor)
 
-    def _draw_overlay(self, shot: Shot, overlay: Overlay) -> None:
-        if shot.view.bones:
-            for drawable in shot.drawables:
-                bones, joints = drawable.overlay_records(overlay)
-                self._bones.draw(bones)
-                self._markers.draw(joints)
-        for mark in shot.marks:
-            if mark.node_id == overlay.selected_node:
-                self._guides.draw(emitter_outline(mark.settings), mark.world_from_source)
-        if overlay.marks:
-            self._markers.draw(light_markers(shot.lights))
-            self._markers.draw(emitter_markers(shot.marks, overlay.selected_node))
+def _staged(items: Sequence[Item]) -> Staged:
+    """Items by stage, in their order."""
+    staged: Staged = {stage: [] for stage in get_args(Stage)}
+    for item in items:
+        for stage in item.stages:
+            staged[stage].append(item)
+    return staged
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[Region, ...]:

@@ -1,153 +1,240 @@
-"""The views of a scene: what draws each of its nodes, made and removed as the scene has them."""
+"""The views of a scene: one for each node that is drawn, made, told and removed as the scene has them."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sim.assets.model import Bounds
 from sim.figures.character import Character
 from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.kinds import KINDS
-from sim.kinds.cloth.system import ClothSystem
-from sim.kinds.cloth.view import ClothView
-from sim.kinds.collider.place import placements
-from sim.kinds.collider.view import Body, ColliderBodies
-from sim.kinds.emitter.system import EmitterSystem
-from sim.kinds.emitter.view import EmitterView
-from sim.kinds.emitter.views import EmitterViews
-from sim.kinds.model.view import CharacterView
-from sim.render.shot import Drawable
-from sim.render.surface import Images
+from sim.kinds.contract import NOTHING, Counts, FigureView, Mark, System, View, World
+from sim.render.frame import LIGHT_LIMIT, Lamp, Subject
+from sim.render.shot import Overlay, Shot
+from sim.render.subject import joined, subject_of
+from sim.scene.camera import Camera
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
-from sim.simulation import Simulation
+from sim.solids.scene_solids import NO_SOLIDS, Solids
+
+
+@dataclass(slots=True)
+class Shown:
+    """A node with its view, and what the view took last."""
+
+    node: Node
+    view: View
+    taken: tuple[object, ...] = ()
 
 
 class SceneViews:
-    """Views of one scene.
-
-    Models are put in when they are there; cloths and emitters are followed, which belong to the simulation.
+    """Views of one scene; it owns them and the figures.
 
     Args:
-        context: Where the views live.
+        context: Where they live.
+        library: Where programs come from.
 
     Attributes:
         scene: As taken last.
-        figures: Models as they are posed, by node; only those that are there.
-        models: Their views, by node.
-        cloths: Views of the cloths that exist, by node.
-        emitters: Views of the emitters that exist.
+        figures: What is posed, by node; only what is there.
+        places: Where nodes stand now.
+        version: Another number where anything but time and places changed.
     """
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
         self.scene = Scene()
         self.figures: dict[NodeId, Character] = {}
         self.places = Places(self.scene, self.figures)
-        self.models: dict[NodeId, CharacterView] = {}
-        self.cloths: dict[NodeId, ClothView] = {}
-        self.emitters = EmitterViews(context)
-        self._bodies = ColliderBodies(context)
-        self._heard: frozenset[NodeId] = frozenset()
-        self._visible: dict[str, list[Node]] = {}
+        self.version = 0
+        self._shown: dict[NodeId, Shown] = {}
+        self._visible: list[Shown] = []
+        self._riding: list[Shown] = []
+        self._lit: list[Shown] = []
         self._posed: list[Node] = []
+        self._world: World | None = None
+        self._has_moved = False
+        self._subject: tuple[list[Bounds], list[Bounds], Subject] | None = None
 
     # --- what there is --------------------------------------------------------------------------------
 
     def take(self, scene: Scene) -> None:
-        """Takes the scene as it is now; models that are not in it are deleted."""
+        """Takes the scene as it is now; views and figures of nodes that are not in it are deleted."""
         if scene is self.scene:
             return
-        self.scene, self._heard = scene, scene.heard
-        self._visible = {kind: [node for node in scene.of_kind(kind) if node.visible] for kind in KINDS}
+        self.scene = scene
         carrying = {node.attachment.node for node in scene.nodes}
         self._posed = [
             node for node in scene.carried_last if node.settings.is_figure and (node.visible or node.id in carrying)
         ]
-        for node_id in [node_id for node_id in self.models if not scene.has(node_id)]:
-            self.remove_model(node_id)
-        self.settle()
-        for node in scene.of_kind("model"):
-            if node.id in self.models:
-                self.models[node.id].settings = node.settings
-
-    def follow(self, simulation: Simulation, images: Images) -> None:
-        """One view for each cloth and each emitter that exists, with its picture; images are by path."""
-        self._follow_cloths(simulation, images)
-        systems = simulation.systems.items()
-        self.emitters.follow({n: s.emitter for n, s in systems if isinstance(s, EmitterSystem) and s.emitter}, images)
-        for node in self.scene.of_kind("emitter"):
-            view = self.emitters.get(node.id)
-            if view is not None:
-                view.name = node.name or node.id
-
-    def settle(self) -> None:
-        """Time or the scene is another: nodes are looked for anew."""
-        self.places = Places(self.scene, self.figures)
-
-    def put_model(self, view: CharacterView) -> None:
-        """Owns the view of a model and its character from now on; those that the node had before are deleted."""
-        node_id = view.node_id
-        self.remove_model(node_id)
-        self.models[node_id] = view
-        self.figures = {**self.figures, node_id: view.character}
-        if self.scene.has(node_id):
-            view.settings = self.scene.node(node_id).settings
+        for node_id, shown in list(self._shown.items()):
+            if not scene.has(node_id) or scene.node(node_id).kind != shown.node.kind:
+                self.remove(node_id)
         self.settle()
 
-    def remove_model(self, node_id: NodeId) -> None:
-        """Deletes the model of a node, if it has one."""
-        if node_id in self.models:
-            view = self.models.pop(node_id)
-            view.release()
-            view.character.release()
+    def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
+        """Makes views that are missing, and tells each what changed; nothing is done for the world of the last call."""
+        if self._world is not None and _same(world, self._world):
+            return
+        self._world, self._has_moved = world, False
+        for node in world.scene.nodes:
+            kind = KINDS[node.kind]
+            shown = self._shown.get(node.id)
+            if shown is None and kind.view:
+                shown = self._shown[node.id] = Shown(node, kind.load("view")(self._context, self._library))
+            if shown is not None:
+                self._tell(shown, node, self.figures.get(node.id) or systems.get(node.id), world)
+        self._arrange()
+
+    def put_figure(self, node: Node, view: FigureView, world: World) -> None:
+        """Owns the view of a figure, and that, from now on; those that the node had before are deleted.
+
+        The scene need not have the node yet.
+        """
+        self.remove(node.id)
+        self.figures = {**self.figures, node.id: view.figure}
+        self.settle()
+        shown = self._shown[node.id] = Shown(node, view)
+        self._tell(shown, node, view.figure, replace(world, figures=self.figures, places=self.places))
+        self._arrange()
+
+    def remove(self, node_id: NodeId) -> None:
+        """Deletes the view of a node, and its figure if it has one."""
+        shown = self._shown.pop(node_id, None)
+        if shown is not None:
+            shown.view.release()
+            self._arrange()
+        if node_id in self.figures:
+            self.figures[node_id].release()
             self.figures = {other: figure for other, figure in self.figures.items() if other != node_id}
             self.settle()
 
-    def release(self) -> None:
-        """Deletes all views and models; may be called twice."""
-        for node_id in list(self.models):
-            self.remove_model(node_id)
-        for view in self.cloths.values():
-            view.release()
-        self.cloths.clear()
-        self.emitters.release()
-        self._bodies.release()
+    def settle(self) -> None:
+        """Time or the scene is another: nodes are looked for anew, and what rides on something is told when asked."""
+        self.places = Places(self.scene, self.figures)
+        self._has_moved = True
 
-    # --- what is shown --------------------------------------------------------------------------------
+    def release(self) -> None:
+        """Deletes all views and figures; may be called twice."""
+        for node_id in [*self._shown, *self.figures]:
+            self.remove(node_id)
+
+    # --- questions ------------------------------------------------------------------------------------
 
     def posed(self) -> list[tuple[Node, Character]]:
-        """The models that are shown, and the hidden ones that emit particles."""
+        """The figures that are shown, and the hidden ones that carry something."""
         return [(node, self.figures[node.id]) for node in self._posed if node.id in self.figures]
 
-    def shown_models(self) -> list[CharacterView]:
-        """Views of the visible models."""
-        return [self.models[node.id] for node in self._visible["model"] if node.id in self.models]
+    def view(self, node_id: NodeId) -> View | None:
+        """The view of a node."""
+        self._catch_up()
+        shown = self._shown.get(node_id)
+        return shown.view if shown is not None else None
 
-    def shown_cloths(self) -> list[ClothView]:
-        """Views of the visible cloths."""
-        return [self.cloths[node.id] for node in self._visible["cloth"] if node.id in self.cloths]
+    def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
+        """Box in the world [m] of one node, or of all that is visible; None when there is nothing.
 
-    def shown_emitters(self) -> list[EmitterView]:
-        """Views of the emitters whose particles are drawn."""
-        views = [self.emitters.get(node.id) for node in self._visible["emitter"] if node.id in self._heard]
-        return [view for view in views if view is not None]
+        That of something whose parts fly off holds most of where they fly.
+        """
+        self._catch_up()
+        if node_id is None:
+            return joined([box for boxes in self._boxes() for box in boxes])
+        shown = self._shown.get(node_id)
+        if shown is None:
+            return None
+        box = shown.view.bounds() if shown.node.visible or shown.view.is_helper else None
+        return box or shown.view.reach()
 
-    def drawables(self) -> tuple[Drawable, ...]:
-        """What has a surface, or lines and points."""
-        return (*self.shown_models(), *self.shown_cloths())
+    def counts(self) -> Counts:
+        """How much is visible."""
+        return sum((shown.view.counts() for shown in self._visible), NOTHING)
 
-    def bodies(self, selected: NodeId | None) -> tuple[Body, ...]:
-        """The colliders that are drawn, where they are now; one of them may be selected."""
-        drawn = self._visible["collider"] if self.scene.view.colliders else []
-        placed = placements(self.scene.of_kind("collider"), self.places) if drawn else {}
-        return tuple(self._bodies.bodies({node.id: placed[node.id] for node in drawn}, selected))
+    def marks(self) -> list[Mark]:
+        """Marks of all that is visible."""
+        self._catch_up()
+        return [mark for shown in self._visible for mark in shown.view.marks()]
 
-    def _follow_cloths(self, simulation: Simulation, images: Images) -> None:
-        cloths = {n: s.cloth for n, s in simulation.systems.items() if isinstance(s, ClothSystem) and s.cloth}
-        for node_id, view in list(self.cloths.items()):
-            if cloths.get(node_id) is not view.cloth:
-                self.cloths.pop(node_id).release()
-        for node_id, cloth in cloths.items():
-            view = self.cloths.get(node_id)
-            if view is None:
-                view = self.cloths[node_id] = ClothView(self._context, node_id, cloth)
-            settings = self.scene.node(node_id).settings
-            assert settings is not None
-            view.settings = settings
-            view.set_images(images)
+    def shot(self, camera: Camera, overlay: Overlay | None = None, solids: Solids = NO_SOLIDS) -> Shot:
+        """Everything that the scene shows, as it stands now.
+
+        Args:
+            camera: Where it is seen from.
+            overlay: What the editor marks; nothing for None.
+            solids: What there is to collide with.
+        """
+        self._catch_up()
+        boxes = self._boxes()
+        views = tuple(shown.view for shown in self._visible)
+        subject = self._subject_of(*boxes, camera)
+        return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay or Overlay(), solids)
+
+    def shot_of(self, view: View) -> Shot:
+        """Something that is not in the scene yet, by itself, in its light."""
+        camera, box = Camera(), view.bounds()
+        subject = subject_of([box] if box is not None else [], [], camera.target)
+        return Shot(camera, self.scene.view, self._lamps(camera), subject, (view,))
+
+    # --- how that is known ----------------------------------------------------------------------------
+
+    def _tell(self, shown: Shown, node: Node, subject: object, world: World) -> None:
+        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images)
+        is_known = len(shown.taken) == len(taken) and all(
+            one is other for one, other in zip(shown.taken, taken, strict=True)
+        )
+        if not is_known or node.attachment.node:
+            shown.node, shown.taken = node, taken
+            shown.view.apply(node, subject, world)
+
+    def _catch_up(self) -> None:
+        """Tells what rides on something where it is now."""
+        if not self._has_moved or self._world is None:
+            return
+        self._has_moved = False
+        self._world = replace(self._world, figures=self.figures, places=self.places)
+        self.places.carriers([shown.node for shown in self._riding])
+        for shown in self._riding:
+            shown.view.apply(shown.node, shown.taken[1], self._world)
+
+    def _arrange(self) -> None:
+        """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
+        self.version += 1
+        ranks = {name: (not kind.figure, rank) for rank, (name, kind) in enumerate(KINDS.items())}
+        present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]
+        present.sort(key=lambda shown: ranks[shown.node.kind])
+        self._visible = [shown for shown in present if shown.node.visible]
+        self._riding = [shown for shown in present if shown.node.attachment.node]
+        self._lit = [shown for shown in present if shown.view.lamp() is not None]
+
+    def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
+        """Boxes of what is visible: of what has a surface, and of what flies off."""
+        views = [shown.view for shown in self._visible if not shown.view.is_helper]
+        solids = [box for view in views if (box := view.bounds()) is not None]
+        return solids, [box for view in views if (box := view.reach()) is not None]
+
+    def _subject_of(self, solids: list[Bounds], flights: list[Bounds], camera: Camera) -> Subject:
+        known = self._subject
+        if known is None or not (_all_same(known[0], solids) and _all_same(known[1], flights)) or known[2].box is None:
+            known = self._subject = (solids, flights, subject_of(solids, flights, camera.target))
+        return known[2]
+
+    def _lamps(self, camera: Camera) -> tuple[Lamp, ...]:
+        """The visible lamps, those that cast shadows first: the first one owns the shadow map.
+
+        Where nothing in the scene could give light, a lamp beside the camera.
+        """
+        if not self._lit:
+            right, up, _ = camera.rotation()
+            eye = camera.position() + (right + up) * camera.distance * 0.4
+            return (Lamp(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
+        lit: list[Lamp] = [shown.view.lamp() for shown in self._lit if shown.node.visible]
+        return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda lamp: not lamp.shadow))
+
+
+def _same(one: World, other: World) -> bool:
+    """Whether two worlds hold the same scene, figures and files."""
+    return all(getattr(one, name) is getattr(other, name) for name in ("scene", "figures", "meshes", "images"))
+
+
+def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))

@@ -1,19 +1,23 @@
 """Shadow map of the light."""
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from pyglm import glm
+import numpy as np
+import numpy.typing as npt
 
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
+from sim.gl.vertex_array import VertexArray
 from sim.render.frame import SHADOW_SIZE
-from sim.render.mesh_pass import Surface
-from sim.render.surface import spans
+from sim.render.surface import Spans
 
-_STATE = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
+if TYPE_CHECKING:
+    from sim.render.painter import Painter
+
+CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 
 
 class ShadowPass:
@@ -25,20 +29,23 @@ class ShadowPass:
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
         self._program = library.program("viewport/depth.vert", "viewport/depth.frag")
         self.target = Framebuffer(context, (SHADOW_SIZE, SHADOW_SIZE), (), depth_compare=True, label="shadow map")
         assert self.target.depth is not None
         self.map: Texture2D = self.target.depth
 
-    def draw(self, clip_from_world: glm.dmat4, casters: Iterable[Surface]) -> None:
-        """Renders what is shown of surfaces; binds the map's framebuffer."""
+    def begin(self) -> None:
+        """Clears the map and binds its framebuffer."""
         self.target.clear(None)
-        _STATE.apply(self._context)
-        for caster in casters:
-            self._program["u_clip_from_model"] = clip_from_world @ caster.world_from_model
-            for first, count in spans(caster.ranges):
-                caster.arrays.triangles.draw(self._program, first=3 * first, count=3 * count)
+
+    def cast(
+        self, painter: "Painter", triangles: VertexArray, world_from_model: npt.NDArray[np.float64], shown: Spans
+    ) -> None:
+        """Draws the shown triangles of a surface as the light sees them."""
+        painter.state.apply(painter.context)
+        self._program["u_clip_from_model"] = painter.clip_from_world @ world_from_model
+        for first, count in shown:
+            triangles.draw(self._program, first=3 * first, count=3 * count)
 
     def release(self) -> None:
         """Deletes the map."""

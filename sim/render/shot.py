@@ -1,26 +1,27 @@
-"""What a picture shows: a camera, lights, and everything that can be drawn."""
+"""What a picture shows: a camera, lamps, and the views of everything that is visible."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from sim.kinds.collider.view import Body
-from sim.kinds.emitter.mark import EmitterMark
-from sim.kinds.emitter.view import EmitterView
-from sim.render.detail_pass import Detail
-from sim.render.frame import Frame, Light, Subject
-from sim.render.mesh_pass import Surface
+from sim.kinds.contract import Mark, View
+from sim.render.frame import Frame, Lamp, Subject
 from sim.scene.camera import Camera
 from sim.scene.scene import NodeId
-from sim.scene.view import Comparison, ViewSettings
+from sim.scene.view import Comparison, DisplayMode, ViewSettings
+from sim.solids.scene_solids import NO_SOLIDS, Solids
+
+if TYPE_CHECKING:
+    from sim.render.items import Item
 
 
 @dataclass(frozen=True, slots=True)
 class JointRef:
-    """A joint of a model node."""
+    """A joint of a figure."""
 
     node: NodeId
     joint: int
@@ -28,7 +29,7 @@ class JointRef:
 
 @dataclass(frozen=True, slots=True)
 class ParticleRef:
-    """A particle of a cloth node."""
+    """A particle of a node."""
 
     node: NodeId
     particle: int
@@ -41,12 +42,12 @@ class Overlay:
     Attributes:
         selected: The selected joint, whose weights the heat map shows.
         hovered: The joint under the mouse.
-        selected_node: The selected node, where it is no joint; colliders are marked.
-        marks: Whether lights and held particles are marked.
+        selected_node: The selected node, where it is no joint.
+        marks: Whether nodes and held particles are marked.
         difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
-            model's extent for None.
-        hovered_particle: The particle of a cloth that is under the mouse, or held by it.
-        particles: The selected particles of each cloth.
+            figure's extent for None.
+        hovered_particle: The particle that is under the mouse, or held by it.
+        particles: The selected particles of each node.
     """
 
     selected: JointRef | None = None
@@ -66,69 +67,64 @@ class Look:
         settings: View settings of the scene.
         overlay: What the editor marks.
         second: Show the second of two compared ways of skinning.
+        solids: What there is to collide with now.
     """
 
     settings: ViewSettings
     overlay: Overlay
     second: bool = False
+    solids: Solids = NO_SOLIDS
+
+    def displaying(self, display: DisplayMode) -> "Look":
+        """The same with surfaces drawn in another way."""
+        return replace(self, settings=msgspec.structs.replace(self.settings, display=display))
 
 
-class Drawable(Protocol):
-    """An object with a surface; one for each visible node that has something to draw.
-
-    Attributes:
-        node_id: The node it shows.
-        group: What its kind is called where passes are timed, "models".
-    """
-
-    node_id: NodeId
-    group: str
-
-    def surface(self, look: Look) -> Surface | None:
-        """Its surface as it is now; None where something else is drawn of it."""
-
-    def details(self, overlay: Overlay) -> tuple[Detail, ...]:
-        """Lines and points that are drawn of it."""
-
-    def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        """Bones and markers drawn over it; empty where it has none."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Shot:
     """A camera and everything it sees.
 
     Attributes:
-        camera, view, lights, subject: Where from, how, in which light, and around what.
-        drawables: What has a surface, or lines and points.
-        bodies: Colliders that are drawn.
-        names: What passes of nodes are called where passes are timed; the id for one that is not in it.
-        emitters: Those whose particles are drawn.
-        marks: Emitters that are marked, silent ones too.
+        camera, view, lamps, subject: Where from, how, in which light, and around what.
+        views: What is visible, in the order of drawing.
+        overlay: What the editor marks.
+        solids: What there is to collide with now.
     """
 
     camera: Camera
     view: ViewSettings
-    lights: tuple[Light, ...]
+    lamps: tuple[Lamp, ...]
     subject: Subject
-    drawables: tuple[Drawable, ...]
-    bodies: tuple[Body, ...] = ()
-    names: Mapping[NodeId, str] = field(default_factory=dict)
-    emitters: tuple[EmitterView, ...] = ()
-    marks: tuple[EmitterMark, ...] = ()
+    views: tuple[View, ...]
+    overlay: Overlay = Overlay()
+    solids: Solids = NO_SOLIDS
 
-    def name_of(self, node_id: NodeId) -> str:
-        """What the pass of a node is called."""
-        return self.names.get(node_id, node_id)
+    def look(self, *, second: bool = False) -> Look:
+        """How objects are shown."""
+        return Look(self.view, self.overlay, second, self.solids)
+
+    @cached_property
+    def items(self) -> "tuple[Item, ...]":
+        """What is drawn, as the first way of skinning has it."""
+        return self.items_of(self.look())
+
+    def items_of(self, look: Look) -> "tuple[Item, ...]":
+        """What is drawn in a look."""
+        return tuple(item for view in self.views for item in view.parts(look))
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Marks over the scene."""
+        return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
         """Constants of the picture at a size [px]."""
-        return Frame(self.camera, self.view, self.lights, self.subject, width, height)
+        return Frame(self.camera, self.view, self.lamps, self.subject, width, height)
 
-    def look_at(self, width: int, x: float, overlay: Overlay) -> Look:
+    def look_at(self, width: int, x: float) -> Look:
         """How objects are shown in column `x` of a picture `width` pixels wide."""
         split = self.view.comparison is Comparison.SPLIT
-        return Look(self.view, overlay, split and x >= divider_pixel(self.view.divider, width))
+        return self.look(second=split and x >= divider_pixel(self.view.divider, width))
 
 
 def divider_pixel(divider: float, width: int) -> int:

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Material, Mesh, Section
+from sim.assets.model import CharacterModel, ImageSource, Material, Mesh, Section
 from sim.figures.settings import DoubleSided
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
@@ -22,7 +21,7 @@ TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 SCALAR = np.dtype([("scalar", "f4")])
 PLAIN_DIFFUSE = (0.52, 0.53, 0.55)
 Spans = tuple[tuple[int, int], ...]  # first triangle and number of triangles
-Images = Mapping[Path, npt.NDArray[np.uint8]]
+Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +103,10 @@ class Materials:
     Args:
         context: Where they live.
         model: Whose materials they are.
-        textures: Its images on the GPU by path, owned from now on.
+        textures: Its images on the GPU by where they are, owned from now on.
     """
 
-    def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Path, Texture2D]) -> None:
+    def __init__(self, context: Context, model: CharacterModel, textures: Mapping[ImageSource, Texture2D]) -> None:
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._textures = textures
         plain = Material("", None, None, diffuse=PLAIN_DIFFUSE)
@@ -124,7 +123,7 @@ class Materials:
             texture.release()
 
     def _uploaded(self, material: Material) -> GpuMaterial:
-        texture = self._textures.get(material.texture_path) if material.texture_path else None
+        texture = self._textures.get(material.image) if material.image else None
         diffuse = material.diffuse if texture or material.texture is None else PLAIN_DIFFUSE
         return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white)
 

@@ -1,26 +1,26 @@
 """Images that reach the GPU in steps of bounded size, with the smaller levels that were made beforehand."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from sim.assets.mip_levels import MipImage
+from sim.assets.model import ImageSource
 from sim.gl.context import Context
 from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D, Wrap
 
-MipImages = Mapping[Path, MipImage]
+MipImages = Mapping[ImageSource, MipImage]
 
 STEP_BYTES = 1 << 20
 """Bytes of one step; a software driver takes about a millisecond, as it stores texels in tiles."""
 
 
-def upload_images(context: Context, images: MipImages) -> Steps[Mapping[Path, Texture2D]]:
-    """Textures of a model, by path."""
+def upload_images(context: Context, images: MipImages) -> Steps[Mapping[ImageSource, Texture2D]]:
+    """Textures of a model, by where their images are."""
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
     ratio = 1.0 if context.capabilities.is_software else 8.0
-    textures: dict[Path, Texture2D] = {}
-    for path, image in images.items():
-        textures[path] = yield from upload_image(context, image, anisotropy=ratio, label=path.name)
+    textures: dict[ImageSource, Texture2D] = {}
+    for source, image in images.items():
+        textures[source] = yield from upload_image(context, image, anisotropy=ratio, label=source.name)
     return textures
 
 

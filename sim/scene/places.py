@@ -12,9 +12,9 @@ from sim.assets.model import CharacterModel
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.euler import degrees_from_matrix
-from sim.maths.transform import decompose, inverse_affine, node_matrix, polar, rigid_matrix
+from sim.maths.transform import decompose, inverse_affine, polar
 from sim.scene.scene import Attachment, Node, NodeId, Scene
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sim.scene.vectors import Vec3
 
 Float64 = npt.NDArray[np.float64]
@@ -77,14 +77,15 @@ class Places:
         self._carriers: dict[tuple[NodeId, str], Carrier] = {}
 
     def carrier(self, node: Node) -> Carrier:
-        """What the transform of a node is relative to."""
+        """What the transform of a node is relative to; also of one that is not in the scene yet, or rides elsewhere."""
         attachment = node.attachment
         if not attachment.node:
             return WORLD
         key = (attachment.node, attachment.bone)
         if key not in self._carriers:
             # The highest first, so that long chains are no deep recursion.
-            for above in reversed(self.scene.carriers(node.id)):
+            direct = self.scene.by_id.get(attachment.node)
+            for above in reversed([direct, *self.scene.carriers(direct.id)] if direct is not None else []):
                 upper = (above.attachment.node, above.attachment.bone)
                 if upper[0] and upper not in self._carriers:
                     self._find([upper])
@@ -123,18 +124,20 @@ class Places:
 
     def _find(self, keys: list[tuple[NodeId, str]]) -> None:
         """Frames of carriers; those of bones are made rigid together."""
-        bones: dict[tuple[NodeId, str], Float64] = {}
+        found = {key: self._bone_matrix(Attachment(node=key[0], bone=key[1])) for key in keys if key[1]}
+        bones = {key: matrix for key, matrix in found.items() if matrix is not None}
+        rigid = dict(zip(bones, rigid_frames(np.array(list(bones.values()))), strict=True)) if bones else {}
         for key in keys:
+            # One that carries another of them may have been found with that one.
+            if key in self._carriers:
+                continue
             self._carriers[key] = WORLD
             if not self.scene.has(key[0]):
                 continue
             if not key[1]:
                 self._carriers[key] = self._frame(self.scene.node(key[0]))
-            elif (matrix := self._bone_matrix(Attachment(node=key[0], bone=key[1]))) is not None:
-                bones[key] = matrix
-        if bones:
-            for key, frame in zip(bones, rigid_frames(np.array(list(bones.values()))), strict=True):
-                self._carriers[key] = Carrier(frame, self._scale(self.scene.node(key[0])))
+            elif key in rigid:
+                self._carriers[key] = Carrier(rigid[key], self._scale(self.scene.node(key[0])))
 
     def _frame(self, node: Node) -> Carrier:
         """Frame of a node without its scale."""

@@ -96,6 +96,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """All nodes of one kind, in outliner order."""
         return self._by_kind.get(kind, ())
 
+    @cached_property
+    def figures(self) -> tuple[Node, ...]:
+        """All nodes that are read from model files and posed, in outliner order."""
+        return tuple(node for node in self.nodes if node.settings.is_figure)
+
     def carriers(self, node_id: NodeId) -> list[Node]:
         """The nodes that a node rides on, the next one first; none that is missing, and none twice."""
         found: list[Node] = []

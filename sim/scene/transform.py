@@ -1,11 +1,18 @@
-"""Placement of a node in the world."""
+"""Placement of a node in the world, and the matrices of it."""
 
+import functools
 from typing import Annotated
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
+from sim.maths import quaternion
+from sim.maths.transform import compose
 from sim.scene.params import Effect, param
 from sim.scene.vectors import Vec3
+
+Float64 = npt.NDArray[np.float64]
 
 
 class Transform(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,3 +32,27 @@ class Transform(msgspec.Struct, frozen=True, kw_only=True):
         1.0,
         1.0,
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def node_matrix(transform: Transform) -> Float64:
+    """Matrix world_from_node (4, 4) of the placement of a scene node, read-only: nodes seldom move, so it is kept."""
+    matrix = compose(
+        np.asarray(transform.position, dtype=np.float64),
+        quaternion.from_euler_degrees(transform.rotation),
+        np.asarray(transform.scale, dtype=np.float64),
+    )
+    matrix.flags.writeable = False
+    return matrix
+
+
+@functools.lru_cache(maxsize=1024)
+def rigid_matrix(transform: Transform, scale: float = 1.0) -> Float64:
+    """The same without its own scale, its position times that of what it is relative to; read-only."""
+    matrix = compose(
+        scale * np.asarray(transform.position, dtype=np.float64),
+        quaternion.from_euler_degrees(transform.rotation),
+        np.ones(3),
+    )
+    matrix.flags.writeable = False
+    return matrix

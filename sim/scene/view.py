@@ -45,10 +45,18 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     grid: Annotated[bool, param("Draw the ground grid.", group="Overlays", effect=Effect.VIEW)] = True
     axes: Annotated[bool, param("Draw the world's axes.", group="Overlays", effect=Effect.VIEW)] = True
     bones: Annotated[bool, param("Draw the skeleton through the mesh.", group="Overlays", effect=Effect.VIEW)] = False
-    colliders: Annotated[
-        bool, param("Draw the colliders as translucent bodies.", group="Overlays", effect=Effect.VIEW)
+    solids: Annotated[
+        bool,
+        param(
+            "Draw what particles collide with as translucent bodies.",
+            group="Overlays",
+            label="Colliders",
+            effect=Effect.VIEW,
+        ),
     ] = True
-    contacts: Annotated[bool, param("Mark where cloths touch colliders.", group="Overlays", effect=Effect.VIEW)] = False
+    contacts: Annotated[
+        bool, param("Mark where particles touch what they collide with.", group="Overlays", effect=Effect.VIEW)
+    ] = False
     statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
         True
     )

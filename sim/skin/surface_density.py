@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Skin
+from sim.assets.model import CharacterModel
 from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_table, texture_density, vertex_table
 
@@ -57,7 +57,7 @@ def bone_density(model: CharacterModel, bone: str) -> Float64 | None:
     """Weight of a joint at every vertex, shape (V,); None for a joint that is not there."""
     if model.skeleton is None or model.skin is None or bone not in model.skeleton.names:
         return None
-    return _weights_of(model.skin, model.skeleton.index(bone))
+    return model.skin.weights_of(model.skeleton.index(bone))
 
 
 def face_brightness(pixels: UInt8, corners: Float64) -> Float64:
@@ -71,11 +71,6 @@ def face_brightness(pixels: UInt8, corners: Float64) -> Float64:
     for shares in SAMPLES:
         total += texture_density(pixels, np.einsum("c,fck->fk", shares, corners))
     return total / len(SAMPLES)
-
-
-def _weights_of(skin: Skin, joint: int) -> Float64:
-    weights: Float64 = np.where(skin.joints == joint, skin.weights, 0.0).sum(axis=1, dtype=np.float64)
-    return weights
 
 
 def _product(first: Float64 | None, second: Float64 | None) -> Float64 | None:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
+from sim.kinds.contract import Service
 from sim.skin.surface_density import surface_table
 
 UInt32 = npt.NDArray[np.uint32]
@@ -35,7 +36,7 @@ class TableKey:
         return values and self.model is other.model and self.pixels is other.pixels
 
 
-class SurfaceTables:
+class SurfaceTables(Service):
     """Tables by user; those who want the same one share it."""
 
     def __init__(self, *_: object) -> None:
@@ -61,12 +62,3 @@ class SurfaceTables:
     def forget(self, user: object) -> None:
         """Somebody is gone."""
         self._made.pop(user, None)
-
-    def finish_step(self) -> None:
-        """Tables do not move."""
-
-    def jump(self) -> None:
-        """Tables do not move."""
-
-    def release(self) -> None:
-        """Nothing is on the GPU."""

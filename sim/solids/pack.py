@@ -1,4 +1,4 @@
-"""Packs colliders for the GPU: a fixed number of texels each, as shaders/common/collide.glsl reads them."""
+"""Packs solids for the GPU: a fixed number of texels each, as shaders/common/collide.glsl reads them."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from sim.solids.state import Solid, SolidShape, bounding_radius
 
 Float32 = npt.NDArray[np.float32]
 
-COLLIDER_TEXELS = 6
+SOLID_TEXELS = 6
 
 ROUND, PLANE, ELLIPSOID = 0.0, 1.0, 2.0
 """Kinds of the shader; sphere, capsule and box are all a box with a rounding radius."""
@@ -23,7 +23,7 @@ _ENDLESS = 1e18
 
 
 def pack_solids(states: Sequence[Solid], frame_time: float) -> Float32:
-    """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
+    """Records of solids, shape (N, SOLID_TEXELS, 4).
 
     Texels:
         0. Centre at the start, radius of the sphere about it that the collider stays in when it travels with it.
@@ -37,7 +37,7 @@ def pack_solids(states: Sequence[Solid], frame_time: float) -> Float32:
         states: Any number.
         frame_time: Duration of the step that the states span [s]; 0 for a scene that stands still.
     """
-    out = np.zeros((len(states), COLLIDER_TEXELS, 4))
+    out = np.zeros((len(states), SOLID_TEXELS, 4))
     if not states:
         return out.astype(np.float32)
     motion = motions(
@@ -55,16 +55,6 @@ def pack_solids(states: Sequence[Solid], frame_time: float) -> Float32:
     out[:, 5, :2] = [(state.friction, state.restitution) for state in states]
     out[:, 5, 2] = 1.0 / frame_time if frame_time > 0.0 else 0.0
     return out.astype(np.float32)
-
-
-def collider_defines(states: Sequence[Solid]) -> dict[str, object]:
-    """Macros for collide.glsl that leave out what these colliders do not need; a kernel without them handles all.
-
-    They change only when a collider starts or stops to move, or the first ellipsoid comes or the last goes.
-    """
-    still = all(np.array_equal(state.world_from_start, state.world_from_end) for state in states)
-    ellipsoids = any(state.shape is SolidShape.ELLIPSOID for state in states)
-    return {"COLLIDE_STILL": still, "COLLIDE_NO_ELLIPSOID": not ellipsoids}
 
 
 def _sizes(state: Solid) -> tuple[float, ...]:

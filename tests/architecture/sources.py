@@ -9,6 +9,8 @@ REPO_ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
 LATE_NAME = re.compile(r"((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
 """A function that is imported when it is needed."""
+DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
+"""Where a kind is declared: the parts that it names there are not its own imports, whoever asks for them loads them."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,11 @@ class Source:
     def imports(self) -> set[str]:
         """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
 
+        The parts that a kind names in its declaration are not among them.
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
         found: set[str] = set()
+        has_late = not DECLARATION.fullmatch(self.name)
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
@@ -47,7 +51,7 @@ class Source:
                 found.update(f"{base}.{alias.name}" for alias in node.names)
             elif isinstance(node, ast.Call):
                 found.update(_imported_by_call(node))
-            elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))):
+            elif isinstance(node, ast.Constant) and (late := LATE_NAME.fullmatch(str(node.value))) and has_late:
                 found.add(".".join(late.groups()))
         return found
 

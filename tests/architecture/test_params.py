@@ -158,7 +158,7 @@ def test_values_survive_the_project_file(cls: type[msgspec.Struct], record: Para
 
 
 def _instance(cls: type[msgspec.Struct], name: str, value: Any) -> msgspec.Struct:
-    required: dict[str, Any] = {"id": "a", "light": NODE_KINDS["light"]()} if cls is Node else {}
+    required: dict[str, Any] = {"id": "a", "settings": KINDS["light"].settings()} if cls is Node else {}
     return cls(**{**required, name: value})
 
 

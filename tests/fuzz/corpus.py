@@ -1,11 +1,16 @@
 """The files that get damaged: hand-made ones, and the real ones where they are at hand, big ones made small."""
 
+import base64
+import importlib.util
+import json
 from pathlib import Path
 
+from sim.assets.gltf.container import split_file
 from sim.assets.load import read_raw
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
-from sim.assets.writer import ezm_text
+from sim.export.ezm import ezm_text
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes
+from tests.gltf_samples import morphing, skinned
 
 SMALL_BYTES = 100_000
 _VERTICES, _FRAMES = 60, 4
@@ -23,9 +28,31 @@ def corpus(assets: Path | None) -> dict[str, bytes]:
             found[path.name] = ezb_bytes(small) if path.suffix == ".ezb" else ezm_text(small).encode()
             if small.dialect == "legacy":
                 found[path.name] = _first_sections(data)
+    found |= {"skinned.glb": skinned().data(), "morphing.glb": morphing().data()}
+    for path in sorted((assets / "gltf").rglob("*.gl*")) if assets else []:
+        data = path.read_bytes()
+        if path.suffix == ".glb" and len(data) <= SMALL_BYTES and not needs_package(data):
+            found[path.name] = data
+    # Damage to the JSON of a binary file is mostly damage to its frame; text shows what the values do.
+    found |= {Path(name).stem + ".gltf": as_text(data) for name, data in found.items() if name.endswith(".glb")}
     if "dude.ezm" in found:
         found["dude.ezb"] = ezb_bytes(shrunk(read_raw(assets / "ezm" / "dude" / "dude.ezm")))
     return found
+
+
+def needs_package(data: bytes) -> bool:
+    """Whether a glTF file is compressed with what is not installed."""
+    packages = {b"EXT_meshopt_compression": "meshopt", b"KHR_draco_mesh_compression": "DracoPy"}
+    return any(key in data and importlib.util.find_spec(name) is None for key, name in packages.items())
+
+
+def as_text(data: bytes) -> bytes:
+    """A binary glTF file as text that holds its buffer."""
+    text, binary = split_file(data)
+    document = json.loads(text)
+    if binary is not None:
+        document["buffers"][0]["uri"] = "data:;base64," + base64.b64encode(binary).decode()
+    return json.dumps(document).encode()
 
 
 def shrunk(raw: RawModel) -> RawModel:

@@ -10,6 +10,12 @@ TAG = re.compile(rb"</?(\w+)")
 PAYLOAD = re.compile(rb">([^<>]{8,})<")
 COUNT = re.compile(rb'\b((?:triangle_|submesh_|frame|track)?count)="([^"]*)"')
 
+JSON_VALUE = re.compile(rb'"\w+": ?([\w.+-]+|"[^"]{0,200}"|\[[^][{}]{0,400}\]|\{[^{}]{0,400}\})')
+STRANGE_JSON = [
+    *b'0 1 2 -1 3 255 65536 4294967295 2147483647 1e18 1e-320 1e400 0.5 null true [] {} [0] [0,0] [[]] {} ""'.split(),
+    *b'"VEC3" "SCALAR" "MAT4" "STEP" "CUBICSPLINE" "weights" "../x" "data:;base64,AA" [1,0] 5120 5126 5123'.split(),
+]
+
 STRANGE_NUMBERS = [
     b"",
     b",",
@@ -136,6 +142,15 @@ def clear_payload(data: bytes, source: random.Random, others: list[bytes]) -> by
     return _replaced(data, PAYLOAD, 1, source.choice((b"", b" ", b",,,", b"0 " * 2000)), source)
 
 
+def edit_json(data: bytes, source: random.Random, others: list[bytes]) -> bytes:
+    return _replaced(data, JSON_VALUE, 1, source.choice(STRANGE_JSON), source)
+
+
+def exchange_json(data: bytes, source: random.Random, others: list[bytes]) -> bytes:
+    found = list(JSON_VALUE.finditer(data))
+    return _replaced(data, JSON_VALUE, 1, source.choice(found)[1], source) if found else data
+
+
 DAMAGES: tuple[Callable[[bytes, random.Random, list[bytes]], bytes], ...] = (
     flip_bits,
     set_bytes,
@@ -154,6 +169,9 @@ DAMAGES: tuple[Callable[[bytes, random.Random, list[bytes]], bytes], ...] = (
     edit_count,
     exchange_payloads,
     clear_payload,
+    edit_json,
+    edit_json,
+    exchange_json,
 )
 
 

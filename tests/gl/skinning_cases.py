@@ -71,7 +71,8 @@ def assert_equals_reference(
     """The vertices on the GPU are those of the reference within the stated tolerances."""
     skinned.skin(pose, method)
     got = skinned.read()
-    expected = reference.skin(mesh, skin, pose.palette, method, pose.centres)
+    weights = None if mesh.targets is None else pose.local.weights
+    expected = reference.skin(mesh, skin, pose.palette, method, pose.centres, weights)
     assert got.shape == (mesh.vertex_count,)
     extent = max(mesh.bounds.extent, float(np.ptp(expected.positions, axis=0).max()))
     np.testing.assert_allclose(got["position"][:, :3], expected.positions, rtol=0, atol=POSITION_TOLERANCE * extent)

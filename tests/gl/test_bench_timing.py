@@ -40,7 +40,7 @@ def test_a_timed_frame_holds_a_pass_of_every_kind(context: Context) -> None:
     context.timers.switch(False)
     paths = {one.path for one in samples[0].slices}
     assert {
-        "apply", "simulate/pose/character", "simulate/skinning/character", "simulate/colliders",
+        "apply", "simulate/pose/character", "simulate/skinning/character",
         "simulate/cloth/cloth", "simulate/emitter/emitter", "draw/surface/cloth", "draw/count/emitter",
         "draw/background", "draw/models/character", "draw/cloths/cloth", "draw/particles/emitter", "draw/ground",
         "draw/overlay", "draw/resolve",

@@ -14,9 +14,10 @@ from app.cli import simulate as cli_simulate
 from app.cli.main import main
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
+from sim.assets.model import Interpolation
 from sim.export.npz import Frames
 from sim.figures.reference import skin
-from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -24,11 +25,10 @@ from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.maths.transform import node_matrix
 from sim.scene.places import Places
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 from sim.scene.view_state import ViewState
 from sim.solids.scene_solids import solids_over
 from sim.solids.state import SolidShape

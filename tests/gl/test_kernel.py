@@ -7,29 +7,34 @@ import pytest
 
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
+from sim.gl.capture import TRIPLES_FROM
 from sim.gl.context import Context
 from sim.gl.errors import GLError, GLLimitError
-from sim.gl.kernel import TRIPLES_FROM, Kernel
-from sim.gl.record import record
+from sim.gl.kernel import Kernel
+from sim.gl.record import Record, record
+from sim.gl.shader_log import ShaderError
 from sim.gl.vertex_array import Stream, VertexArray
-from tests.gl.shader_files import HEADER, make_library
+from tests.gl.shader_files import make_library
 
 PARTICLE = record("Particle", position=(3, "f4"), inv_mass="f4", velocity=(3, "f4"), age="f4")
 VALUE = record("Value", value=(4, "f4"))
 OTHER = record("Other", other=(4, "f4"))
 
-INTEGRATE = (
-    HEADER
-    + """
+INTEGRATE = """
 uniform float u_dt;
-void main() {
+void run(int id) {
     o_position = a_position + u_dt * a_velocity;
     o_inv_mass = a_inv_mass;
     o_velocity = a_velocity;
     o_age = a_age + u_dt;
 }
 """
-)
+
+
+def made(
+    context: Context, root: Path, text: str, output: Record | list[Record], *inputs: Record | np.dtype, **more: int
+) -> Kernel:
+    return Kernel(make_library(context, root, {"k.glsl": text}), "k.glsl", output, inputs=inputs, **more)
 
 
 def particles(count: int) -> np.ndarray:
@@ -42,7 +47,7 @@ def particles(count: int) -> np.ndarray:
 
 @pytest.mark.parametrize("count", [1, 2, 5, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1, TRIPLES_FROM + 2, 10_001])
 def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_path: Path, count: int) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(count)
     target = Buffer(context, data.nbytes, dtype=PARTICLE.dtype)
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, u_dt=0.25)
@@ -54,7 +59,7 @@ def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_p
 
 
 def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(8)
     target = Buffer(context, PARTICLE.zeros(8))
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, 3, u_dt=0.0)
@@ -64,15 +69,15 @@ def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) ->
 
 
 def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     target = Buffer(context, 32)
     kernel.run(VertexArray(context, [Stream(Buffer(context, particles(1)))]), target, u_dt=0.0)
     assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
 
 
 def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tmp_path: Path) -> None:
-    text = HEADER + "void main() { o_value = vec4(gl_VertexID); o_other = vec4(-gl_VertexID, 1, 2, 3); }"
-    kernel = Kernel(make_library(context, tmp_path, {"s.vert": text}), "s.vert", [VALUE, OTHER])
+    text = "void run(int id) { o_value = vec4(id); o_other = vec4(-id, 1, 2, 3); }"
+    kernel = made(context, tmp_path, text, [VALUE, OTHER])
     count = TRIPLES_FROM + 2
     targets = [Buffer(context, count * 16, dtype=VALUE.dtype), Buffer(context, count * 16, dtype=OTHER.dtype)]
     kernel.run(VertexArray(context), targets, count)
@@ -80,10 +85,45 @@ def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tm
     np.testing.assert_array_equal(targets[1].read()["other"][:, 0], -np.arange(count))
 
 
+@pytest.mark.parametrize("count", [4, 12, 4 * TRIPLES_FROM + 8])
+def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_path: Path, count: int) -> None:
+    text = INTEGRATE.replace("a_age + u_dt", "float(id)")
+    source = VertexArray(context, [Stream(Buffer(context, particles(count)))])
+    targets = [Buffer(context, PARTICLE.zeros(count)) for _ in range(2)]
+    for target, per_vertex in zip(targets, (1, 4), strict=True):
+        kernel = made(context, tmp_path, text, PARTICLE, PARTICLE, per_vertex=per_vertex)
+        kernel.run(source, target, u_dt=0.25)
+    assert targets[0].read().tobytes() == targets[1].read().tobytes()
+    np.testing.assert_array_equal(targets[1].read()["age"], np.arange(count))
+
+
+def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_path: Path) -> None:
+    double = made(context, tmp_path, "void run(int id) { o_value = 2.0 * a_value; }", VALUE, VALUE)
+    number = made(context, tmp_path, "void run(int id) { o_value = vec4(id); }", VALUE)
+    buffers = [Buffer(context, np.full(48, value, np.float32), dtype=VALUE.dtype) for value in (1.0, 0.0, 0.0)]
+    sources = [VertexArray(context, [Stream(buffer)]) for buffer in buffers]
+    with double.writing(sources[0]) as capture:
+        capture.write(buffers[1].name, 0, 12)
+        capture.use(number, sources[1])
+        capture.write(buffers[1].name, 4, 2)
+        capture.use(double, sources[1])
+        capture.writer(12)(buffers[2].name)
+    assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
+    np.testing.assert_array_equal(buffers[1].read()["value"][:, 0], [2] * 4 + [4, 5] + [2] * 6)
+    np.testing.assert_array_equal(buffers[2].read()["value"][:, 3], [4] * 4 + [8, 10] + [4] * 6)
+
+
+@pytest.mark.parametrize("line", ["void run(int id) { o_value = wrong; }", "void ran(int id) { o_value = vec4(0); }"])
+def test_an_error_names_its_line_and_a_missing_function_the_end(context: Context, tmp_path: Path, line: str) -> None:
+    with pytest.raises(ShaderError) as caught:
+        made(context, tmp_path, f"float x;\n{line}\n", VALUE, PARTICLE)
+    assert all(str(message).startswith("k.glsl:2: ") for message in caught.value.messages)
+
+
 def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> None:
     ids = record("Ids", first=(2, "u4"), second="i4", weight="f4")
-    text = HEADER + "void main() { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
-    kernel = Kernel(make_library(context, tmp_path, {"n.vert": text}), "n.vert", ids, inputs=[ids])
+    text = "void run(int id) { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
+    kernel = made(context, tmp_path, text, ids, ids)
     data = np.array([((4_000_000_000, 1), 2_000_000_000, 0.5), ((2, 3), -7, 1.5)], ids.dtype)
     target = Buffer(context, data.nbytes, dtype=ids.dtype)
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target)
@@ -95,34 +135,34 @@ def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> No
 
 def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
     wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
-    body = "".join(f"o_f{index} = vec4({index}, gl_VertexID, 0, 1);\n" for index in range(16))
-    kernel = Kernel(make_library(context, tmp_path, {"w.vert": f"{HEADER}void main() {{ {body} }}"}), "w.vert", wide)
+    body = "".join(f"o_f{index} = vec4({index}, id, 0, 1);\n" for index in range(16))
+    kernel = made(context, tmp_path, f"void run(int id) {{ {body} }}", wide)
     target = Buffer(context, 2 * wide.dtype.itemsize, dtype=wide.dtype)
     kernel.run(VertexArray(context), target, 2)
     np.testing.assert_array_equal([target.read()[f"f{index}"][1, 0] for index in range(16)], np.arange(16))
 
 
 def test_targets_that_do_not_fit_are_refused(context: Context, tmp_path: Path) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"i.vert": INTEGRATE}), "i.vert", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     source = VertexArray(context, [Stream(Buffer(context, particles(2)))])
     with pytest.raises(GLLimitError, match="too small"):
         kernel.run(source, Buffer(context, 32, label="short"), u_dt=0.0)
     with pytest.raises(GLLimitError, match="2 targets for 1"):
         kernel.run(source, [Buffer(context, 64), Buffer(context, 64)])
-    library = make_library(context, tmp_path, {"i.vert": INTEGRATE})
     with pytest.raises(GLLimitError, match="one field each"):
-        Kernel(library, "i.vert", [PARTICLE, VALUE])
+        made(context, tmp_path, INTEGRATE, [PARTICLE, VALUE])
 
 
-READ = HEADER + "in vec4 a_value;\nin uvec4 a_ids;\nvoid main() { o_value = a_value + 1000.0 * vec4(a_ids); }\n"
+READ = "void run(int id) { o_value = a_value + 1000.0 * vec4(a_ids); }\n"
 MIXED = np.dtype([("ids", "u1", 4), ("value", "u2", 4)])
+READ_AS = np.dtype([("ids", "u1", 4), ("value", "f4", 4)])
 
 
 @pytest.mark.parametrize("normalised", [False, True])
 def test_integer_fields_arrive_as_integers_floats_or_fractions(
     context: Context, tmp_path: Path, normalised: bool
 ) -> None:
-    kernel = Kernel(make_library(context, tmp_path, {"r.vert": READ}), "r.vert", VALUE)
+    kernel = made(context, tmp_path, READ, VALUE, READ_AS)
     data = np.array([((1, 2, 3, 255), (0, 65535, 13107, 26214))], MIXED)
     flags = frozenset({"value"}) if normalised else frozenset()
     target = Buffer(context, 16, dtype=VALUE.dtype)
@@ -131,9 +171,12 @@ def test_integer_fields_arrive_as_integers_floats_or_fractions(
     np.testing.assert_allclose(target.read()["value"][0], expected + 1000.0 * np.array([1, 2, 3, 255]), rtol=1e-6)
 
 
+JOINED = np.dtype([("first", "f4", 4), ("second", "f4", 2)])
+
+
 def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Path) -> None:
-    text = HEADER + "in vec4 a_first;\nin vec2 a_second;\nvoid main() { o_value = a_first + vec4(a_second, 0, 0); }\n"
-    kernel = Kernel(make_library(context, tmp_path, {"j.vert": text}), "j.vert", VALUE)
+    text = "void run(int id) { o_value = a_first + vec4(a_second, 0, 0); }\n"
+    kernel = made(context, tmp_path, text, VALUE, JOINED)
     first = Buffer(context, np.arange(12, dtype=np.float32), dtype=VALUE.dtype)
     second = np.array([((100, 200),), ((300, 400),)], np.dtype([("second", "f4", 2)]))
     streams = [Stream(first, rename={"value": "a_first"}, offset=16), Stream(Buffer(context, second))]
@@ -145,8 +188,8 @@ def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Pa
 
 
 def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path) -> None:
-    text = HEADER + "in vec4 a_colour;\nvoid main() { o_value = a_colour; }\n"
-    kernel = Kernel(make_library(context, tmp_path, {"c.vert": text}), "c.vert", VALUE)
+    text = "void run(int id) { o_value = a_colour; }\n"
+    kernel = made(context, tmp_path, text, VALUE, np.dtype([("colour", "f4", 4)]))
     target = Buffer(context, 16, dtype=VALUE.dtype)
     for constant, expected in (((5, 6, 7, 8), [5, 6, 7, 8]), ((5, 6), [5, 6, 0, 1])):
         kernel.run(VertexArray(context, constants={"a_colour": constant}), target, 1)
@@ -154,8 +197,7 @@ def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path
 
 
 def test_a_missing_attribute_names_its_neighbours(context: Context, tmp_path: Path) -> None:
-    library = make_library(context, tmp_path, {"i.vert": INTEGRATE})
-    kernel = Kernel(library, "i.vert", PARTICLE, inputs=[PARTICLE])
+    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = np.zeros(1, np.dtype([("positions", "f4", 4)]))
     source = VertexArray(context, [Stream(Buffer(context, data))], label="cloud")
     with pytest.raises(KeyError, match=r"'cloud'.*a_position"):
@@ -165,8 +207,8 @@ def test_a_missing_attribute_names_its_neighbours(context: Context, tmp_path: Pa
 def test_streams_without_fields_and_float_indices_are_refused(context: Context, tmp_path: Path) -> None:
     with pytest.raises(GLError, match="named fields"):
         VertexArray(context, [Stream(Buffer(context, 16))])
-    text = HEADER + "in uvec4 a_value;\nvoid main() { o_value = vec4(a_value); }\n"
-    kernel = Kernel(make_library(context, tmp_path, {"u.vert": text}), "u.vert", VALUE)
+    text = "void run(int id) { o_value = vec4(a_value); }\n"
+    kernel = made(context, tmp_path, text, VALUE, np.dtype([("value", "u4", 4)]))
     source = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(1)))])
     with pytest.raises(GLError, match="a_value"):
         kernel.run(source, Buffer(context, 16))

@@ -20,10 +20,10 @@ OUT = record("Out", value=(4, "f4"))
 
 def evaluate(context: Context, root: Path, declarations: str, expression: str, **uniforms: object) -> np.ndarray:
     """The vec4 that an expression gives on the GPU."""
-    text = f"{HEADER}{declarations}\nvoid main() {{ o_value = {expression}; }}\n"
-    library = make_library(context, root, {"e.vert": text})
+    text = f"{declarations}\nvoid run(int id) {{ o_value = {expression}; }}\n"
+    library = make_library(context, root, {"e.glsl": text})
     target = Buffer(context, 16, dtype=OUT.dtype)
-    Kernel(library, "e.vert", OUT).run(VertexArray(context), target, 1, **uniforms)
+    Kernel(library, "e.glsl", OUT).run(VertexArray(context), target, 1, **uniforms)
     return target.read()["value"][0]
 
 
@@ -77,17 +77,15 @@ FULL = """
 uniform float u_speed;
 uniform vec3 u_unused;
 uniform sampler2D u_image;
-in vec3 a_position;
-in uvec2 a_ids;
 layout(std140) uniform Camera { mat4 view; vec4 eye; };
-void main() { o_value = view * vec4(a_position * u_speed, float(a_ids.x)) + texture(u_image, eye.xy); }
+void run(int id) { o_value = view * vec4(a_position * u_speed, float(a_ids.x)) + texture(u_image, eye.xy); }
 """
 
 
 @pytest.fixture
 def full(context: Context, tmp_path: Path) -> Iterator[Kernel]:
-    library = make_library(context, tmp_path, {"full.vert": HEADER + FULL})
-    yield Kernel(library, "full.vert", OUT)
+    library = make_library(context, tmp_path, {"full.glsl": FULL})
+    yield Kernel(library, "full.glsl", OUT, inputs=[np.dtype([("position", "f4", 3), ("ids", "u4", 2)])])
     library.release()
 
 
@@ -135,15 +133,9 @@ def test_an_array_takes_fewer_but_not_more_values(context: Context, tmp_path: Pa
 
 
 def test_a_released_texture_is_skipped(context: Context, tmp_path: Path) -> None:
-    library = make_library(
-        context,
-        tmp_path,
-        {
-            "t.vert": HEADER
-            + "uniform sampler2D u_t;\nvoid main() { o_value = vec4(7) + 0.0 * texelFetch(u_t, ivec2(0), 0); }"
-        },
-    )
-    kernel = Kernel(library, "t.vert", OUT)
+    text = "uniform sampler2D u_t;\nvoid run(int id) { o_value = vec4(7) + 0.0 * texelFetch(u_t, ivec2(0), 0); }"
+    library = make_library(context, tmp_path, {"t.glsl": text})
+    kernel = Kernel(library, "t.glsl", OUT)
     target = Buffer(context, 16, dtype=OUT.dtype)
     texture = Texture2D.from_array(context, np.ones((1, 1, 4), np.float32))
     kernel.run(VertexArray(context), target, 1, u_t=texture)
@@ -153,8 +145,8 @@ def test_a_released_texture_is_skipped(context: Context, tmp_path: Path) -> None
 
 
 def test_setting_a_value_in_place_later_does_not_change_the_uniform(context: Context, tmp_path: Path) -> None:
-    library = make_library(context, tmp_path, {"v.vert": HEADER + "uniform vec4 u;\nvoid main() { o_value = u; }"})
-    kernel = Kernel(library, "v.vert", OUT)
+    library = make_library(context, tmp_path, {"v.glsl": "uniform vec4 u;\nvoid run(int id) { o_value = u; }"})
+    kernel = Kernel(library, "v.glsl", OUT)
     target = Buffer(context, 16, dtype=OUT.dtype)
     value = np.array([1, 2, 3, 4], np.float32)
     kernel.program["u"] = value
@@ -166,8 +158,8 @@ def test_setting_a_value_in_place_later_does_not_change_the_uniform(context: Con
 
 
 def test_each_value_arrives_whatever_kind_was_set_before(context: Context, tmp_path: Path) -> None:
-    library = make_library(context, tmp_path, {"v.vert": HEADER + "uniform vec4 u;\nvoid main() { o_value = u; }"})
-    kernel = Kernel(library, "v.vert", OUT)
+    library = make_library(context, tmp_path, {"v.glsl": "uniform vec4 u;\nvoid run(int id) { o_value = u; }"})
+    kernel = Kernel(library, "v.glsl", OUT)
     target = Buffer(context, 16, dtype=OUT.dtype)
     first, second = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
     for value in (first, second, first, first, np.array(second), second, list(first), first, np.array(second)):

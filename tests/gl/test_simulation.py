@@ -15,7 +15,7 @@ from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.cloth.pins import toggled_pin_list
 from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
 
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
@@ -38,14 +38,16 @@ def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
 def sheet(target: PinTarget = PinTarget.BONE, **settings: Any) -> Node:
     values: dict[str, Any] = {
         "columns": 8, "rows": 8, "width": 0.4, "height": 0.8, "substeps": 24, "pins": PinPreset.TOP,
-        "pin_target": target, "pin_node": "figure", "pin_bone": "hand_l",
+        "pin_target": target, "pin_bone": "hand_l",
     }  # fmt: skip
     place = Transform(position=(0.3, 1.2, -0.1))
-    return Node(id="sheet", name="Sheet", transform=place, settings=ClothSettings(**(values | settings)))
+    worn = Attachment(node="figure") if target is not PinTarget.WORLD else Attachment()
+    return Node(
+        id="sheet", name="Sheet", transform=place, attachment=worn, settings=ClothSettings(**(values | settings))
+    )
 
 
 def changed(node: Node, **settings: Any) -> Node:
-    assert node.kind == "cloth"
     return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, **settings))
 
 
@@ -64,7 +66,7 @@ def positions(engine: Engine) -> np.ndarray:
 
 def in_hand(engine: Engine, points: np.ndarray) -> np.ndarray:
     """Points in the frame of the hand, which is rigid."""
-    frame = engine.view("figure").character.joint_frame("hand_l")
+    frame = engine.figure("figure").joint_frame("hand_l")
     assert frame is not None
     return (points - frame[:3, 3]) @ frame[:3, :3]
 

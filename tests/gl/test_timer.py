@@ -156,7 +156,7 @@ def test_a_reload_of_shaders_is_warm_up(context: Context, timers: Timers) -> Non
     with timers.scope("draw"):
         pass
     assert timers.finish_frame(Moment()) == 0
-    engine.reload_shaders(["model/skin.vert"])
+    engine.reload_shaders(["model/skin.glsl"])
     with timers.scope("draw"):
         pass
     assert timers.finish_frame(Moment()) is None

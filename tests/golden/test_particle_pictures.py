@@ -34,7 +34,7 @@ def picture(
     """RGB of an emitter after some steps over a floor that is not drawn."""
     engine, output = Engine(context), Framebuffer(context, SIZE)
     node = Node(id="emitter", transform=Transform(position=place), settings=settings)
-    engine.apply(Scene(nodes=(node, LAMP, FLOOR), view=ViewSettings(colliders=False)))
+    engine.apply(Scene(nodes=(node, LAMP, FLOOR), view=ViewSettings(solids=False)))
     for index in range(steps):
         engine.step((index + 1) * STEP_TIME)
     engine.refresh(0.0)

@@ -17,8 +17,8 @@ bootstrap.prepare()
 def session(qtbot, tmp_path, monkeypatch):
     """Editors with settings and recovery files of their own; slow pictures are never drafts."""
     monkeypatch.setenv("SINEW_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
-    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", math.inf)
+    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", math.inf)
     session = Session(qtbot)
     yield session
     session.close_all()
@@ -40,7 +40,7 @@ def one_editor(qapp, tmp_path_factory):
     """An editor that the tests of a module share, with a clock that stands; for `fresh`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SINEW_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
-        patch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
+        patch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
         session = Session(Spinner())
         editor = session.start(clock=Clock())
         editor.playback._timer.setInterval(100000)  # ticks come from the test

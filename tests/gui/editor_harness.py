@@ -91,9 +91,9 @@ class Session:
         """Opens a file and waits until every model of it can be seen."""
         with self._qtbot.waitSignal(editor.files.opened, timeout=20000):
             editor.files.open(path)
-        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.busy, timeout=20000)
+        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.turns.uploading, timeout=20000)
         editor.viewport.repaint()
-        self._qtbot.waitUntil(lambda: not editor.particle_rehearsal.busy)
+        self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed)
         QApplication.processEvents()
 
     def close(self, editor: Editor) -> None:
@@ -116,7 +116,7 @@ def picture(editor: Editor) -> np.ndarray:
     """The pixels of the viewport without its overlays, shape (H, W, 4)."""
     QApplication.processEvents()
     image = editor.viewport.grabFramebuffer()
-    while editor.particle_rehearsal.busy:  # it was postponed
+    while editor.client.engine.pictures.postponed:  # it was postponed
         QApplication.processEvents()
         image = editor.viewport.grabFramebuffer()
     image = image.convertToFormat(QImage.Format.Format_RGBA8888)

@@ -11,7 +11,6 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LoopMode
 from sim.scene.playhead import Playhead
 from sim.scene.scene import PLAYBACK, ParamRef
-from sim.solids.state import SolidShape
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
 COLUMNS = ROWS = 12
@@ -28,7 +27,7 @@ class Stage:
         self.editor = session.open(model, clock=self.clock) if model else session.start(clock=self.clock)
         self.playback, self.document = self.editor.playback, self.editor.document
         self.playback._timer.setInterval(100000)  # ticks come from the test
-        self.editor.edits.add_cloth()
+        self.editor.edits.add("cloth")
         self.node = self.document.scene.of_kind("cloth")[0].id
         for name, value in (("columns", COLUMNS), ("rows", ROWS)):
             self.document.set_value(ParamRef(self.node, "cloth", name), value)
@@ -44,7 +43,7 @@ class Stage:
 
     @property
     def marks(self):
-        return self.editor.tools.cloth.marks
+        return self.editor.rooms["cloth"].tool.marks
 
     @property
     def settings(self):
@@ -70,7 +69,7 @@ class Stage:
     def hover(self, particle):
         """The mouse rests on a particle."""
         self.mouse.hover(self.pixel(particle))
-        self.editor.tools.cloth._look()
+        self.editor.rooms["cloth"].tool._look()
 
     def trigger(self, action_id):
         self.editor.window.actions_table[action_id].trigger()
@@ -105,14 +104,14 @@ def test_hovering_reads_three_particles_and_not_the_cloth(stage, monkeypatch):
     monkeypatch.setattr(type(stage.cloth), "positions", lambda _: pytest.fail("read the whole cloth"))
     for particle, place in places.items():
         stage.mouse.hover(place)
-        stage.editor.tools.cloth._look()
+        stage.editor.rooms["cloth"].tool._look()
         assert stage.marks.hovered == ParticleRef(stage.node, particle)
 
 
 def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     stage.hover(MIDDLE)
     assert stage.marks.hovered is not None
-    stage.editor.edits.add_collider(SolidShape.SPHERE)
+    stage.editor.edits.add("sphere")
     sphere = stage.document.selection.node
     place = stage.positions()[MIDDLE] + 0.6 * stage.document.view_state.camera.rotation()[2]
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
@@ -225,7 +224,7 @@ def test_the_rubber_band_is_seen_while_it_is_spanned_and_escape_gives_it_up(stag
     start, end = around(stage, [0, 1])
     stage.shift.press(start)
     stage.shift.move(end)
-    band = stage.editor.tools.cloth._band
+    band = stage.editor.rooms["cloth"].tool._band
     assert band.isVisible()
     assert (band.box.topLeft() - start).manhattanLength() < 1e-9
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
@@ -428,7 +427,7 @@ def test_selecting_something_else_does_not_reset(session, arm):
 
 
 def add_sphere(stage, place):
-    stage.editor.edits.add_collider(SolidShape.SPHERE)
+    stage.editor.edits.add("sphere")
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), tuple(map(float, place)))
     stage.document.undo_stack.clear()
@@ -505,7 +504,7 @@ def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_m
     stage.document.set_value(ParamRef(model.id, "transform", "scale"), (2.0, 2.0, 2.0))
     bone = stage.editor.store.loaded(model.id).model.skeleton.names[1]
     stage.editor.edits.select(model.id, bone)
-    stage.editor.edits.add_collider(SolidShape.SPHERE)
+    stage.editor.edits.add("sphere")
     sphere = stage.document.selection.node
     stage.document.set_value(ParamRef(sphere, "transform", "position"), (0.1, 0.05, 0.0))
     stage.trigger("handle.move")
@@ -528,7 +527,7 @@ def test_marks_of_contacts_are_where_the_cloth_touches_and_nowhere_else(stage):
     place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.25]
     add_sphere(stage, place)
     simulated(stage, 60)
-    stage.editor.edits.set_view("colliders", False)
+    stage.editor.edits.set_view("solids", False)
     bare = picture(stage.editor)
     stage.trigger("overlay.contacts")
     marked = np.argwhere((picture(stage.editor) != bare).any(axis=2))[:, ::-1]

@@ -1,6 +1,5 @@
 """What the editor shows of the selected cloth, and what can be done with it there."""
 
-import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -10,9 +9,9 @@ from sim.kinds.cloth.presets import PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothSource
 from sim.kinds.cloth.stability import stability
 from sim.render.shot import Look, Overlay
-from sim.scene.scene import ParamRef
-from sim.scene.transform import Transform
+from sim.scene.scene import Attachment, ParamRef
 from tests.gui.editor_harness import Clock
+from widgets.inspector.form_items import FactItem, items_of
 from widgets.message_model import Severity
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
@@ -27,7 +26,7 @@ def clock():
 def editor(session, clock):
     """An editor with a small sheet of cloth."""
     editor = session.start(clock=clock)
-    editor.edits.add_cloth()
+    editor.edits.add("cloth")
     set_cloth(editor, columns=8, rows=8)
     draw(editor)
     return editor
@@ -57,7 +56,16 @@ def positions(editor):
 
 
 def status(editor):
-    return editor.panels.inspector.cloth.status
+    return editor.panels.inspector.head.status
+
+
+def meter(editor):
+    return editor.rooms["cloth"].stability
+
+
+def facts(editor):
+    rows = [item for item in items_of(editor.panels.inspector.tree) if isinstance(item, FactItem)]
+    return {item.text(0): item.text(1) for item in rows}
 
 
 def run(editor, clock, seconds):
@@ -80,7 +88,7 @@ def wait_for_stability(qtbot, editor, substeps):
 
     def arrived():
         draw(editor)
-        shown, settings = status(editor).stability, system(editor).settings
+        shown, settings = meter(editor), system(editor).settings
         expected = stability(system(editor).model, settings)
         return settings.substeps == substeps and shown is not None and shown.ratio == pytest.approx(expected.ratio)
 
@@ -89,17 +97,17 @@ def wait_for_stability(qtbot, editor, substeps):
 
 def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor):
     wait_for_stability(qtbot, editor, 48)
-    assert status(editor).stability.is_stable
-    assert editor.overlays.stability.isVisible()
+    assert meter(editor).is_stable
+    assert editor.rooms["cloth"].overlay.isVisible()
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)
-    assert not status(editor).stability.is_stable
+    assert not meter(editor).is_stable
     before = editor.document.undo_stack.count()
-    editor.overlays.stability.meter.button.click()
+    editor.rooms["cloth"].overlay.meter.button.click()
     assert editor.document.undo_stack.count() == before + 1
     substeps = node(editor).settings.substeps
     wait_for_stability(qtbot, editor, substeps)
-    assert status(editor).stability.ratio <= 0.8
+    assert meter(editor).ratio <= 0.8
     editor.document.undo_stack.undo()
     assert node(editor).settings.substeps == 4
 
@@ -107,15 +115,18 @@ def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor
 def test_the_meter_goes_with_the_selection(qtbot, editor):
     wait_for_stability(qtbot, editor, 48)
     editor.edits.select()
-    assert not editor.overlays.stability.isVisible()
+    assert not editor.rooms["cloth"].overlay.isVisible()
     editor.edits.select(node(editor).id)
     draw(editor)
-    assert editor.overlays.stability.isVisible()
+    assert editor.rooms["cloth"].overlay.isVisible()
 
 
 def test_the_counts_are_those_of_the_simulation(editor):
-    assert (status(editor).particles, status(editor).triangles) == (64, 98)
-    assert status(editor).springs == system(editor).model.springs.count
+    springs = f"{system(editor).model.springs.count:,}"
+    assert facts(editor) == {"Particles": "64", "Springs": springs, "Triangles": "98"}
+    set_cloth(editor, columns=10)
+    draw(editor)
+    assert facts(editor)["Particles"] == "80"
 
 
 def test_the_legend_of_the_strain_is_in_percent(editor):
@@ -131,14 +142,14 @@ def test_the_legend_of_the_strain_is_in_percent(editor):
 def test_the_plots_record_while_it_plays(editor, clock):
     editor.window.docks.reveal("plots")
     run(editor, clock, 1.0)
-    editor.plots.redraw()
-    time, total = editor.plots.curves["total"].getOriginalDataset()
+    editor.rooms["cloth"].plots.redraw()
+    time, total = editor.rooms["cloth"].plots.curves["total"].getOriginalDataset()
     assert len(time) >= 2
     statistics = system(editor).statistics
     assert time[-1] == statistics.time <= 1.0
     assert total[-1] == pytest.approx(statistics.kinetic + statistics.elastic + statistics.potential)
     editor.edits.select()
-    assert editor.plots.empty.isVisible()
+    assert editor.rooms["cloth"].plots.empty.isVisible()
 
 
 # --- a cloth that blows up ----------------------------------------------------------------------------
@@ -157,21 +168,21 @@ def test_a_stopped_cloth_is_told_with_an_offer(stopped):
     (text,) = messages(stopped)
     assert text.startswith("cloth: stopped at ")
     assert text.endswith("Reset or resume it in the inspector.")
-    assert stopped.panels.inspector.cloth.notice.isVisible()
+    assert stopped.panels.inspector.head.notice.isVisible()
 
 
 def test_resume_goes_on_from_the_last_good_state(stopped):
     place = positions(stopped)
     set_cloth(stopped, stretch_stiffness=100.0, substeps=48)
-    stopped.panels.inspector.cloth.notice.resume_button.click()
+    stopped.panels.inspector.head.notice.resume_button.click()
     assert system(stopped).halted == ""
     np.testing.assert_array_equal(positions(stopped), place)
     draw(stopped)
-    assert not stopped.panels.inspector.cloth.notice.isVisible()
+    assert not stopped.panels.inspector.head.notice.isVisible()
 
 
 def test_reset_brings_it_back_to_the_start(stopped):
-    stopped.panels.inspector.cloth.notice.reset_button.click()
+    stopped.panels.inspector.head.notice.reset_button.click()
     assert system(stopped).halted == ""
     assert system(stopped).step_count == 0
     np.testing.assert_allclose(positions(stopped), system(stopped).model.positions, atol=1e-6)
@@ -182,26 +193,26 @@ def test_reset_brings_it_back_to_the_start(stopped):
 
 def test_a_preset_is_one_edit(editor):
     before, count = node(editor).settings, editor.document.undo_stack.count()
-    editor.panels.inspector.cloth.presets.chosen.emit("Denim")
+    editor.panels.inspector.head.presets.chosen.emit("Denim")
     assert {name: getattr(node(editor).settings, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
-    assert editor.panels.inspector.cloth.presets.combo.currentText() == "Denim"
+    assert editor.panels.inspector.head.presets.combo.currentText() == "Denim"
     assert editor.document.undo_stack.count() == count + 1
     assert editor.document.undo_stack.undoText() == "Use Denim for cloth"
     editor.document.undo_stack.undo()
     assert node(editor).settings == before
-    assert editor.panels.inspector.cloth.presets.combo.currentIndex() == -1
+    assert editor.panels.inspector.head.presets.combo.currentIndex() == -1
 
 
 def test_own_presets_are_there_at_the_next_start(session, editor):
     set_cloth(editor, density=0.77)
-    bar = editor.panels.inspector.cloth.presets
+    bar = editor.panels.inspector.head.presets
     bar.saved.emit("Heavy")
     assert bar.combo.currentText() == "Heavy"
     editor.document.undo_stack.setClean()
     session.close(editor)
     second = session.start()
-    second.edits.add_cloth()
-    bar = second.panels.inspector.cloth.presets
+    second.edits.add("cloth")
+    bar = second.panels.inspector.head.presets
     assert bar.combo.findText("Heavy") >= 0
     bar.chosen.emit("Heavy")
     assert node(second).settings.density == 0.77
@@ -210,7 +221,7 @@ def test_own_presets_are_there_at_the_next_start(session, editor):
 
 
 def test_a_shipped_name_cannot_be_taken(editor):
-    editor.panels.inspector.cloth.presets.saved.emit("Silk")
+    editor.panels.inspector.head.presets.saved.emit("Silk")
     assert messages(editor, Severity.ERROR) == ["Silk is a preset that comes with Sinew; choose another name"]
 
 
@@ -265,8 +276,9 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     editor = session.open(arm)
     model = editor.document.scene.of_kind("model")[0]
     editor.document.set_value(ParamRef(model.id, "transform", "position"), (0.0, 2.0, 0.0))
-    editor.list_sections()
-    (action,) = editor.window.menus.sections.actions()
+    menu = next(a.menu() for a in editor.window.menus.add.actions() if a.text() == "Cl&oth from Section")
+    menu.aboutToShow.emit()
+    (action,) = menu.actions()
     action.trigger()
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("cloth")), timeout=20000)
     draw(editor)
@@ -274,10 +286,12 @@ def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
     box = editor.client.engine.model_of(model.id).mesh.bounds
     np.testing.assert_allclose(cloth.positions.min(axis=0), box.lo + np.array([0.0, 2.0, 0.0]), atol=1e-5)
     np.testing.assert_allclose(cloth.positions.max(axis=0), box.hi + np.array([0.0, 2.0, 0.0]), atol=1e-5)
-    assert node(editor).transform == msgspec.structs.replace(Transform(), position=(0.0, 2.0, 0.0))
+    assert node(editor).attachment == Attachment(node=model.id)
+    np.testing.assert_allclose(node(editor).transform.position, (0.0, 0.0, 0.0), atol=1e-9)
     section = node(editor).settings.mesh_section
     assert editor.document.scene.node(model.id).settings.hidden_sections == section
-    assert editor.client.engine.view(model.id).surface(Look(editor.document.scene.view, Overlay())).ranges == ()
+    surface, *_ = editor.client.engine.view(model.id).parts(Look(editor.document.scene.view, Overlay()))
+    assert surface.ranges == ()
     editor.document.undo_stack.undo()
     assert editor.document.scene.of_kind("cloth") == ()
     assert editor.document.scene.node(model.id).settings.hidden_sections == ""

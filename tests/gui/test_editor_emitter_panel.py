@@ -6,15 +6,17 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication
 
 from app.files.project_file import load_project
-from app.kinds.emitter.panel import BUILT_IN, preset_of
+from sim.kinds import KINDS
 from sim.kinds.emitter.emission import EmissionMode, EmitterSource
-from sim.kinds.emitter.presets import PRESETS
 from sim.kinds.emitter.settings import ParticleLook
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session
 from tests.gui.editor_harness import picture as drawn_picture
 from widgets.message_model import Severity
+
+PRESETS = KINDS["emitter"].presets
+NODE = ("muted", "solo")
 
 
 def picture(editor):
@@ -29,7 +31,7 @@ class Stage:
     def __init__(self, editor, selection=None):
         self.editor, self.document, self.clock = editor, editor.document, editor.playback._clock
         self.document.select(selection or Selection())
-        self.node = self.editor.emitters.add()
+        self.node = self.editor.edits.add("emitter")
         self.document.undo_stack.clear()
         picture(self.editor)
 
@@ -39,18 +41,27 @@ class Stage:
 
     @property
     def system(self):
-        return self.editor.client.engine.simulation.emitters.get(self.node)
+        return self.editor.client.engine.simulation.systems[self.node].emitter
 
     @property
     def head(self):
-        return self.editor.panels.inspector.emitter
+        return self.editor.panels.inspector.head
 
     @property
     def status(self):
         return self.head.status
 
+    @property
+    def population(self):
+        return self.editor.rooms["emitter"].head._status
+
+    @property
+    def is_muted(self):
+        return self.document.scene.node(self.node).muted
+
     def set(self, **values):
-        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
+        parts = {name: "node" if name in NODE else "emitter" for name in values}
+        self.document.set_values({ParamRef(self.node, parts[name], name): value for name, value in values.items()})
         picture(self.editor)
 
     def play(self, steps=10):
@@ -83,14 +94,14 @@ def on_skin(fresh, qtbot, arm):
 def test_counts_arrive_and_settle(stage, qtbot):
     stage.set(rate=1200.0, lifetime=1.0, capacity=2000)
     stage.play(12)
-    assert stage.status.capacity == 2000
-    assert stage.status.born_per_second == 1200.0
+    assert stage.population.capacity == 2000
+    assert stage.population.born_per_second == 1200.0
     assert stage.status.warning == ""
 
     def counted():
         stage.play(1)
         QApplication.processEvents()
-        return stage.status.alive > 0
+        return stage.population.alive > 0
 
     qtbot.waitUntil(counted, timeout=10000)
 
@@ -106,9 +117,9 @@ def test_a_status_that_is_the_same_is_not_shown_again(stage, monkeypatch):
 def test_starving_is_told_and_mended_by_the_button_as_one_edit(stage):
     stage.set(rate=5000.0, capacity=100)
     assert "capacity 100" in stage.status.warning
-    needed = stage.status.needed_capacity
+    needed = stage.population.needed_capacity
     stage.document.undo_stack.clear()
-    stage.head.capacity_button.click()
+    stage.head.remedy_button.click()
     picture(stage.editor)
     assert stage.settings.capacity == needed
     assert stage.status.warning == ""
@@ -120,7 +131,7 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
     with stage.editor.viewport.gl_current():
         before = stage.system.read()["position"][:, :3].copy()
     seed = stage.settings.seed
-    stage.head.seed_button.click()
+    stage.editor.rooms["emitter"].seed_button.click()
     assert stage.settings.seed != seed
     assert stage.document.undo_stack.undoText() == "Reseed emitter"
     stage.play(5)
@@ -131,20 +142,22 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
 
 
 def test_mute_and_solo_by_key(stage):
-    for count, (action, name) in enumerate((("emitter.mute", "muted"), ("emitter.solo", "solo"))):
+    for count, (action, name) in enumerate((("node.mute", "muted"), ("node.solo", "solo"))):
         stage.editor.window.actions_table[action].trigger()
-        assert getattr(stage.settings, name)
+        assert getattr(stage.document.scene.node(stage.node), name)
         assert stage.document.undo_stack.count() == 2 * count + 1
         stage.editor.window.actions_table[action].trigger()
-        assert not getattr(stage.settings, name)
+        assert not getattr(stage.document.scene.node(stage.node), name)
 
 
 def test_without_an_emitter_the_keys_say_so(stage):
     stage.document.select(Selection())
-    for action in ("emitter.mute", "emitter.solo", "emitter.reseed"):
+    simulated = "Select something that is simulated first"
+    hints = {"node.mute": simulated, "node.solo": simulated, "emitter.reseed": "Select an emitter first"}
+    for action, hint in hints.items():
         stage.editor.window.show_hint("")
         stage.editor.window.actions_table[action].trigger()
-        assert stage.editor.window._hint.text() == "Select an emitter first"
+        assert stage.editor.window._hint.text() == hint
     assert stage.document.undo_stack.count() == 0
 
 
@@ -153,8 +166,8 @@ def test_why_an_emitter_is_silent_is_said(stage):
     assert stage.status.note.startswith("Muted")
     stage.set(muted=False)
     assert stage.status.note == ""
-    other = stage.editor.emitters.add("Sparks")
-    stage.document.set_value(ParamRef(other, "emitter", "solo"), True)
+    other = stage.editor.edits.add("emitter.sparks")
+    stage.document.set_value(ParamRef(other, "node", "solo"), True)
     stage.document.select(Selection(node=stage.node))
     picture(stage.editor)
     assert stage.status.note == "Silent: another emitter is solo."
@@ -167,10 +180,10 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()
     before = stage.settings
-    for name in PRESETS:
+    for name, values in PRESETS.values.items():
         stage.head.presets.chosen.emit(name)
-        assert {field: getattr(stage.settings, field) for field in BUILT_IN[name]} == BUILT_IN[name]
-        assert preset_of(stage.settings, BUILT_IN) == name
+        assert {field: getattr(stage.settings, field) for field in values} == values
+        assert PRESETS.name_of(stage.settings, {}) == name
         assert stage.settings.seed == 7
         assert stage.document.undo_stack.undoText() == f"Use {name} for emitter"
         assert stage.document.undo_stack.count() == 1
@@ -296,9 +309,10 @@ def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
 def test_everything_survives_saving_and_opening(on_skin, qtbot, image, tmp_path):
     stage = on_skin
     stage.set(texture=str(image), look=ParticleLook.TEXTURED, muted=True, seed=9, bursts="0:5 1:7", density_bone="a")
+    assert stage.is_muted
     stage.head.presets.chosen.emit("Smoke")
     # A preset on a surface leaves it there.
-    assert (stage.settings.source, stage.settings.model_node) == (EmitterSource.FACES, "model-1")
+    assert stage.settings.source is EmitterSource.FACES
     stage.document.duplicate_node(stage.node)
     path = tmp_path / "project" / "a.sinew"
     path.parent.mkdir()
@@ -313,10 +327,10 @@ def test_a_copy_is_independent_and_keeps_everything(stage):
     stage.set(rate=77.0)
     stage.editor.window.actions_table["edit.duplicate"].trigger()
     copy = stage.document.scene.of_kind("emitter")[1]
-    assert copy.emitter == stage.settings
+    assert copy.settings == stage.settings
     assert copy.name == "emitter.001"
     stage.document.set_value(ParamRef(copy.id, "emitter", "rate"), 5.0)
     assert stage.settings.rate == 77.0
     stage.editor.window.actions_table["edit.delete"].trigger()
     picture(stage.editor)
-    assert list(stage.editor.client.engine.simulation.emitters) == [stage.node]
+    assert list(stage.editor.client.engine.simulation.systems) == [stage.node]

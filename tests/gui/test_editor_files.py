@@ -36,7 +36,7 @@ def edit(editor):
     """Something of every kind that a project keeps."""
     editor.edits.compare(Comparison.SPLIT)
     editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
-    editor.edits.add_light()
+    editor.edits.add("light")
     editor.edits.set_view("bones", True)
     editor.edits.select("model-1", editor.store.loaded("model-1").model.skeleton.names[1])
     editor.edits.show(DisplayMode.WEIGHTS)
@@ -70,7 +70,7 @@ def test_a_saved_project_reopens_as_the_same_scene_view_and_picture(session, edi
 
 
 def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path):
-    editor.edits.add_light()
+    editor.edits.add("light")
     saved(editor, tmp_path / "version.2")
     assert editor.dialogs.suggestion.name == "arm.sinew"
     assert (tmp_path / "version.2.sinew").is_file()
@@ -79,7 +79,7 @@ def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path
 
 @pytest.mark.parametrize("answer", [Answer.CANCEL, Answer.DISCARD, Answer.SAVE])
 def test_unsaved_changes_are_asked_about_before_they_are_lost(editor, tiny, tmp_path, answer):
-    editor.edits.add_light()
+    editor.edits.add("light")
     scene = editor.document.scene
     editor.dialogs.choice, editor.dialogs.path = answer, tmp_path / "kept.sinew"
     editor.window.actions_table["file.new"].trigger()
@@ -89,7 +89,7 @@ def test_unsaved_changes_are_asked_about_before_they_are_lost(editor, tiny, tmp_
 
 
 def test_giving_up_the_save_dialog_keeps_the_window_open(editor):
-    editor.edits.add_light()
+    editor.edits.add("light")
     editor.dialogs.choice, editor.dialogs.path = Answer.SAVE, None
     editor.window.close()
     assert editor.dialogs.asked == ["unsaved", "save"]
@@ -98,7 +98,7 @@ def test_giving_up_the_save_dialog_keeps_the_window_open(editor):
 
 
 def test_nothing_is_asked_where_nothing_is_lost(editor):
-    editor.edits.add_light()
+    editor.edits.add("light")
     editor.document.undo_stack.undo()
     editor.edits.orbit_camera(10.0, 0.0)
     editor.window.actions_table["file.new"].trigger()
@@ -120,7 +120,7 @@ def broken_files(folder, whole):
 
 
 def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot, editor, arm, tmp_path):
-    editor.edits.add_light()
+    editor.edits.add("light")
     scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
     for path in broken_files(tmp_path, arm):
         count = len(messages(editor))
@@ -198,7 +198,7 @@ def test_a_dropped_model_is_opened_and_recent(qtbot, session, tiny):
     editor = session.start()
     drop(editor, tiny)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
-    assert editor.document.scene.of_kind("model")[0].model.path == str(tiny)
+    assert editor.document.scene.of_kind("model")[0].settings.path == str(tiny)
     assert editor.document.selection.node == "model-1"
     assert editor.recent.paths() == (tiny,)
     assert [action.text() for action in editor.window.menus.recent.actions()] == ["tiny.ezm"]
@@ -286,7 +286,7 @@ def test_a_crashed_session_is_offered(session, tmp_path, answer):
 def test_an_edit_is_autosaved_and_an_orderly_end_leaves_nothing(qtbot, session, editor):
     editor.autosave._delay = 0.05
     with qtbot.waitSignal(editor.autosave.saved):
-        editor.edits.add_light()
+        editor.edits.add("light")
     assert list((data_folder() / "recovery").glob("*/project.sinew"))
     session.close(editor)
     assert not list((data_folder() / "recovery").glob("*/project.sinew"))

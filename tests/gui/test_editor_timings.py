@@ -54,7 +54,7 @@ def newest(editor):
 
 
 def method(editor):
-    return editor.active.node.model.skinning
+    return editor.active.node.settings.skinning
 
 
 def test_measuring_fills_history_status_and_strip(editor, play):

@@ -9,13 +9,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.editor.action_slots import show_shortcuts
-from app.editor.actions import SPECS
-from app.editor.docks import SPECS as DOCK_SPECS
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
 
-DOCKS = [spec.id for spec in DOCK_SPECS]
+DOCKS = ["outliner", "inspector", "timeline", "timings", "plots", "messages"]
 
 
 def settle(qtbot):
@@ -172,7 +170,7 @@ def test_closing_releases_everything_on_the_gpu(session, editor):
 
 
 def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, capfd):
-    editor.edits.add_light()
+    editor.edits.add("light")
     session.close(editor)
     assert not editor.loader.busy
     editor.document.undo_stack.clear()
@@ -183,7 +181,7 @@ def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, ca
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
     editor = session.start()
     monkeypatch.setattr("app.editor.action_slots.QMessageBox.about", lambda *_: None)
-    for spec in SPECS:
+    for spec in editor.window.actions_table.specs:
         action = editor.window.actions_table[spec.id]
         if spec.id.split(".")[0] != "add" and spec.id != "file.quit" and action.isEnabled():
             action.trigger()

@@ -38,7 +38,7 @@ def test_the_statistics_count_particles_where_there_are_emitters(session):
         editor.client.prepare()
         for index in range(30):
             editor.client.engine.step((index + 1) / 60.0)
-        living = next(iter(editor.client.engine.simulation.emitters.values())).count()
+        living = next(iter(editor.client.engine.simulation.systems.values())).emitter.count()
     assert living > 100
     assert np.asarray(picture(editor)).any()
     assert dict(editor.overlays.statistics.rows())["Particles"] == f"{living:,}"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sim.engine import Engine
 from sim.gl.bootstrap import GL
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.emitter.emission import EmissionMode
 from sim.kinds.emitter.settings import Blending, EmitterSettings
-from sim.render.pending_picture import PendingPicture
+from sim.render.care.pending import PendingPicture
+from sim.render.care.scheduler import Scheduler
 from sim.scene.scene import Node, ParamRef
 from tests.gui.editor_harness import picture
 
@@ -20,27 +20,32 @@ from tests.gui.editor_harness import picture
 def calls(monkeypatch):
     """What the engine was asked for, in order: "draft", "full", "begin" and "show", with a model or without."""
     made = []
-    draw, begin, show = Engine.draw, Engine.begin, PendingPicture.show
+    draw, begin, show = Scheduler.draw, Scheduler.begin, PendingPicture.show
 
-    def note(engine, what):
-        made.append(what if engine.statistics().vertices else f"{what} of nothing")
+    def note(shot, what):
+        made.append(what if any(view.counts().vertices for view in shot.views) else f"{what} of nothing")
 
-    def drawn(self, *place, draft=False):
-        note(self, "draft" if draft else "full")
-        draw(self, *place, draft=draft)
+    def drawn(self, output, shot, *, draft=False):
+        note(shot, "draft" if draft else "full")
+        draw(self, output, shot, draft=draft)
 
-    def begun(self, *place):
-        note(self, "begin")
-        return begin(self, *place)
+    def begun(self, size, shot):
+        note(shot, "begin")
+        return begin(self, size, shot)
 
     def shown(self, output):
         made.append("show")
         show(self, output)
 
-    monkeypatch.setattr(Engine, "draw", drawn)
-    monkeypatch.setattr(Engine, "begin", begun)
+    monkeypatch.setattr(Scheduler, "draw", drawn)
+    monkeypatch.setattr(Scheduler, "begin", begun)
     monkeypatch.setattr(PendingPicture, "show", shown)
     return made
+
+
+def pictures_of(editor):
+    """What decides when and how the pictures of an editor are drawn."""
+    return editor.client.engine.pictures
 
 
 def on_screen(editor):
@@ -55,8 +60,8 @@ def on_screen(editor):
 @pytest.fixture
 def drafted(editor, calls, monkeypatch, qtbot):
     """An editor that has shown a draft."""
-    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", 0.0)
-    editor.client._cost, editor.client._last = 1.0, math.inf
+    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", 0.0)
+    pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: "draft" in calls)
     return editor
@@ -66,22 +71,22 @@ def drafted(editor, calls, monkeypatch, qtbot):
 def begun(drafted, monkeypatch, qtbot):
     """An editor whose full picture is on its way and never done."""
     monkeypatch.setattr(PendingPicture, "done", False)
-    qtbot.waitUntil(lambda: drafted.client.pending is not None)
+    qtbot.waitUntil(lambda: pictures_of(drafted).pending is not None)
     return drafted
 
 
 def test_a_draft_is_followed_by_the_picture_in_full(drafted, calls, monkeypatch, qtbot):
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])
-    qtbot.waitUntil(lambda: not drafted.full_picture.busy)
+    qtbot.waitUntil(lambda: pictures_of(drafted).delay is None)
     shown = on_screen(drafted)
-    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", math.inf)
+    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
     np.testing.assert_array_equal(shown[..., :3], picture(drafted)[..., :3])
     assert calls[-1] == "full"
 
 
 def test_what_has_changed_meanwhile_is_not_shown(begun, calls, qtbot):
     begun.viewport.update()
-    assert begun.client.pending is None
+    assert pictures_of(begun).pending is None
     qtbot.waitUntil(lambda: calls[-1] != "begin")
     assert calls[-1] in ("draft", "full")
     assert "show" not in calls
@@ -89,18 +94,18 @@ def test_what_has_changed_meanwhile_is_not_shown(begun, calls, qtbot):
 
 def test_painted_before_it_is_done_the_window_keeps_what_it_shows(begun, calls, monkeypatch, qtbot):
     before, made = on_screen(begun), list(calls)
-    pending = begun.client.pending
+    pending = pictures_of(begun).pending
     begun.viewport.grabFramebuffer()
     np.testing.assert_array_equal(on_screen(begun), before)
-    assert begun.client.pending is pending
+    assert pictures_of(begun).pending is pending
     assert calls == made
     monkeypatch.setattr(PendingPicture, "done", True)
     qtbot.waitUntil(lambda: calls[-1] == "show")
-    qtbot.waitUntil(lambda: not begun.full_picture.busy)
+    qtbot.waitUntil(lambda: pictures_of(begun).delay is None)
 
 
 def test_another_size_is_drawn_anew(begun, calls, qtbot):
-    begun.client.pending.size = (1, 1)
+    pictures_of(begun).pending.size = (1, 1)
     begun.viewport.show_pending()
     qtbot.waitUntil(lambda: calls[-1] != "begin")
     assert calls[-1] in ("draft", "full")
@@ -108,8 +113,8 @@ def test_another_size_is_drawn_anew(begun, calls, qtbot):
 
 @pytest.mark.parametrize("long", [0.0, math.inf])
 def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
-    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", long)
-    editor.client._cost, editor.client._last = 1.0, -math.inf
+    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", long)
+    pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, -math.inf
     editor.viewport.update()
     qtbot.waitUntil(lambda: bool(calls))
     assert calls[0] == ("full" if math.isinf(long) else "draft")
@@ -125,8 +130,8 @@ def test_measured_pictures_are_drawn_at_once(drafted, calls, qtbot):
 
 
 def test_a_model_arrives_in_pieces_and_its_picture_too(session, arm, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("app.viewport.client.SLOW_PICTURE", 0.0)
-    monkeypatch.setattr("app.viewport.client.LONG_PICTURE", 0.0)
+    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", 0.0)
+    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", 0.0)
     monkeypatch.setattr(GL, "glGenerateMipmap", None)
     editor = session.start()
     if not editor.client.engine.context.capabilities.is_software:
@@ -152,30 +157,30 @@ def test_particles_of_a_new_look_are_shown_once_the_driver_has_met_them(sparklin
     before, made = on_screen(sparkling), list(calls)
     sparkling.document.set_value(ParamRef("sparks", "emitter", "blending"), Blending.ALPHA)
     sparkling.viewport.grabFramebuffer()
-    assert sparkling.particle_rehearsal.busy
+    assert pictures_of(sparkling).postponed
     assert calls == made
     np.testing.assert_array_equal(on_screen(sparkling), before)
     qtbot.waitUntil(lambda: len(calls) > len(made))
-    assert not sparkling.particle_rehearsal.busy
+    assert not pictures_of(sparkling).postponed
     sparkling.document.set_value(ParamRef("sparks", "emitter", "size"), 0.5)
     sparkling.viewport.grabFramebuffer()
-    assert not sparkling.particle_rehearsal.busy
+    assert not pictures_of(sparkling).postponed
 
 
 def test_what_is_painted_for_the_first_time_is_not_postponed(sparkling, calls):
     sparkling.document.set_value(ParamRef("sparks", "emitter", "blending"), Blending.ALPHA)
-    sparkling.client._shown, made = None, len(calls)
+    pictures_of(sparkling)._place, made = None, len(calls)
     sparkling.viewport.grabFramebuffer()
     assert len(calls) == made + 1
-    assert not sparkling.particle_rehearsal.busy
+    assert not pictures_of(sparkling).postponed
 
 
 def test_very_many_particles_are_never_drawn_in_one_go(editor, calls, monkeypatch, qtbot):
-    monkeypatch.setattr("sim.render.picture.AT_ONCE", 50)
+    monkeypatch.setattr("sim.render.care.scheduler.AT_ONCE", 50)
     if not editor.client.engine.context.capabilities.is_software:
         pytest.skip("a graphics card draws all at once")
     editor.document.add_node(Node(id="sparks", settings=EmitterSettings(mode=EmissionMode.FULL, capacity=100)))
-    qtbot.waitUntil(lambda: not editor.particle_rehearsal.busy and "sparks" in editor.client.engine.simulation.emitters)
+    qtbot.waitUntil(lambda: not pictures_of(editor).postponed and editor.client.engine.system("sparks") is not None)
     calls.clear()
     editor.playback.step_simulation()
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"])

@@ -84,7 +84,7 @@ def test_a_model_of_it_is_loaded_and_described(reading, file, capsys):
 
 
 def test_without_it_the_file_is_refused_by_what_is_known(file):
-    with pytest.raises(ModelError, match=r"neither EZMesh text \(which starts with '<'\) nor binary EZMesh nor Wavef"):
+    with pytest.raises(ModelError, match=r"neither EZMesh text \(which starts with '<'\) nor binary EZMesh nor glTF"):
         load_model(file)
 
 
@@ -113,7 +113,7 @@ def test_it_is_dropped_into_the_window(qtbot, session, reading, file):
     editor = session.start()
     drop(editor, file)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
-    assert editor.document.scene.of_kind("model")[0].model.path == str(file)
+    assert editor.document.scene.of_kind("model")[0].settings.path == str(file)
 
 
 def test_nothing_else_is_accepted(session, file):

@@ -19,7 +19,7 @@ class Stage:
     def __init__(self, editor, qtbot):
         self.qtbot, self.editor, self.clock = qtbot, editor, editor.playback._clock
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
-        self.editor.edits.add_cloth()
+        self.editor.edits.add("cloth")
         self.cloth = self.document.selection.node
         values = {"columns": 8, "rows": 8}
         self.document.set_values({ParamRef(self.cloth, "cloth", name): value for name, value in values.items()})
@@ -35,7 +35,7 @@ class Stage:
     def add_emitter(self, preset, bone):
         node = self.editor.active.node.id if bone else None
         self.document.select(Selection(node=node, bone=bone))
-        return self.editor.emitters.add(preset)
+        return self.editor.edits.add(f"emitter.{preset.lower()}" if preset else "emitter")
 
     @property
     def button(self):

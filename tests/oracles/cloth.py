@@ -14,8 +14,9 @@ from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import Gusts, air_velocity, gusts_at
-from sim.solids.contact import bounce, collider_contact
 from sim.solids.state import Solid
+from tests.oracles.cloth_touch import touches
+from tests.oracles.contact import bounce, collider_contact
 
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
@@ -96,6 +97,17 @@ def _substep(
     acceleration = constants.gravity + forces / masses - constants.air_drag * particles.velocities
     velocities = particles.velocities + h * acceleration
     positions = particles.positions + h * velocities
+    if settings.self_collision:
+        change, push = touches(
+            model.positions,
+            1.0 / model.shares,
+            particles.positions,
+            particles.velocities,
+            kept=settings.thickness,
+            friction=settings.self_friction,
+            h=h,
+        )
+        velocities, positions = velocities + change, positions + h * change + push
     for collider in actions.colliders:
         contact = collider_contact(collider, positions, fraction, settings.step_time, h)
         positions, velocities = bounce(positions, velocities, contact, constants.clearance, h)

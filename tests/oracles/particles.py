@@ -18,10 +18,10 @@ from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.curl_noise import Pattern, curl_noise, pattern_at
 from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
 from sim.scene.clock import STEP_TIME
-from sim.solids.contact import bounce, collider_contact
 from sim.solids.motion import local_points, world_points
 from sim.solids.state import Solid
-from sim.solids.sweep import swept_contact
+from tests.oracles.contact import bounce, collider_contact
+from tests.oracles.sweep import swept_contact
 
 Float64 = npt.NDArray[np.float64]
 

@@ -8,8 +8,7 @@ from sim.assets.clip import UniformClip
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
 from sim.figures.settings import FlipV, ModelSettings, UpAxis
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:
@@ -25,8 +24,7 @@ def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = T
 
 def placed(model: CharacterModel, transform: Transform | None = None, **settings: object) -> np.ndarray:
     """Images of the file's unit vectors, one each row."""
-    node = Node(id="n", transform=transform or Transform(), settings=ModelSettings(**settings))
-    matrix = world_from_model(node, model)
+    matrix = world_from_model(ModelSettings(**settings), model, node_matrix(transform or Transform()))
     return (matrix[:3, :3] @ np.eye(3) + matrix[:3, 3:]).T
 
 

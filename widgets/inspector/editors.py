@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.figures.settings import FlipV, Interpolation, SkinningMethod, UpAxis
-from sim.kinds.emitter.emission import EmissionAim, EmissionMode
+from sim.assets.model import Interpolation
+from sim.figures.settings import FlipV, SkinningMethod, UpAxis
+from sim.kinds import KINDS
 from sim.scene.params import Param, Role
 from sim.scene.playback import LoopMode
 from sim.scene.view import Comparison, DisplayMode
@@ -54,9 +55,6 @@ _TEXTS: dict[enum.Enum, str] = {
     Comparison.OFF: "Off",
     Comparison.SPLIT: "Split view",
     Comparison.DIFFERENCE: "Difference",
-    EmissionMode.RATE: "Steady stream",
-    EmissionMode.BURST: "Bursts only",
-    EmissionAim.AXIS: "Along the axis",
 }
 MakeChoices = Callable[[], Choices]
 
@@ -99,7 +97,8 @@ class CheckBox(QCheckBox):
 
 def choice_text(member: enum.Enum) -> str:
     """Text of a member, as a combo box shows it."""
-    return _TEXTS.get(member) or str(member.value).replace("-", " ").replace("_", " ").capitalize()
+    known = next((kind.choices[member] for kind in KINDS.values() if member in kind.choices), _TEXTS.get(member))
+    return known or str(member.value).replace("-", " ").replace("_", " ").capitalize()
 
 
 def editor_for(record: Param, choices: MakeChoices) -> Editor:

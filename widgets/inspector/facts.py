@@ -99,6 +99,8 @@ def _material_fact(index: int, material: Material) -> FactParameter:
     name = material.name or "unnamed"
     if material.texture is None:
         return FactParameter(f"{index}", name, "no texture")
+    if material.embedded is not None:
+        return FactParameter(f"{index}", name, material.embedded.name, "The image is part of the model file")
     if material.texture_path is None:
         return FactParameter(
             f"{index}", name, f"not found: {material.texture}", f"The image {material.texture} was not found", "warning"

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyleOptionGraphicsItem, QWidget
 
-from sim.kinds.emitter.gradient import values_at
 from sim.maths.srgb import srgb_from_linear
+from sim.scene.stops import values_at
 from widgets.inspector.stop_view import StopView
 from widgets.inspector.stops import Stop, Stops
 

@@ -1,6 +1,6 @@
 """The inspector: everything that can be set of what is selected, and what is to know about it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,9 +11,10 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sim.kinds import KINDS
+from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Param, Role, value_text
-from sim.scene.scene import PLAYBACK, VIEW, Node, NodeId, ParamRef, Scene, part_of, value_at
+from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection
@@ -24,11 +25,10 @@ from widgets.inspector.form import SectionParameter, SettingParameter, WidgetPar
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
 from widgets.inspector.name_choices import Choices, NameChoices
+from widgets.inspector.node_head import NodeHead
 from widgets.inspector.past_banner import PastBanner
 from widgets.inspector.subject import gist, icon_of, kind_text
 from widgets.joint_text import joint_index, local_placement, world_placement
-from widgets.kinds.cloth.head import ClothHead
-from widgets.kinds.emitter.head import EmitterHead
 from widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
 WorldProvider = Callable[[NodeId], npt.NDArray[np.float64] | None]
@@ -48,7 +48,7 @@ class Inspector(QWidget):
         refused: The scene refused a value; one line that says why.
 
     Attributes:
-        cloth, emitter: What there is for cloths and for emitters beyond their rows.
+        head: How the selected node stands, and what there is beyond its rows.
         past: Tells when the values of an earlier moment are shown, see `show_past`.
         names: What can be chosen for parameters that name something.
     """
@@ -68,9 +68,9 @@ class Inspector(QWidget):
         self._past: Scene | None = None
         self.past = PastBanner(self)
         self.header = InspectorHeader(self)
-        self.cloth, self.emitter = ClothHead(self), EmitterHead(self)
-        self.emitter.mute_requested.connect(lambda muted: self._switch("muted", muted))
-        self.emitter.solo_requested.connect(lambda solo: self._switch("solo", solo))
+        self._rooms: Mapping[str, Panel] = {}
+        self.head = NodeHead(self)
+        self.head.switched.connect(self._switch)
         self.names = NameChoices(target, model_of)
         self.tree = FormTree(self)
         self.tree.json_path_requested.connect(self._copy_json_path)
@@ -84,8 +84,7 @@ class Inspector(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.past)
         layout.addWidget(self.header)
-        layout.addWidget(self.cloth)
-        layout.addWidget(self.emitter)
+        layout.addWidget(self.head)
         layout.addWidget(self.tree, 1)
         target.changed.connect(self._changed)
         self.rebuild()
@@ -131,6 +130,12 @@ class Inspector(QWidget):
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
 
+    def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
+        """Takes what kinds have beyond rows, by their names."""
+        self._rooms = rooms
+        self.head.set_rooms(rooms)
+        self.rebuild()
+
     def model_changed(self, node_id: NodeId) -> None:
         """The model behind a node was loaded, failed or was replaced; progress alone changes nothing here."""
         if self._replaced.isActive():
@@ -146,9 +151,9 @@ class Inspector(QWidget):
         self._replaced.stop()
         place = self.tree.verticalScrollBar().value()
         self._placements = ()
-        self.cloth.forget()
-        self.cloth.hide()
-        self.emitter.hide()
+        self.head.hide()
+        for room in self._rooms.values():
+            room.forget()
         self.tree.show_sections(self._sections(), self._hidden_now())
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
         self._mark_past()
@@ -179,7 +184,7 @@ class Inspector(QWidget):
             self.header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
             return []
         node = scene.node(chosen.node)
-        status = self._model_of(node.id) if node.kind == "model" else None
+        status = self._model_of(node.id)
         self._shown_gist = gist(status)
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
@@ -203,16 +208,14 @@ class Inspector(QWidget):
         self.header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
-        sections += self._setting_sections(type(node.settings), node.id, node.kind, node.kind.capitalize())
+        sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
+        sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
         if self._past is not None:
             return sections
-        if node.kind == "emitter":
-            self.emitter.show_switches(node.settings.muted, node.settings.solo)
-            self.emitter.show()
-        if node.kind == "cloth":
-            self.cloth.show()
-            return [*sections, self.cloth.make_facts()]
-        return sections + (model_sections(status) if node.kind == "model" else [])
+        self.head.show_node(node)
+        room = self._rooms.get(node.kind)
+        sections += room.facts(node) if room is not None else ()
+        return sections + (model_sections(status) if node.settings.is_figure else [])
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self.scene, owner, part)
@@ -227,8 +230,9 @@ class Inspector(QWidget):
         rows: list[SettingParameter | WidgetParameter] = []
         for record in records:
             rows.append(self._setting(record, ParamRef(owner, part, record.name), held))
-            if (part, record.name) == ("cloth", "substeps") and self._past is None:
-                rows.append(WidgetParameter("stability", self.cloth.make_meter))
+            room = self._rooms.get(part) if self._past is None else None
+            if room is not None and record.name in room.rows:
+                rows.append(WidgetParameter(f"below {record.name}", room.rows[record.name]))
         return rows
 
     def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
@@ -246,7 +250,7 @@ class Inspector(QWidget):
         node_id = self._selection.node
         if node_id is None or not self.scene.has(node_id):
             return Choices("None")
-        return self.names.of(record, node_id, self.scene.node(node_id).kind)
+        return self.names.of(record, node_id)
 
     def _hidden_now(self) -> Callable[[SettingParameter], bool]:
         """Test for the rows that say nothing under the settings as they are."""
@@ -254,8 +258,11 @@ class Inspector(QWidget):
         if node_id is None or not scene.has(node_id):
             return lambda _: False
         node = scene.node(node_id)
-        hidden = KINDS[node.kind].idle(node)
-        return lambda row: row.ref.part == node.kind and row.ref.name in hidden
+        hidden = {(node.kind, name) for name in KINDS[node.kind].idle(node)}
+        carrier = scene.by_id.get(node.attachment.node)
+        if not node.attachment.bone and (carrier is None or not carrier.settings.is_figure):
+            hidden.add(("attachment", "bone"))
+        return lambda row: (row.ref.part, row.ref.name) in hidden
 
     def _mark_past(self) -> None:
         """Holds the rows of an earlier scene, with those marked that are others now."""
@@ -270,9 +277,9 @@ class Inspector(QWidget):
         return None if value == row.value() else value_text(value)
 
     def _switch(self, name: str, value: bool) -> None:
-        """Mutes the selected emitter or makes it solo."""
+        """Mutes the selected node or makes it solo."""
         if self._selection.node is not None:
-            self._target.set_value(ParamRef(self._selection.node, "emitter", name), value)
+            self._target.set_value(ParamRef(self._selection.node, "node", name), value)
 
     # News of the scene
 
@@ -292,14 +299,12 @@ class Inspector(QWidget):
         row = self._rows.get(ref)
         if (ref.part, ref.name) == ("node", "name"):
             self.tree.refresh_names()
+        if ref.part == "node" and ref.owner == self._selection.node:
+            self.head.show_node(self._target.scene.node(ref.owner))
         if row is None:
             return
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
-        if ref.part == "emitter":
-            emitter = self._target.scene.node(ref.owner).settings
-            assert emitter is not None
-            self.emitter.show_switches(emitter.muted, emitter.solo)
         self.tree.hide_settings(self._hidden_now())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self.tree.refresh_names()

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import msgspec
-
 from sim.scene.params import Param, Role
-from sim.scene.scene import NodeId, part_of
+from sim.scene.scene import NodeId
 from widgets.protocols import EditTarget, ModelProvider
 
 NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.SECTION))
@@ -37,17 +35,17 @@ class NameChoices:
         self._target, self._model_of = target, model_of
         self.section_names: SectionNames = lambda _path: ()
 
-    def of(self, record: Param, node_id: NodeId, part: str) -> Choices:
+    def of(self, record: Param, node_id: NodeId) -> Choices:
         """Choices for one parameter of a node."""
         if not self._target.scene.has(node_id):
             return Choices("None")
-        held = part_of(self._target.scene, node_id, part)
         if record.declared.role is Role.CARRIER:
             return self._carriers(node_id)
         if record.declared.role is Role.BONE:
             return self._bones(self._target.scene.node(node_id).attachment.node)
         if record.declared.role is Role.SECTION:
-            names = self.section_names(_source(record, held))
+            path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
+            names = self.section_names(path)
             return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
         return self._clips(node_id)
 
@@ -70,9 +68,3 @@ class NameChoices:
         status = self._model_of(node_id)
         names = tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
         return Choices(f"{names[0]} (first)" if names else "No clips", tuple((name, name) for name in names))
-
-
-def _source(record: Param, held: msgspec.Struct) -> str:
-    value = getattr(held, record.declared.source)
-    assert isinstance(value, str)
-    return value

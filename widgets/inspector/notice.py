@@ -51,14 +51,13 @@ class Notice(QWidget):
 
 
 class StopNotice(Notice):
-    """Says why a simulation stands still, and offers what can be done.
+    """Says why a simulation stands still, and offers what can be done."""
 
-    Args:
-        kind: What stands still, such as "cloth".
-        parent: Parent widget.
-    """
-
-    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("error", parent)
         self.reset_button = self.add_button("Reset", "Bring the simulation back to its start.")
-        self.resume_button = self.add_button("Resume", f"Go on from the last good state of this {kind}.")
+        self.resume_button = self.add_button("Resume", "")
+
+    def show_kind(self, label: str) -> None:
+        """Says what may stand still."""
+        self.resume_button.setToolTip(f"Go on from the last good state of this {label}.")

@@ -6,8 +6,7 @@ after the last the values stay as they are there.
 
 from bisect import bisect_right
 
-from sim.kinds.emitter.gradient import values_at
-from sim.kinds.emitter.settings import STOP_MAX
+from sim.scene.stops import STOP_MAX, values_at
 
 Stop = tuple[float, ...]
 Stops = tuple[Stop, ...]

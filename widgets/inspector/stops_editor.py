@@ -5,9 +5,9 @@ from abc import abstractmethod
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from sim.kinds.emitter.settings import STOP_MAX
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import Param
+from sim.scene.stops import STOP_MAX
 from sim.scene.vectors import Colour
 from widgets.inspector.curve_plot import CurvePlot
 from widgets.inspector.dialog_editors import ColourEditor

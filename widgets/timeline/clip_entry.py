@@ -16,7 +16,7 @@ class ClipEntry:
     """One clip of the chooser."""
 
     name: str  # Unique name within the model
-    frame_count: int  # Number of frames; frame k is key k
+    frame_count: int  # Number of frames, equally spaced from 0 to the end
     duration: float  # Playable length [s]; 0 for a single pose
     key_times: Sequence[float] | npt.NDArray[np.float64] = ()  # Times of the keys [s], ascending; drawn as ticks
 

@@ -9,6 +9,7 @@ import zlib
 
 from PySide6.QtGui import QColor
 
+from sim.kinds import KINDS
 from sim.profile.sample import SEPARATOR
 
 _ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE = (
@@ -19,8 +20,7 @@ PALETTE = (_ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _VERMILLION, _PURPLE)
 
 _HUES = {
     "simulate": _SKY, "draw": _ORANGE, "apply": _PURPLE, "pick": _GREEN, "upload": _YELLOW,
-    "pose": _PURPLE, "skinning": _GREEN, "cloth": _BLUE, "cloths": _BLUE, "emitter": _VERMILLION,
-    "particles": _VERMILLION, "models": _YELLOW, "colliders": _YELLOW, "shadow": _SKY, "background": _GREY,
+    "pose": _PURPLE, "skinning": _GREEN, "particles": _VERMILLION, "shadow": _SKY, "background": _GREY,
     "ground": _GREY, "overlay": _GREY, "resolve": _GREY,
 }  # fmt: skip
 _SHADES = (100, 78, 122, 64, 140)
@@ -36,10 +36,17 @@ def pass_colour(path: str) -> QColor:
     """
     parts = path.split(SEPARATOR)
     kind = parts[1] if len(parts) > 1 else parts[0]
-    hue = _HUES.get(kind) or PALETTE[_hash(kind) % len(PALETTE)]
-    is_well_known = len(parts) == 1 and kind in _HUES
+    known = _HUES.get(kind) or _hue_of_kind(kind)
+    hue = known or PALETTE[_hash(kind) % len(PALETTE)]
+    is_well_known = len(parts) == 1 and bool(known)
     shade = 0 if is_well_known else _hash(path) % len(_SHADES)
     return QColor(hue).lighter(_SHADES[shade]) if _SHADES[shade] >= 100 else QColor(hue).darker(10000 // _SHADES[shade])
+
+
+def _hue_of_kind(name: str) -> str:
+    """Hue of a kind of node, of one or of all of them together; "" for none."""
+    kind = KINDS.get(name) or KINDS.get(name.removesuffix("s"))
+    return kind.hue if kind is not None else ""
 
 
 def _hash(text: str) -> int:

@@ -1,244 +1,192 @@
-"""Joins what there is to see of the selected cloth (meter, plots, presets, notice) with document and simulation."""
+"""What the editor has for cloths beside rows: meter, counts, plots, particles under the mouse, pins, sections."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu
 
 from app.background import run_in_background
-from app.document.document import Document
-from app.files.presets import PresetError, PresetStore
-from app.files.scene_files import SceneFiles
-from app.viewport.client import ViewportClient
+from app.editor.desk import Desk
+from app.kinds.cloth.pin_edits import set_pin_preset
+from app.kinds.cloth.section import section_cloth, section_names
+from app.kinds.cloth.stability_gauge import StabilityGauge
+from app.kinds.cloth.tool import ClothTool
+from sim.figures.settings import section_list
 from sim.kinds.cloth.cloth import Cloth
-from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, preset_values
-from sim.kinds.cloth.settings import ClothSettings
-from sim.kinds.cloth.stability import Stability, StabilityMeter
+from sim.kinds.cloth.settings import ClothLook, ClothSource, PinPreset
+from sim.kinds.cloth.stability import Stability
+from sim.kinds.cloth.view import STRAIN_SPAN
+from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
+from sim.maths.ramps import Ramp
 from sim.scene.scene import Node, NodeId, ParamRef
-from widgets.inspector.inspector import Inspector
-from widgets.kinds.cloth.stability_meter import StabilityOverlay
-from widgets.plot_ring import PlotSample
-from widgets.plots import Plots
-from widgets.protocols import ClothStatus
+from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.kinds.cloth.plot_ring import PlotSample
+from widgets.kinds.cloth.plots import Plots
+from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay
+
+OF_MESH = (PinPreset.NONE, PinPreset.ALL)
+"""Presets that mean something where there are neither rows nor columns."""
 
 
-class ClothPanel(QObject):
+class ClothPanel(Panel):
     """Looks at the selected cloth after every picture; what has not changed costs a comparison.
 
-    Args:
-        document: The scene and its selection.
-        client: Has the simulation.
-        files: Meshes that cloths wait for.
-        inspector, overlay, plots: What shows the cloth.
-        presets: The user's own presets.
-
-    Signals:
-        reset_requested: The simulation shall go back to its start.
-        resume_requested: The cloth of this node shall go on from its last good state.
-        failed: A file, or "", and one line about a preset that cannot be used.
+    Attributes:
+        plots: Energies and strain of the selected cloth.
+        tool: What the mouse does to particles.
     """
 
-    reset_requested = Signal()
-    resume_requested = Signal(str)
-    failed = Signal(str, str)
+    mouse = (
+        ("Pull a cloth", "Left drag on it"),
+        ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
+    )
 
-    def __init__(
-        self,
-        document: Document,
-        client: ViewportClient,
-        files: SceneFiles,
-        inspector: Inspector,
-        overlay: StabilityOverlay,
-        plots: Plots,
-        presets: PresetStore,
-    ) -> None:
-        super().__init__()
-        self._document, self._client, self._files = document, client, files
-        self._head, self._overlay, self._plots, self._presets = inspector.cloth, overlay, plots, presets
-        self._own: dict[str, dict[str, Any]] = {}
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._gauge = StabilityGauge(self._refresh)
+        self._node: Node | None = None
+        self._system: Any = None
         self._subject: NodeId | None = None
-        self._gauge = StabilityGauge(self.refresh)
-        inspector.names.section_names = files.section_names
-        self._connect(inspector)
-        self._load_presets()
-        self._show_subject()
-
-    def offer(self, node_id: NodeId, text: str) -> str:
-        """A problem of a node, with what can be done about a cloth that stopped."""
-        cloth = self._cloth_of(node_id)
-        return f"{text}. Reset or resume it in the inspector." if cloth is not None and cloth.halted else text
+        self._meter: StabilityMeter | None = None
+        self._facts: SectionParameter | None = None
+        self._counts: tuple[int, ...] = ()
+        self.stability: Stability | None = None
+        self.plots, self.tool = Plots(), ClothTool(desk)
+        self.docks = (Dock("plots", "Plots", self.plots),)
+        self.tools = (self.tool,)
+        self.overlay = StabilityOverlay(desk.viewport)
+        self.overlay.meter.stable_requested.connect(self.make_stable)
+        self.rows = {"substeps": self._make_meter}
+        tip = "Pin the selected particles, or the one under the mouse; or let go."
+        self.commands = (Command("simulate.pin", "&Pin / Let Go", tip, self.tool.toggle_pins, ("P",)),)
+        self.adds = (Submenu("Cl&oth from Section", self.list_sections),)
 
     # --- following ------------------------------------------------------------------------------------
 
-    def refresh(self, *_: object) -> None:
+    def follow(self, node: Node | None, system: Any) -> None:
         """Shows how the selected cloth stands now."""
-        node = self._node()
-        if node is None or node.kind != "cloth":
-            self._overlay.show_stability(None)
-            return
-        cloth = self._cloth_of(node.id)
-        status = ClothStatus(note=self._files.note_of(node.settings))
-        if cloth is not None:
-            status = replace(status_of(cloth), note=status.note, stability=self._gauge.read(cloth))
-            if cloth.statistics is not None:
-                self._plots.add(_sample(cloth))
-        if status != self._head.status:
-            self._head.show_status(status)
-        self._overlay.show_stability(status.stability)
+        self._node, self._system = node, system if node is not None else None
+        if self._subject != (node.id if node is not None else None):
+            self._subject = node.id if node is not None else None
+            self.plots.set_subject(node.name if node is not None else "")
+        self._refresh()
 
-    def _show_subject(self, *_: object) -> None:
-        node = self._node()
-        subject = node.id if node else None
-        if subject != self._subject:
-            self._subject = subject
-            self._plots.set_subject(node.name if node else "")
-        self._show_preset()
-        self.refresh()
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        """What there is to choose before there is a cloth."""
+        needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
+        return "Choose the file that becomes cloth." if needs_file else ""
 
-    def _node(self) -> Node | None:
-        """The selected cloth."""
-        scene, selected = self._document.scene, self._document.selection.node
-        node = scene.node(selected) if selected is not None and scene.has(selected) else None
-        return node if node is not None and node.kind == "cloth" else None
+    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
+        """The counts, kept up to date."""
+        self._facts = SectionParameter("Cloth", [FactParameter(name, name, "–") for name in _COUNTED])
+        self._counts = ()
+        self._refresh()
+        return (self._facts,)
 
-    def _cloth_of(self, node_id: NodeId) -> Cloth | None:
-        engine = self._client.engine
-        return engine.simulation.cloths.get(node_id) if engine else None
+    def forget(self) -> None:
+        """Meter and counts of the inspector are gone."""
+        self._meter = self._facts = None
 
-    # --- edits ----------------------------------------------------------------------------------------
+    def legend(self) -> ColourKey | None:
+        """The strain, where a cloth is drawn in its colours."""
+        cloths = [node.settings for node in self._desk.document.scene.of_kind("cloth") if node.visible]
+        if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
+            return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
+        return None
 
     def make_stable(self, substeps: int) -> None:
         """Sets the substeps of the selected cloth."""
-        node = self._node()
+        node = self._desk.selected("cloth")
         if node is not None:
-            self._document.set_value(ParamRef(node.id, "cloth", "substeps"), substeps)
+            self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
-    def use_preset(self, name: str) -> None:
-        """Takes the values of a preset, as one edit."""
-        node = self._node()
-        values = PRESETS.get(name) or self._own.get(name)
-        if node is None or values is None:
+    def _refresh(self) -> None:
+        cloth: Cloth | None = getattr(self._system, "cloth", None)
+        self.stability = self._gauge.read(cloth) if cloth is not None else None
+        if cloth is not None and cloth.statistics is not None:
+            self.plots.add(_sample(cloth))
+        for meter in (self.overlay, self._meter):
+            if meter is not None:
+                meter.show_stability(self.stability)
+        counts = counts_of(cloth)
+        if self._facts is not None and counts != self._counts:
+            self._counts = counts
+            for name, count in zip(_COUNTED, counts, strict=True):
+                self._facts.child(name).setValue(f"{count:,}" if count else "–")
+
+    def _make_meter(self) -> StabilityMeter:
+        """The meter below the substeps; the latest one made is kept up to date."""
+        self._meter = StabilityMeter()
+        self._meter.stable_requested.connect(self.make_stable)
+        self._meter.show_stability(self.stability)
+        return self._meter
+
+    # --- menus ----------------------------------------------------------------------------------------
+
+    def fill_menu(self, menu: QMenu, node: Node, place: QPointF) -> None:
+        """Pins: of the particle at a place or the chosen ones, and of presets."""
+        self.tool.look_at(place)
+        numbers = self.tool.pinnable()
+        if numbers:
+            count = sum(map(len, numbers.values()))
+            what = "This Particle" if count == 1 else f"{count} Particles"
+            verb = "Let Go of" if self.tool.is_held(numbers) else "Pin"
+            menu.addAction(f"&{verb} {what}").triggered.connect(lambda: self.tool.toggle_pins(numbers))
+        presets = menu.addMenu("P&ins")
+        group = QActionGroup(presets)
+        for preset in PinPreset if node.settings.source is ClothSource.GRID else OF_MESH:
+            action = QAction(preset.value.capitalize(), group)
+            action.setCheckable(True)
+            action.setChecked(preset is node.settings.pins and not node.settings.pin_list)
+            action.triggered.connect(
+                lambda _=False, preset=preset: set_pin_preset(self._desk.document, node.id, preset)
+            )
+            presets.addAction(action)
+
+    def list_sections(self, menu: QMenu) -> None:
+        """Lists what cloths can be made of: the sections of the active model."""
+        model = self._desk.active.model
+        names = section_names(model) if model else ()
+        for name in names:
+            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
+        if not names:
+            menu.addAction("No model is loaded").setEnabled(False)
+
+    def add_section_cloth(self, section: str) -> None:
+        """Makes a cloth of a section of the active model, or of all of it for ""."""
+        desk, node, model = self._desk, self._desk.active.node, self._desk.active.model
+        if node is None or model is None:
             return
-        gesture = self._document.new_gesture(f"Use {name} for {node.name}")
-        refs = {ParamRef(node.id, "cloth", field): value for field, value in values.items()}
-        self._document.set_values(refs, gesture)
-        self._document.end_gesture(gesture)
-        self._show_preset()
+        path, places = node.settings.path, desk.edits.places
 
-    def save_preset(self, name: str) -> None:
-        """Keeps the fabric of the selected cloth."""
-        node = self._node()
-        if node is None or node.kind != "cloth":
-            return
-        if name in PRESETS:
-            self.failed.emit("", f"{name} is a preset that comes with Sinew; choose another name")
-            return
-        self._try(lambda: self._presets.save(name, preset_values(node.settings, FABRIC_FIELDS)))
-        self._load_presets()
+        def add(made: Node | str) -> None:
+            if isinstance(made, str):
+                desk.panels.fail(path, made)
+            elif desk.document.scene.has(node.id):
+                self._replace_section(node.id, made)
 
-    def delete_preset(self, name: str) -> None:
-        """Removes one of the user's own presets."""
-        self._try(lambda: self._presets.delete(name))
-        self._load_presets()
+        run_in_background(lambda: section_cloth(node, model, section, places), add)
 
-    def _try(self, act: Callable[[], None]) -> None:
-        try:
-            act()
-        except PresetError as error:
-            self.failed.emit("", str(error))
-
-    def _load_presets(self) -> None:
-        self._own, errors = self._presets.load()
-        for error in errors:
-            self.failed.emit("", str(error))
-        self._head.presets.set_names(tuple(PRESETS), tuple(self._own))
-        self._show_preset()
-
-    def _show_preset(self, *_: object) -> None:
-        node = self._node()
-        if node is not None and node.kind == "cloth":
-            self._head.presets.show_name(preset_of(node.settings, {**PRESETS, **self._own}))
-
-    def _resume(self) -> None:
-        if self._subject is not None:
-            self.resume_requested.emit(self._subject)
-
-    def _connect(self, inspector: Inspector) -> None:
-        head = inspector.cloth
-        self._document.selection_changed.connect(self._show_subject)
-        self._document.changed.connect(self._show_subject)
-        self._files.changed.connect(self.refresh)
-        # Not while the picture is painted: what appears in the inspector may give the viewport another size.
-        self._client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
-        head.stable_requested.connect(self.make_stable)
-        self._overlay.meter.stable_requested.connect(self.make_stable)
-        head.presets.chosen.connect(self.use_preset)
-        head.presets.saved.connect(self.save_preset)
-        head.presets.deleted.connect(self.delete_preset)
-        head.reset_requested.connect(self.reset_requested)
-        head.resume_requested.connect(self._resume)
+    def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
+        """Adds a cloth that takes the place of a section of a model, as one edit."""
+        document, section = self._desk.document, cloth.settings.mesh_section
+        node = document.scene.node(node_id)
+        hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), section))
+        with document.macro(f"Make cloth of {section}"):
+            document.set_value(ParamRef(node_id, node.kind, "hidden_sections"), "; ".join(hidden))
+            document.add_node(cloth)
 
 
-class StabilityGauge:
-    """Measures stability off the GUI thread, one measurement at a time and only where something changed.
-
-    Args:
-        arrived: Called when a measurement is there.
-    """
-
-    def __init__(self, arrived: Callable[[], None]) -> None:
-        self._arrived = arrived
-        self._model: ClothModel | None = None
-        self._meter: StabilityMeter | None = None
-        self._settings: ClothSettings | None = None
-        self._latest: Stability | None = None
-        self._busy = False
-
-    def read(self, cloth: Cloth) -> Stability | None:
-        """Newest stability of a cloth; None before the first of its model arrives."""
-        model, settings = cloth.model, cloth.settings
-        if model is not self._model:
-            self._latest = None
-        if not self._busy and (model is not self._model or settings != self._settings):
-            self._measure(model, settings)
-        return self._latest
-
-    def _measure(self, model: ClothModel, settings: ClothSettings) -> None:
-        self._busy = True
-        meter = self._meter if model is self._model else None
-        self._model, self._settings = model, settings
-
-        def work() -> tuple[StabilityMeter, Stability]:
-            made = meter or StabilityMeter(model, settings)
-            return made, made.read(settings)
-
-        run_in_background(work, self._take)
-
-    def _take(self, result: tuple[StabilityMeter, Stability]) -> None:
-        self._busy = False
-        self._meter, self._latest = result
-        self._arrived()
+_COUNTED = ("Particles", "Springs", "Triangles")
 
 
-def status_of(cloth: Cloth) -> ClothStatus:
-    """Counts of a cloth, and whether it stands still."""
-    model = cloth.model
-    return ClothStatus(
-        particles=model.particle_count,
-        springs=model.springs.count,
-        triangles=len(model.faces),
-        halted=cloth.halted,
-    )
-
-
-def preset_of(settings: ClothSettings, presets: dict[str, dict[str, Any]]) -> str:
-    """Name of the first preset whose values the settings have; "" for none."""
-    for name, values in presets.items():
-        if all(getattr(settings, field) == value for field, value in values.items()):
-            return name
-    return ""
+def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
+    """Particles, springs and triangles; 0 while nothing is built."""
+    if cloth is None:
+        return 0, 0, 0
+    return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
 
 
 def _sample(cloth: Cloth) -> PlotSample:

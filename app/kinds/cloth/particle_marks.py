@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QObject
-
 from app.document.document import Document
 from app.viewport.client import ViewportClient
 from sim.render.shot import ParticleRef
@@ -13,11 +11,10 @@ from sim.scene.scene import NodeId
 from widgets.viewport import Viewport
 
 
-class ParticleMarks(QObject):
+class ParticleMarks:
     """Keeps the choice valid while the scene changes, and shows it in the viewport."""
 
     def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
-        super().__init__(viewport)
         self._client, self._viewport = client, viewport
         self._hovered: ParticleRef | None = None
         self._chosen: dict[NodeId, tuple[int, ...]] = {}

@@ -30,13 +30,13 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], hel
         values[ParamRef(node_id, "cloth", "pin_list")] = text
     count = sum(map(len, numbers.values()))
     what = f"particle {next(iter(numbers.values()))[0]}" if count == 1 else f"{count} particles"
-    _set(document, values, f"{'Let go of' if let_go else 'Pin'} {what}")
+    document.set_as_one(f"{'Let go of' if let_go else 'Pin'} {what}", values)
 
 
 def set_pin_preset(document: Document, node_id: NodeId, preset: PinPreset) -> None:
     """Holds what a preset names, and nothing else."""
     values = {ParamRef(node_id, "cloth", "pins"): preset, ParamRef(node_id, "cloth", "pin_list"): ""}
-    _set(document, values, f"Pins of {document.scene.node(node_id).name}: {preset.value}")
+    document.set_as_one(f"Pins of {document.scene.node(node_id).name}: {preset.value}", values)
 
 
 def changed_pin_list(settings: ClothSettings, held: Bool, numbers: Sequence[int], *, hold: bool) -> str:
@@ -49,9 +49,3 @@ def changed_pin_list(settings: ClothSettings, held: Bool, numbers: Sequence[int]
         hold: Whether they are held afterwards.
     """
     return toggled_pin_list(settings.pin_list, held, [number for number in numbers if bool(held[number]) is not hold])
-
-
-def _set(document: Document, values: Mapping[ParamRef, object], text: str) -> None:
-    gesture = document.new_gesture(text)
-    document.set_values(values, gesture)
-    document.end_gesture(gesture)

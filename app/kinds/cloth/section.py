@@ -13,9 +13,10 @@ from sim.kinds.cloth.pins import pin_list_text
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.maths.transform import node_matrix
 from sim.scene.params import SettingsError
-from sim.scene.scene import Node
+from sim.scene.places import Places, relative_transform
+from sim.scene.scene import Attachment, Node
+from sim.scene.transform import node_matrix
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are held."""
@@ -26,15 +27,15 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.name for part in model.mesh.sections if part.triangle_count))
 
 
-def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str:
+def section_cloth(node: Node, model: CharacterModel, section: str, places: Places) -> Node | str:
     """A node for the cloth, or one line why there can be none.
 
     Args:
-        node: The model's node; the cloth stands where it shows the section in the bind pose.
+        node: The model's node; the cloth rides on it, where it shows the section in the bind pose.
         model: What was read from its file.
         section: Name of the section; "" for the whole mesh.
+        places: Where the nodes stand.
     """
-    assert node.kind == "model"
     mesh = upright_mesh(model)
     texture = _texture_of(model, mesh, section)
     settings = ClothSettings(
@@ -43,18 +44,18 @@ def section_cloth(node: Node, model: CharacterModel, section: str) -> Node | str
         mesh_section=section,
         pins=PinPreset.NONE,
         pin_target=PinTarget.SURFACE if model.skeleton is not None else PinTarget.WORLD,
-        pin_node=node.id if model.skeleton is not None else "",
         texture=str(texture) if texture else "",
     )
     try:
-        transform = placed_as_model(node, model)
+        placement = places.world_from_parent(node) @ node_matrix(placed_as_model(node, model))
         surface = surface_of_mesh(mesh, section, name=node.name)
-        cloth = build_cloth(settings, surface, node_matrix(transform))
+        cloth = build_cloth(settings, surface, placement)
     except (SettingsError, ValueError) as error:
         return str(error)
     stable = max(settings.substeps, stable_substeps(cloth, settings))
     settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
-    return Node(id="", name=f"{section or node.name} cloth", transform=transform, settings=settings)
+    bare = Node(id="", name=f"{section or node.name} cloth", attachment=Attachment(node=node.id), settings=settings)
+    return msgspec.structs.replace(bare, transform=relative_transform(placement, places.carrier(bare)))
 
 
 def top_pins(cloth: ClothModel) -> str:

@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QObject, QPointF
+from PySide6.QtCore import QPointF, Qt
 
-from app.document.document import Document
 from app.document.gesture import Gesture
-from app.kinds.emitter.edits import EmitterEdits
-from app.viewport.client import ViewportClient
+from app.editor.desk import Desk
+from sim.kinds.contract import Tool
 from sim.kinds.emitter.handles import EmitterHandles, GripKind, Hold, gripped
-from sim.maths.transform import node_matrix
 from sim.scene.handles import View
 from sim.scene.scene import NodeId, ParamRef
 from widgets.kinds.emitter.overlay import EmitterOverlay
-from widgets.viewport import Viewport
 
 _NAMES = {
     GripKind.SPEED: "speed",
@@ -35,21 +32,19 @@ class _Drag:
     gesture: Gesture
 
 
-class EmitterTool(QObject):
-    """Shows the handles of the selected emitter, and drags them.
+class EmitterTool(Tool):
+    """Shows the handles of the selected emitter, and drags them."""
 
-    Attributes:
-        hint: What the handle that is under the mouse or held does, with its value; "" without one.
-    """
+    is_over = True
+    cursor = Qt.CursorShape.PointingHandCursor
 
-    def __init__(self, document: Document, client: ViewportClient, viewport: Viewport, edits: EmitterEdits) -> None:
-        super().__init__(viewport)
-        self._document, self._client, self._viewport, self._edits = document, client, viewport, edits
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._document, self._viewport = desk, desk.document, desk.viewport
+        document, client, viewport = desk.document, desk.client, desk.viewport
         self._overlay = EmitterOverlay(viewport)
         self._overlay.lower()
         self._drag: _Drag | None = None
         self._hovered: Hold | None = None
-        self.hint = ""
         viewport.resized.connect(self._place)
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
@@ -62,19 +57,22 @@ class EmitterTool(QObject):
         held = self._drag.hold if self._drag else self._hovered
         self._overlay.show_handles(self._handles(), held.grip if held else None)
 
-    def hover(self, position: QPointF | None) -> bool:
-        """Marks the handle under the mouse, if it is there at all; whether there is one."""
+    def hover(self, position: QPointF | None) -> str:
+        """Marks the handle under the mouse, if it is there at all."""
         handles = self._handles() if position is not None else None
         hold = handles.hit((position.x(), position.y())) if handles and position is not None else None
         if hold != self._hovered:
             self._hovered = hold
             self.refresh()
-        self.hint = f"Drag: {_text(handles, hold)} · Escape takes it back" if handles and hold else ""
-        return hold is not None
+        return f"Drag: {_text(handles, hold)} · Escape takes it back" if handles and hold else ""
 
-    def begin(self, position: QPointF) -> bool:
-        """Takes hold of the handle at a place; False where there is none."""
-        node, handles = self._edits.selected, self._handles()
+    def press(self, position: QPointF, _shift: bool) -> bool:
+        """Whether there is a handle."""
+        return bool(self.hover(position))
+
+    def begin(self, position: QPointF, _shift: bool) -> bool:
+        """Takes hold of the handle at a place."""
+        node, handles = self._desk.selected("emitter"), self._handles()
         press = position.x(), position.y()
         hold = handles.hit(press) if handles else None
         if node is None or handles is None or hold is None:
@@ -85,35 +83,31 @@ class EmitterTool(QObject):
         self.refresh()
         return True
 
-    def drag(self, position: QPointF) -> bool:
-        """Follows the mouse; False when no handle is held."""
+    def drag(self, position: QPointF) -> None:
+        """Follows the mouse."""
         held = self._drag
-        if held is None:
-            return False
-        if self._document.scene.has(held.node):
+        if held is not None and self._document.scene.has(held.node):
             values = gripped(held.handles, held.hold, held.press, (position.x(), position.y()))
             refs = {ParamRef(held.node, "emitter", name): value for name, value in values.items()}
             self._document.set_values(refs, held.gesture)
             now = self._handles()
             text = _text(now, held.hold)
-            self.hint = f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else ""
-        return True
+            self._desk.hint(f"{text[:1].upper()}{text[1:]} · Escape takes it back" if text else "")
 
-    def end(self, *, cancel: bool = False) -> bool:
-        """Lets go, or takes the drag back; False when no handle was held."""
+    def end(self, *, cancel: bool = False) -> None:
+        """Lets go, or takes the drag back."""
         if self._drag is None:
-            return False
+            return
         finish = self._document.cancel_gesture if cancel else self._document.end_gesture
         finish(self._drag.gesture)
         self._drag = None
         self.refresh()
-        return True
 
     def _handles(self) -> EmitterHandles | None:
-        node, engine = self._edits.selected, self._client.engine
-        if node is None or node.kind != "emitter" or not node.visible or engine is None:
+        node, engine = self._desk.selected("emitter"), self._desk.client.engine
+        if node is None or not node.visible or engine is None:
             return None
-        placed = engine.world_from_parent(node) @ node_matrix(node.transform)
+        placed = engine.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
             return None
         size = self._viewport.size_f

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.capture import padded_count
 from sim.gl.context import Context
-from sim.gl.ping_pong import padded_count
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.model import ClothModel

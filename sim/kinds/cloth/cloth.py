@@ -12,6 +12,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import ClothTables, rest_records
+from sim.kinds.cloth.halt import halt_reason
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sim.kinds.cloth.pin_targets import ClothPins, Ties
@@ -20,9 +21,11 @@ from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.spring_lines import SpringLines
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.contract import packed_state, unpacked_state
+from sim.kinds.packing import packed_state, unpacked_state
+from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import Attachment
+from sim.skin.riding import moved, turned
 
 Float64 = npt.NDArray[np.float64]
 
@@ -45,6 +48,8 @@ class Cloth:
     Attributes:
         settings: As applied last.
         model: Topology and rest shape.
+        placement: That of the node, shape (4, 4).
+        start: Where the particles started [m], shape (P, 3).
         step_count: Steps since the start.
         halted: Why the cloth stands still, or "" while it can move.
         statistics: Newest energies and strain, or None before the first arrive.
@@ -83,7 +88,7 @@ class Cloth:
         flags = model.pinned(settings)
         tables = ClothTables(self._context, model)
         self.release()
-        self.model, self._surface, self._placement, self._tables = model, surface, placement, tables
+        self.model, self._surface, self.placement, self._tables = model, surface, placement, tables
         self.settings = settings
         rest = rest_records(model)
         self._state = PingPong(self._context, rest, label="cloth")
@@ -97,8 +102,8 @@ class Cloth:
 
     def reset(self) -> None:
         """Back to the rest shape at the present placement, at rest, all pins at their places."""
-        if not np.array_equal(self._built_at, self._placement):
-            self.rebuild(self.settings, self._surface, self._placement)
+        if not np.array_equal(self._built_at, self.placement):
+            self.rebuild(self.settings, self._surface, self.placement)
             return
         rest = rest_records(self.model)
         self._state.write(rest)
@@ -106,6 +111,13 @@ class Cloth:
         self._pins.detach()
         self._pins.set_targets(self.model.pinned(self.settings), self.model.positions)
         self._start()
+
+    def stand(self, positions: Float64) -> None:
+        """Start at rest at other places than those of the rest shape, (P, 3) in the world [m]."""
+        self.write(positions, np.zeros(3))
+        self._pins.detach()
+        self._pins.set_targets(self.pinned, positions)
+        self.start = positions
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
         """Advance by one step of `settings.step_time`; returns whether it did (a halted cloth does not)."""
@@ -123,7 +135,7 @@ class Cloth:
             self._lines.release()
             self._lines = None
         if self._built:
-            for owned in (self.sheet, self._pins, self._monitor, self._state, self._tables):
+            for owned in (self.sheet, self._pins, self._monitor, self._solver, self._state, self._tables):
                 owned.release()
 
     # --- changes --------------------------------------------------------------------------------------
@@ -136,7 +148,7 @@ class Cloth:
         """
         effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
-            self.rebuild(settings, self._surface, self._placement)
+            self.rebuild(settings, self._surface, self.placement)
             return Effect.REBUILD
         flags = self.model.pinned(settings)
         self.settings = settings
@@ -148,14 +160,40 @@ class Cloth:
 
     def place(self, world_from_cloth: Float64) -> None:
         """Take a new placement of the node: at the start the cloth goes along, later its pins do."""
-        moved = np.array(world_from_cloth, np.float64)
-        if np.array_equal(moved, self._placement):
+        placement = np.array(world_from_cloth, np.float64)
+        if np.array_equal(placement, self.placement):
             return
         if self.step_count == 0:
-            self.rebuild(self.settings, self._surface, moved)
+            self.rebuild(self.settings, self._surface, placement)
             return
-        self._pins.move(moved @ np.linalg.pinv(self._placement), self._state.texture)
-        self._placement = moved
+        self._pins.move(placement @ np.linalg.pinv(self.placement), self._state.texture)
+        self.placement = placement
+
+    def rest(self) -> Float64:
+        """Rest places as the node stands now [m], shape (P, 3)."""
+        if np.array_equal(self._built_at, self.placement):
+            return self.model.positions
+        return transform_points(self.placement @ np.linalg.pinv(self._built_at), self.model.positions)
+
+    def carry(self, motions: Float64, placement: Float64) -> bool:
+        """Move everything in place of a step, as if the world around it had moved; waits for the GPU.
+
+        Args:
+            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all.
+            placement: That of the node afterwards, shape (4, 4).
+
+        Returns:
+            Whether it did: not if something has gone wrong already.
+        """
+        records = self._read()
+        if self.halted or records["velocity"][0, 3]:
+            return False
+        positions = moved(motions, records["position"][:, :3].astype(np.float64))
+        self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
+        self._pins.set_targets(self.pinned, positions)
+        self.placement = placement
+        self.step_count += 1
+        return True
 
     def resume(self) -> None:
         """Let a halted cloth go on from its last good state."""
@@ -306,23 +344,20 @@ class Cloth:
         self.step_count = 0
         self.halted = ""
         self.statistics: ClothStatistics | None = None
-        self._built_at = self._placement
+        self._built_at = self.placement
+        self.start = self.model.positions
         self._drawn = False
 
     def _halt_if_bad(self, statistics: ClothStatistics) -> bool:
-        failed = self._monitor.failed_step() if not self._is_sound(statistics) else 0
+        failed = statistics.failed
         if self.halted or not failed:
             return False
         time = failed * self.settings.step_time
         self._state.copy_from(self._monitor.kept.newest)
         self.step_count = failed - 1
-        reason = (
-            f"a thread stretched beyond {self.settings.stretch_limit:g} times its length"
-            if statistics.is_finite
-            else "particles left the world"
+        places, targets = self.positions().astype(np.float64), self.pins.read()["pin"][: len(self.pinned), :3]
+        reason = halt_reason(
+            self.model, self.settings, places, targets.astype(np.float64), self.pinned, is_finite=statistics.is_finite
         )
-        self.halted = f"stopped at {time:.2f} s: {reason}; more substeps or a softer fabric keep it stable"
+        self.halted = f"stopped at {time:.2f} s: {reason}"
         return True
-
-    def _is_sound(self, statistics: ClothStatistics) -> bool:
-        return statistics.is_finite and statistics.strain < self.settings.stretch_limit - 1.0

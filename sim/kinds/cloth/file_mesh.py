@@ -6,9 +6,8 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel
 from sim.figures.placement import up_axis, world_from_model
 from sim.maths.euler import degrees_from_matrix
-from sim.maths.transform import node_matrix
 from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
 
 _SHORTEST = 1e-12
 

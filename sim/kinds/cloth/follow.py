@@ -8,7 +8,9 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.pin_targets import Ties
 from sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sim.kinds.cloth.wearing import Wearing
 from sim.kinds.contract import World
+from sim.maths.transform import transform_points
 from sim.scene.places import Figures
 from sim.scene.scene import Node, NodeId
 from sim.skin.attachment import Attachment, attach, joined
@@ -52,7 +54,7 @@ class PinFollower:
     def missing(self, node: Node, world: World) -> str:
         """What there is not to follow, as one line; "" for nothing, or while a model is being read."""
         settings, label = self._settings, node.name or node.id
-        if not self.moves:
+        if not self.moves or (settings.pin_target is PinTarget.BONE and not settings.pin_bone):
             return ""
         carrier = world.scene.by_id.get(self._carrier)
         if carrier is None or not carrier.settings.is_figure:
@@ -73,8 +75,14 @@ class PinFollower:
             self._vertices.release()
             self._vertices = None
 
-    def move(self, cloth: Cloth, figures: Figures) -> None:
-        """Sets where the held particles go in the step that ends with the figures as they stand now."""
+    def move(self, cloth: Cloth, figures: Figures, wearing: Wearing | None = None) -> None:
+        """Sets where the held particles go in the step that ends with the figures as they stand now.
+
+        Args:
+            cloth: The cloth.
+            figures: As they stand now.
+            wearing: How the figure wears it; what is a part of the figure is tied in the bind pose when it starts.
+        """
         figure = figures.get(self._carrier)
         if figure is not self._figure:
             # A model that was read again has other buffers.
@@ -85,7 +93,8 @@ class PinFollower:
         if self._settings.pin_target is PinTarget.BONE:
             self._move_with_bone(cloth, figure)
         elif self._settings.pin_target is PinTarget.SURFACE and figure.model.mesh.triangle_count:
-            self._move_with_surface(cloth, figure)
+            own = wearing if wearing is not None and wearing.is_own and not cloth.step_count else None
+            self._move_with_surface(cloth, figure, own)
 
     def ties(self) -> Ties:
         """What the particles are tied to now."""
@@ -114,16 +123,19 @@ class PinFollower:
         self._tied = cloth.pinned.copy()
         cloth.set_pin_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
 
-    def _move_with_surface(self, cloth: Cloth, figure: Character) -> None:
+    def _move_with_surface(self, cloth: Cloth, figure: Character, own: Wearing | None) -> None:
         vertices = figure.primary.vertices
         new = self._newly_held(cloth)
         if self._vertices is None:
             self._vertices = BufferTexture(vertices.context, vertices, "rgba32f", label="worn surface")
         if self._tied is None or not np.array_equal(self._tied, cloth.pinned):
-            placed = figure.primary.read()["position"][:, :3].astype(np.float64)
-            world = placed @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
             numbers = np.flatnonzero(new).astype(np.int32)
-            added = attach(numbers, _places(cloth, new), world, figure.model.mesh.triangles)
+            if own is not None:
+                added = attach(numbers, cloth.rest()[new], *own.surface())
+            else:
+                placed = figure.primary.read()["position"][:, :3].astype(np.float64)
+                world = transform_points(figure.world_from_model, placed)
+                added = attach(numbers, _places(cloth, new), world, figure.model.mesh.triangles)
             self._attachment = added if self._attachment is None else joined(self._attachment, added, cloth.pinned)
             cloth.attach_pins(self._attachment)
             self._tied = cloth.pinned.copy()
@@ -137,7 +149,7 @@ class PinFollower:
 
 def _places(cloth: Cloth, chosen: Bool) -> Float64:
     """Places of some particles now [m], shape (N, 3); after the start this waits for the GPU."""
-    everything = cloth.positions() if cloth.step_count else cloth.model.positions
+    everything = cloth.positions() if cloth.step_count else cloth.start
     places: Float64 = everything[chosen].astype(np.float64)
     return places
 

@@ -4,13 +4,15 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.scene.params import Settings, params_of
-from sim.scene.places import rebased
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.scene.places import Places, rebased, relative_transform
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import Transform, node_matrix
 
 _SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
 _MESH = frozenset(("mesh_path", "mesh_section"))
@@ -32,6 +34,8 @@ def idle(node: Node) -> frozenset[str]:
     hidden |= _group("Springs") if settings.mode is ClothMode.MATERIAL else _group("Fabric") - {"mode"}
     if settings.turbulence == 0.0:
         hidden |= _GUSTS
+    if not settings.self_collision:
+        hidden |= {"self_friction"}
     if settings.pin_target is not PinTarget.BONE:
         hidden |= {"pin_bone"}
     if settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):
@@ -52,6 +56,18 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
 
 
+def completed(node: Node, scene: Scene) -> Node:
+    """Pins that shall follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
+    settings, figures = node.settings, [other for other in scene.nodes if other.settings.is_figure]
+    assert isinstance(settings, ClothSettings)
+    if settings.pin_target is PinTarget.WORLD or node.attachment.node or len(figures) != 1:
+        return node
+    riding = msgspec.structs.replace(node, attachment=Attachment(node=figures[0].id))
+    # One figure rides on no bone, so no poses are needed.
+    transform = relative_transform(node_matrix(node.transform), Places(scene, {}).carrier(riding))
+    return msgspec.structs.replace(riding, transform=transform)
+
+
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
     """Version 1 named the model of the pins among the settings."""
     if version == 1:
@@ -64,13 +80,14 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
 CLOTH = Kind(
     name="cloth",
     label="Cloth",
-    icon="cloth",
+    icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
     adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),
     presets=Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
     idle=idle,
     files=files_of,
+    completed=completed,
     migrate=migrate,
     system="sim.kinds.cloth.system:ClothSystem",
     view="sim.kinds.cloth.view:ClothView",

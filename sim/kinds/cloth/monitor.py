@@ -7,6 +7,7 @@ little later, without waiting.
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -19,7 +20,7 @@ from sim.gl.vertex_array import VertexArray
 from sim.kinds.cloth.buffers import CLOTH_STATE, MEASURE, MEASURED, ClothTables
 from sim.kinds.cloth.material import ClothConstants
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.solver import holds, spring_uniforms
+from sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29
@@ -34,6 +35,7 @@ class ClothStatistics:
         time: Since the start [s].
         kinetic, elastic, potential: Energies [J]; the potential counts from the world's origin.
         strain: Largest lengthening of a thread over its rest length; negative where all are slack.
+        failed: Number of the step that went wrong, from 1; 0 for none.
     """
 
     time: float
@@ -41,6 +43,7 @@ class ClothStatistics:
     elastic: float
     potential: float
     strain: float
+    failed: int = 0
 
     @property
     def is_finite(self) -> bool:
@@ -73,11 +76,14 @@ class ClothMonitor:
             size = -(-self._levels[-1][0].count // CHUNK)
             total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
             self._levels.append((total, BufferTexture(context, total, "rgba32f")))
-        self._measure = Kernel(library, "cloth/measure.vert", MEASURED, defines=tables.defines)
-        self._reduce = Kernel(library, "cloth/reduce.vert", MEASURED, defines={"CHUNK": CHUNK})
-        self._keep = Kernel(library, "cloth/keep.vert", CLOTH_STATE)
-        self._readback = Readback(context, label="cloth total")
-        self._requested_at = 0.0
+        self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines)
+        self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
+        self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE)
+        # The totals, then the second half of the first particle kept, whose last number is the step that went wrong.
+        self._report = Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report")
+        self._readback = Readback(context, label="cloth report")
+        self._requested_at, self._is_outdated = 0.0, False
+        self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
 
     def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
@@ -92,11 +98,15 @@ class ClothMonitor:
         """Write energies and strain of a state, and their totals."""
         program = self._measure.program
         if not holds(program, self._token, constants):
-            for name, value in spring_uniforms(self._model, constants).items():
+            if self._uniforms is None or self._uniforms[0] is not constants:
+                values = spring_uniforms(self._model, constants) | {
+                    "u_inverse_mass": 1.0 / constants.mass_scale,
+                    "u_gravity": constants.gravity,
+                    "u_count": self._model.particle_count,
+                }
+                self._uniforms = constants, plain_values(values)
+            for name, value in self._uniforms[1].items():
                 program.set_if_active(name, value)
-            program["u_inverse_mass"] = 1.0 / constants.mass_scale
-            program["u_gravity"] = constants.gravity
-            program["u_count"] = self._model.particle_count
         for name, texture in self._tables.textures.items():
             program[name] = texture
         self._measure.run(self._vertices, self.measures, self.measures.count, u_state=state)
@@ -106,25 +116,27 @@ class ClothMonitor:
     def reset(self, rest: np.ndarray) -> None:
         """Keep this state, forgetting that anything went wrong."""
         self.kept.write(rest)
-        self._readback.poll()
+        self._is_outdated = self._readback.pending
 
     def request(self, time: float) -> None:
-        """Ask for the totals of the step checked last, which ended at `time` [s]."""
-        if self._readback.request(self._levels[-1][0]):
+        """Ask for the statistics of the step checked last, which ended at `time` [s]."""
+        if not self._readback.pending:
+            self._write_report()
+            self._readback.request(self._report)
             self._requested_at = time
 
     def poll(self) -> ClothStatistics | None:
         """The statistics asked for, once they are there; never waits."""
-        total = self._readback.poll()
-        return None if total is None else _statistics(total[0], self._requested_at)
+        report = self._readback.poll()
+        if report is None or self._is_outdated:
+            self._is_outdated = report is None and self._is_outdated
+            return None
+        return _statistics(report, self._requested_at)
 
     def read(self, time: float) -> ClothStatistics:
-        """The totals of the step checked last; waits for the GPU."""
-        return _statistics(self._levels[-1][0].read()[0], time)
-
-    def failed_step(self) -> int:
-        """Number of the step that went wrong, 0 for none; waits for the GPU."""
-        return int(self.kept.newest.read(count=1)["velocity"][0, 3])
+        """The statistics of the step checked last; waits for the GPU."""
+        self._write_report()
+        return _statistics(self._report.read(), time)
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
@@ -133,9 +145,16 @@ class ClothMonitor:
             buffer.release()
         self.kept.release()
         self._vertices.release()
+        self._report.release()
         self._readback.release()
 
+    def _write_report(self) -> None:
+        half = MEASURE.itemsize
+        self._levels[-1][0].copy_to(self._report, half)
+        self.kept.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
 
-def _statistics(total: np.void, time: float) -> ClothStatistics:
+
+def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
+    total, kept = report
     values = {name: float(total[name]) for name in MEASURE.names}
-    return ClothStatistics(time=time, **values)
+    return ClothStatistics(time=time, failed=int(kept["strain"]), **values)

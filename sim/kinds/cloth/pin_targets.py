@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import padded_count
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.buffers import PIN
@@ -65,7 +65,7 @@ class ClothPins:
         self._textures = [BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers]
         self._orders = Buffer(context, np.zeros(count, ORDER), usage="dynamic", label="cloth pin orders")
         self._vertices = VertexArray(context, [Stream(self._orders)], label="cloth pins")
-        self._pin = Kernel(library, "cloth/pin.vert", PIN)
+        self._pin = Kernel(library, "cloth/pin.glsl", PIN, inputs=[ORDER])
         self._attach: Kernel | None = None
         self._attached: tuple[Buffer, VertexArray] | None = None
 
@@ -119,7 +119,7 @@ class ClothPins:
         records["held"][:count][attachment.particles] = 1.0
         buffer = Buffer(self._context, records, label="cloth attachment")
         self._attached = (buffer, VertexArray(self._context, [Stream(buffer)], label="cloth attachment"))
-        self._attach = self._attach or Kernel(self._library, "cloth/attach.vert", PIN)
+        self._attach = self._attach or Kernel(self._library, "cloth/attach.glsl", PIN, inputs=[ATTACHED])
 
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
         """Take the targets from a surface as it is now, if the pins are tied to one; on the GPU alone.

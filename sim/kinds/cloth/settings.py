@@ -245,6 +245,16 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         param("Thickness of the fabric; half of it is kept free above every collider.", unit="m", lo=0.0, hi=1.0,
               soft=(0.0, 0.05), step=0.001, group="Solver"),
     ] = 0.01  # fmt: skip
+    self_collision: Annotated[
+        bool,
+        param("Whether the particles keep the thickness from each other too. Layers rest on each other where it is "
+              "about the distance of neighbours; much thinner ones pass through.", group="Solver"),
+    ] = False  # fmt: skip
+    self_friction: Annotated[
+        float,
+        param("Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
+              group="Solver"),
+    ] = 0.3  # fmt: skip
     gravity: Annotated[
         Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Solver", bounded=False)
     ] = (0.0, -9.81, 0.0)  # fmt: skip

@@ -16,6 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.wind import gusts_at
@@ -68,7 +69,9 @@ class ClothSolver:
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._constants: tuple[ClothSettings, ClothConstants] | None = None
         self._features: tuple[ClothConstants, tuple[bool, bool], tuple[str, ...]] | None = None
+        self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
+        self._contact: SelfContact | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -96,9 +99,17 @@ class ClothSolver:
         kernel = self._kernel(features, inputs)
         self._set_constants(kernel.program, settings, constants)
         self._set_inputs(kernel.program, features, settings, inputs, time, pins)
+        if "SELF" in features:
+            kernel.program["u_contacts"] = self._contacts(state.texture, settings)
         count = settings.substeps
         values = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         state.run(kernel, "u_state", "u_progress", values)
+
+    def release(self) -> None:
+        """Delete what it owns; may be called twice."""
+        if self._contact is not None:
+            self._contact.release()
+            self._contact = None
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Numbers of the equations; the same object for the same settings."""
@@ -122,23 +133,35 @@ class ClothSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
-            kernel = Kernel(self._library, "cloth/step.vert", CLOTH_STATE, defines=defines)
+            defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
+            kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
             self._kernels[key] = kernel
         return kernel
 
     def _set_constants(self, program: Program, settings: ClothSettings, constants: ClothConstants) -> None:
         if holds(program, self._token, constants):
             return
-        for name, value in spring_uniforms(self._model, constants).items():
+        if self._uniforms is None or self._uniforms[0] is not constants:
+            pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
+            values = spring_uniforms(self._model, constants) | {
+                "u_substep": settings.substep_time,
+                "u_inverse_mass": 1.0 / constants.mass_scale,
+                "u_gravity": constants.gravity,
+                "u_air_drag": constants.air_drag,
+                "u_wind": constants.wind,
+                "u_drag": (constants.normal_drag, constants.tangent_drag),
+                "u_hand_pull": pull or UNLIMITED,
+            }
+            self._uniforms = constants, plain_values(values)
+        for name, value in self._uniforms[1].items():
             program[name] = value
-        program["u_substep"] = settings.substep_time
-        program["u_inverse_mass"] = 1.0 / constants.mass_scale
-        program["u_gravity"] = constants.gravity
-        program["u_air_drag"] = constants.air_drag
-        program["u_wind"] = constants.wind
-        program["u_drag"] = (constants.normal_drag, constants.tangent_drag)
-        pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
-        program["u_hand_pull"] = pull or UNLIMITED
+        program.set_if_active("u_self", (settings.thickness, settings.self_friction))
+
+    def _contacts(self, state: BufferTexture, settings: ClothSettings) -> BufferTexture:
+        """Which particles may touch each other during the step, see `SelfContact`."""
+        if self._contact is None:
+            self._contact = SelfContact(self._library.context, self._library, self._model)
+        return self._contact.find(state, settings.thickness, settings.step_time)
 
     def _set_inputs(
         self,
@@ -189,6 +212,7 @@ def step_features(
         "BEND": strength[SpringKind.BEND] > 0.0,
         "AIR": has_air,
         "GUSTS": has_air and settings.turbulence > 0.0,
+        "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": pinned,
         "COLLIDERS": bool(inputs.solids),
     }
@@ -219,3 +243,9 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
         "u_border": model.border_share,
         "u_ones": (1.0, 1.0),
     }
+
+
+def plain_values(uniforms: dict[str, object]) -> dict[str, object]:
+    """The same as plain numbers, which cost least where several cloths take turns in one program."""
+    plain = {name: np.asarray(value).tolist() for name, value in uniforms.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}

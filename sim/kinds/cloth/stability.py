@@ -60,9 +60,13 @@ class StabilityMeter:
 
     Args:
         model: The cloth; a large sheet is replaced by a small one with the same springs.
+
+    Attributes:
+        model: See above.
     """
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
+        self.model = model
         self._modes = _Modes(sample_of(model, settings))
         self._key: tuple[float, ...] | None = None
         self._h_max = NEVER
@@ -77,6 +81,10 @@ class StabilityMeter:
         substeps = int(np.clip(needed, 1, SUBSTEPS_MAX))
         return Stability(self._h_max, settings.substep_time / self._h_max, substeps)
 
+    def allows(self, settings: ClothSettings) -> bool:
+        """Whether the cloth is stable; the modes are looked for only where the quick bound does not tell."""
+        return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
+
 
 def stability(model: ClothModel, settings: ClothSettings) -> Stability:
     """Stability of a cloth under settings."""
@@ -86,6 +94,15 @@ def stability(model: ClothModel, settings: ClothSettings) -> Stability:
 def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
     """Fewest substeps that are stable with a margin."""
     return stability(model, settings).substeps
+
+
+def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
+    """Speed of a pull along the threads [m/s], about: what is pulled faster stretches by its speed over this."""
+    constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
+    if not threads.count:
+        return 0.0
+    stiffness = constants.stiffness[SpringKind.STRUCTURAL] * float(np.median(threads.factors * threads.rest**2))
+    return float(np.sqrt(stiffness / (model.shares.mean() * constants.mass_scale)))
 
 
 def largest_substep(stiffness: float, damping: float) -> float:
@@ -137,21 +154,32 @@ class _Modes:
             sign = np.where((row + column) % 2 == 0, 1.0, -1.0)
         self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
 
+    def bound(self, constants: ClothConstants) -> float:
+        """A substep [s] that is stable for sure, by Gershgorin's circles."""
+        square = self._roots(constants) ** 2
+        circle, damped = (
+            2.0 * float((self._spread(values).sum(axis=1) * square).max(initial=0.0))
+            for values in (constants.stiffness, constants.damping)
+        )
+        return largest_substep(circle, damped + constants.air_drag)
+
     def h_max(self, constants: ClothConstants) -> float:
         """Largest stable substep [s] under these constants."""
-        root = 1.0 / np.sqrt(self._shares * constants.mass_scale)
+        found = self.bound(constants)
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
-        circle = 2.0 * float((stiffness.sum(axis=1) * root**2).max(initial=0.0))
-        damped = 2.0 * float((damping.sum(axis=1) * root**2).max(initial=0.0)) + constants.air_drag
-        found = largest_substep(circle, damped)
-        if not (circle > 0.0 or damped > constants.air_drag):
+        if not (stiffness.any() or damping.any()):
             return found
+        root = self._roots(constants)
         mode = self._start
         for _ in range(ROUNDS):
             strength = found**2 * stiffness + 2.0 * found * damping
             mode = self._strongest_mode(mode, root, strength)
             found = self._of_mode(mode, root, stiffness, damping, constants.air_drag)
         return found
+
+    def _roots(self, constants: ClothConstants) -> Float64:
+        root: Float64 = 1.0 / np.sqrt(self._shares * constants.mass_scale)
+        return root
 
     def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
         """Unit mode that springs of this strength resist most, among those that power iterations from `start` span."""

@@ -64,6 +64,17 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
     Raises:
         SettingsError: If there is no such section, or it has no triangles.
     """
+    triangles = section_triangles(mesh, section, name=name)
+    used, corners = np.unique(triangles, return_inverse=True)
+    return ClothSurface(
+        mesh.positions[used].astype(np.float64),
+        np.ascontiguousarray(mesh.texcoords[used], np.float32),
+        corners.reshape(-1, 3).astype(np.uint32),
+    )
+
+
+def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
+    """Corners of the triangles that `surface_of_mesh` takes, shape (T, 3); raises what it raises."""
     triangles = mesh.triangles
     if section:
         found = [part for part in mesh.sections if part.name == section]
@@ -74,12 +85,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
         triangles = np.concatenate(ranges)
     if not len(triangles):
         raise SettingsError(f"{name}: no triangles to make a cloth of")
-    used, corners = np.unique(triangles, return_inverse=True)
-    return ClothSurface(
-        mesh.positions[used].astype(np.float64),
-        np.ascontiguousarray(mesh.texcoords[used], np.float32),
-        corners.reshape(-1, 3).astype(np.uint32),
-    )
+    return triangles
 
 
 def weld(surface: ClothSurface) -> WeldedSurface:

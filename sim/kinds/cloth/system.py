@@ -6,17 +6,20 @@ import numpy as np
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.carriage import Carriage
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.follow import PinFollower
+from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.kinds.contract import Array, Grab, StepInputs, World
-from sim.scene.params import Effect
+from sim.kinds.contract import Array, Grab, StepInputs, System, World
+from sim.kinds.packing import packed_state, unpacked_state
+from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 
 
-class ClothSystem:
+class ClothSystem(System):
     """The simulation of one node.
 
     Attributes:
@@ -24,16 +27,15 @@ class ClothSystem:
         problems: Lines that the user should know; the reader clears it.
     """
 
-    has_state = True
-    warning = ""
-
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.cloth: Cloth | None = None
         self.problems: list[str] = []
         self._node: Node | None = None
         self._settings: ClothSettings | None = None
+        self._world: World | None = None
         self._follower = PinFollower(ClothSettings(), "")
+        self._carriage, self._recovery = Carriage(), Recovery()
         self._told = ""
 
     @property
@@ -50,6 +52,7 @@ class ClothSystem:
         """Takes the node; a cloth waits for the file that it is made of."""
         settings = node.settings
         assert isinstance(settings, ClothSettings)
+        self._world = world
         if node is self._node and not node.attachment.node:
             return
         if settings.source is ClothSource.MESH and settings.mesh_path not in world.meshes:
@@ -67,33 +70,38 @@ class ClothSystem:
 
     def step(self, inputs: StepInputs) -> None:
         """Advances by one step, at whose end the figures stand as they do now."""
-        assert self.cloth is not None
-        assert self._node is not None
-        self._follow(self.cloth, inputs.world)
-        held = inputs.grab if inputs.grab is not None and inputs.grab.node == self._node.id else None
-        self.cloth.step(_cloth_inputs(inputs, held))
-
-    def rest(self) -> None:
-        """A silent cloth stays as it is."""
+        cloth, node = self.cloth, self._node
+        assert cloth is not None
+        assert node is not None
+        if cloth.halted:
+            return
+        self._carriage.begin(node, cloth, inputs)
+        if not self._carriage.carries(node, cloth, inputs):
+            self._follow(cloth, inputs.world)
+            held = inputs.grab if inputs.grab is not None and inputs.grab.node == node.id else None
+            cloth.step(_cloth_inputs(inputs, held))
+        self._carriage.keep(node, cloth, inputs)
 
     def reset(self) -> None:
-        """Back to the start."""
-        if self.cloth is not None:
-            self.cloth.reset()
-            self._follower.detach()
+        """Back to the start, on the figure as it stands then."""
+        if self._world is not None:
+            self._restart(self._world, self._world.start_time)
 
     def jump(self, world: World) -> None:
         """What is worn starts anew where the figure stands now."""
-        if self._node is not None and (self._follower.follows(world.figures) or self._node.attachment.bone):
-            self.reset()
-
-    def show(self, moment: int, world: World) -> None:
-        """A cloth shows its steps alone."""
+        cloth, node = self.cloth, self._node
+        if cloth is None or node is None:
+            return
+        rides = bool(node.attachment.bone) or self._follower.follows(world.figures)
+        if rides or self._carriage.worn(node, cloth, world) is not None:
+            self._restart(world, None)
 
     def poll(self, now: float) -> None:
         """Makes the drawn vertices, and looks whether it blew up; waits for nothing."""
         if self.cloth is not None and self._node is not None:
             with self._context.timers.scope("surface", self._node.name or self._node.id):
+                if self._world is not None:
+                    self._carriage.show(self._node, self.cloth, self._world)
                 self.cloth.poll(now)
                 self.cloth.refresh()
 
@@ -122,12 +130,17 @@ class ClothSystem:
     def state(self) -> bytes:
         """Particles, pins and what they are tied to."""
         assert self.cloth is not None
-        return self.cloth.snapshot(self._follower.ties())
+        snapshot = self.cloth.snapshot(self._follower.ties())
+        return packed_state({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to a step."""
         assert self.cloth is not None
-        self._follower.tie(self.cloth, self.cloth.go_back(state), world.figures)
+        assert self._node is not None
+        head, (start,) = unpacked_state(state)
+        self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.figures)
+        self.cloth.start = start
+        self._carriage.restore(head, self._node, self.cloth, world)
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
@@ -144,16 +157,30 @@ class ClothSystem:
             self.cloth = Cloth(self._context, self._library, settings, surface, placement)
         elif _shape_of(settings) != _shape_of(self.cloth.settings):
             self.cloth.rebuild(settings, surface, placement)
-        elif self.cloth.apply(settings) not in (Effect.REBUILD, Effect.RESET):
-            return
+        else:
+            before = self.cloth.settings
+            if self.cloth.apply(settings) not in (Effect.REBUILD, Effect.RESET):
+                if Effect.STEP in changed_effects(before, settings):
+                    self._recovery.changed(self.cloth, before)
+                return
         self._follower.detach()
+        self._recovery = Recovery()
+
+    def _restart(self, world: World, time: float | None) -> None:
+        """Starts anew on the figure as it stands at a moment of the scene clock [s], or now."""
+        if self.cloth is not None and self._node is not None:
+            self.cloth.reset()
+            self._follower.detach()
+            self._recovery = Recovery()
+            self._carriage.start(self._node, self.cloth, world, time)
 
     def _follow(self, cloth: Cloth, world: World) -> None:
         """Moves the held particles; tells once what there is not to follow."""
         assert self._node is not None
         if not self._follower.moves and self._node.attachment.node:
             cloth.place(world.places.world_from_node(self._node))
-        self._follower.move(cloth, world.figures)
+        worn = None if cloth.step_count else self._carriage.worn(self._node, cloth, world)
+        self._follower.move(cloth, world.figures, worn)
         missing = self._follower.missing(self._node, world) or world.places.missing(self._node)
         if missing and missing != self._told:
             self.problems.append(missing)

@@ -1,7 +1,9 @@
 """What drawing needs of a cloth: vertex arrays over the buffers of its system, and its material."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,19 +11,22 @@ import numpy.typing as npt
 from sim.assets.model import Bounds, Material
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sim.kinds.cloth.system import ClothSystem
+from sim.kinds.contract import NOTHING, Counts, View, World
 from sim.maths.srgb import light_of
-from sim.render.detail_pass import Detail
 from sim.render.edges import unique_edges
-from sim.render.mesh_pass import Scalar, Surface
-from sim.render.overlay_pass import BONE, MARKER
-from sim.render.shot import Look, Overlay
+from sim.render.items import WHOLE, Item, Lines, Part, Points, Stage, Surface
+from sim.render.mesh_pass import Scalar
+from sim.render.painter import Painter
+from sim.render.shot import Look
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
-from sim.scene.scene import NodeId
+from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.solids.scene_solids import Solids
 
@@ -30,7 +35,12 @@ STRAIN_SPAN = 0.2
 
 TOUCH = 0.1
 TOUCH_LEAST = 5e-4
-"""A particle that is this part of its clearance, or this distance [m], off a collider still touches it."""
+"""A particle that is this part of its clearance, or this distance [m], off a solid still touches it."""
+
+PARTICLE, HELD, CHOSEN, HOVERED, TOUCHING = (
+    (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
+)  # fmt: skip
+"""Colours of particles and of their marks, sRGB."""
 
 _WORLD = np.eye(4)
 """Particles are in the world already."""
@@ -67,7 +77,7 @@ class ClothArrays:
         return self._edges[1]
 
     def spring_lines(self) -> VertexArray:
-        """Lines along every spring, with its strain, as they are now."""
+        """Lines along every spring, with its strain; `Threads` brings them up to date."""
         buffer = self._cloth.spring_lines()
         if self._lines is None:
             rename = {"strain": "a_scalar"}
@@ -101,78 +111,83 @@ class ClothArrays:
                 owned.release()
 
 
-class ClothView:
-    """Draws one cloth.
+@dataclass(eq=False, kw_only=True)
+class Threads(Lines):
+    """Springs in the colours of their strain, made on the GPU when they are drawn."""
 
-    Args:
-        context: Where it lives.
-        node_id: The node that is drawn.
-        cloth: The cloth, owned by someone else.
+    stages: tuple[Stage, ...] = ("detail",)
+    cloth: Cloth
 
-    Attributes:
-        node_id: The node that is drawn.
-        settings: Its settings; replaced when the scene changes.
-        colliders: Solids whose touch is marked; None marks none.
-    """
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
+        """Draws them as they are now."""
+        self.cloth.spring_lines()
+        Lines.draw(self, stage, painter, part)
 
-    group = "cloths"
 
-    def __init__(self, context: Context, node_id: NodeId, cloth: Cloth) -> None:
-        self.node_id = node_id
-        self.cloth = cloth
-        self.settings: ClothSettings = cloth.settings
-        self.colliders: Solids | None = None
+class ClothView(View):
+    """Draws one cloth, as soon as there is one."""
+
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
+        self._node = Node(id="", settings=ClothSettings())
+        self._system: ClothSystem | None = None
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
         self._arrays: ClothArrays | None = None
         self._room: tuple[ClothModel, Bounds] | None = None
         self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
+        self._look: tuple[tuple[object, ...], tuple[Item, ...]] = ((), ())
 
     @property
-    def arrays(self) -> ClothArrays:
-        """Vertex arrays of the present build."""
-        if self._arrays is None or self._arrays.vertices is not self.cloth.sheet.vertices:
-            self._release_arrays()
-            self._arrays = ClothArrays(self._context, self.cloth)
-        return self._arrays
+    def settings(self) -> ClothSettings:
+        """Settings of the node."""
+        assert isinstance(self._node.settings, ClothSettings)
+        return self._node.settings
 
-    def bounds(self) -> Bounds:
-        """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
-        if self._room is None or self._room[0] is not self.cloth.model:
-            self._room = (self.cloth.model, _room(self.cloth.model.positions))
-        return self._room[1]
-
-    def set_images(self, images: Mapping[Path, npt.NDArray[np.uint8]]) -> None:
-        """Takes decoded images; that of the fabric is uploaded when it is another."""
-        image = images.get(Path(self.settings.texture)) if self.settings.texture else None
+    def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
+        """Takes the node, and the image of the fabric when that is another."""
+        self._node, self._system, self._look = node, subject, ((), ())
+        image = world.images.get(Path(self.settings.texture)) if self.settings.texture else None
         if image is (self._texture[0] if self._texture else None):
             return
-        if self._texture is not None:
-            self._texture[1].release()
-        self._texture = None
+        self._drop_texture()
         if image is not None:
             self._texture = (image, Texture2D.from_array(
                 self._context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", label="fabric"
             ))  # fmt: skip
 
-    def surface(self, _look: Look) -> Surface | None:
-        """The sheet, or None where threads or particles are drawn instead."""
-        return None if self.settings.look in (ClothLook.SPRINGS, ClothLook.POINTS) else self.sheet()
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        """The sheet, threads or particles, and marks of particles; the sheet is picked also between the threads."""
+        cloth = self._cloth
+        if cloth is None:
+            return ()
+        settings, arrays = self.settings, self._arrays_of(cloth)
+        key = (arrays, settings.look)
+        if self._look[0] != key:
+            items: list[Item] = [self._sheet(arrays)]
+            if settings.look is ClothLook.SPRINGS:
+                lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
+                items.append(Threads(node=self._node, vertices=lines, scalar_scale=scale, cloth=cloth))
+            elif settings.look is ClothLook.POINTS:
+                items.append(Points(node=self._node, stages=("detail",), vertices=arrays.points, colour=PARTICLE))
+            self._look = (key, tuple(items))
+        return (*self._look[1], *self._marks(cloth, arrays, look))
 
-    def sheet(self) -> Surface:
-        """The sheet, whether it is drawn or not; the mouse takes hold of it also between the threads."""
-        arrays = self.arrays
-        strained = self.settings.look is ClothLook.STRAIN
-        return Surface(
-            arrays=arrays,
-            materials=self,
-            ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
-            world_from_model=_WORLD,
-            texture_origin_bottom=True,
-            scalar=Scalar.WEIGHT if strained else Scalar.NONE,
-            scalar_scale=1.0 / STRAIN_SPAN,
-        )
+    def bounds(self) -> Bounds | None:
+        """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
+        cloth = self._cloth
+        if cloth is None:
+            return None
+        if self._room is None or self._room[0] is not cloth.model:
+            self._room = (cloth.model, _room(cloth.model.positions))
+        return self._room[1]
+
+    def counts(self) -> Counts:
+        """Vertices and triangles of the sheet."""
+        cloth = self._cloth
+        if cloth is None:
+            return NOTHING
+        return Counts(len(cloth.model.surface.positions), len(cloth.model.surface.triangles))
 
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
         """The fabric; a cloth has one material."""
@@ -184,33 +199,62 @@ class ClothView:
             self._fabric = (look, material_on_gpu(fabric, texture or self._white))
         return self._fabric[1]
 
-    def details(self, overlay: Overlay) -> tuple[Detail, ...]:
-        """Threads or particles, where they are drawn, and marks of particles."""
-        found = []
-        if self.settings.look is ClothLook.SPRINGS:
-            found.append(Detail(self.arrays.spring_lines(), "lines", 1.0 / STRAIN_SPAN))
-        elif self.settings.look is ClothLook.POINTS:
-            found.append(Detail(self.arrays.points, "points"))
-        return (*found, *self._marks(overlay))
+    def release(self) -> None:
+        """Deletes what drawing added; the cloth stays."""
+        self._release_arrays()
+        self._white.release()
+        self._drop_texture()
 
-    def _marks(self, overlay: Overlay) -> list[Detail]:
+    @property
+    def _cloth(self) -> Cloth | None:
+        return self._system.cloth if self._system is not None else None
+
+    def _arrays_of(self, cloth: Cloth) -> ClothArrays:
+        """Vertex arrays of the present build."""
+        if self._arrays is None or self._arrays.vertices is not cloth.sheet.vertices:
+            self._release_arrays()
+            self._arrays = ClothArrays(self._context, cloth)
+        return self._arrays
+
+    def _sheet(self, arrays: ClothArrays) -> Surface:
+        """The sheet, which is picked whether it is drawn or not."""
+        look = self.settings.look
+        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
+        return Surface(
+            node=self._node,
+            stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
+            group="cloths",
+            arrays=arrays,
+            materials=self,
+            ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
+            world_from_model=_WORLD,
+            scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
+            scalar_scale=1.0 / STRAIN_SPAN,
+        )
+
+    def _marks(self, cloth: Cloth, arrays: ClothArrays, look: Look) -> list[Item]:
         """What is chosen, held and pointed at, where it is now; the places never leave the GPU."""
-        found = []
-        if self.colliders:
-            found.append(Detail(self.arrays.points, "contacts", uniforms=self._touch(self.colliders)))
-        chosen = overlay.particles.get(self.node_id)
+        found: list[Item] = []
+        if look.settings.contacts and look.solids:
+            touch = self._touch(look.solids)
+            found.append(self._mark(arrays.points, TOUCHING, 6.0, shader="cloth/mark.vert", uniforms=touch))
+        chosen, hovered = look.overlay.particles.get(self._node.id), look.overlay.hovered_particle
         if chosen:
-            found.append(Detail(self.arrays.chosen(chosen), "chosen"))
+            found.append(self._mark(arrays.chosen(chosen), CHOSEN, 11.0))
         # Over the wider marks of the chosen ones, which then are a rim.
-        if overlay.marks and self.cloth.pinned.any():
-            found.append(Detail(self.arrays.pins(), "pins"))
-        hovered = overlay.hovered_particle
-        if hovered is not None and hovered.node == self.node_id and hovered.particle < self.cloth.model.particle_count:
-            vertex = int(np.argmax(self.cloth.model.particle_of_vertex == hovered.particle))
-            found.append(Detail(self.arrays.points, "hovered", first=vertex, count=1))
+        if look.overlay.marks and cloth.pinned.any():
+            found.append(self._mark(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
+        if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
+            vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))
+            found.append(self._mark(arrays.points, HOVERED, 15.0, is_ring=True, first=vertex, count=1))
         return found
 
-    def _touch(self, solids: Solids) -> dict[str, object]:
+    def _mark(self, vertices: VertexArray, colour: Vec3, size: float, **more: Any) -> Points:
+        return Points(
+            node=self._node, stages=("detail",), vertices=vertices, colour=colour, size=size, on_top=True, **more
+        )
+
+    def _touch(self, solids: Solids) -> Mapping[str, object]:
         clearance = 0.5 * self.settings.thickness
         return {
             "u_colliders": solids.texture,
@@ -218,22 +262,15 @@ class ClothView:
             "u_near": clearance + max(TOUCH * clearance, TOUCH_LEAST),
         }
 
-    def overlay_records(self, _overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        """No bones and no joints."""
-        return np.zeros(0, BONE), np.zeros(0, MARKER)
-
-    def release(self) -> None:
-        """Deletes what drawing added; the cloth stays."""
-        self._release_arrays()
-        self._white.release()
-        if self._texture is not None:
-            self._texture[1].release()
-            self._texture = None
-
     def _release_arrays(self) -> None:
         if self._arrays is not None:
             self._arrays.release()
         self._arrays = None
+
+    def _drop_texture(self) -> None:
+        if self._texture is not None:
+            self._texture[1].release()
+        self._texture = None
 
 
 def _room(places: npt.NDArray[np.floating]) -> Bounds:

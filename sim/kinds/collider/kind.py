@@ -42,7 +42,7 @@ def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, An
 COLLIDER = Kind(
     name="collider",
     label="Collider",
-    icon="collider",
+    icon="mdi6.sphere",
     hue="#e6d732",
     settings=ColliderSettings,
     adds=tuple(

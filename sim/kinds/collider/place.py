@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.collider.settings import ColliderSettings
-from sim.maths.transform import rigid_matrix
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, rigid_matrix
 from sim.solids.state import SMALLEST_SIZE, Placement, SolidShape
 
 Float64 = npt.NDArray[np.float64]

@@ -1,20 +1,21 @@
-"""Colliders: translucent bodies over the scene, marked where they are selected."""
-
-from collections.abc import Iterable
-from dataclasses import dataclass
+"""What is drawn of a collider: a translucent body, marked where it is selected."""
 
 import numpy as np
-import numpy.typing as npt
 
+from sim.assets.model import Bounds
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.state import PipelineState
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.kinds.collider.place import Placement
-from sim.scene.scene import NodeId
+from sim.kinds.collider.place import placements
+from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.contract import View, World
+from sim.render.items import Body
+from sim.render.shot import Look
+from sim.scene.places import Places
+from sim.scene.scene import Node, NodeId
 from sim.solids.outline import outline
-from sim.solids.state import SolidShape
+from sim.solids.state import Placement, SolidShape, bounding_radius
 
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
 _PLAIN = (0.35, 0.62, 0.90, 0.30)
@@ -22,82 +23,108 @@ _SELECTED = (1.00, 0.62, 0.20, 0.38)
 _PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A collider as it is drawn and picked.
+class Standing:
+    """Where the colliders of a scene stand: found together, and once for each moment."""
 
-    Attributes:
-        node_id: Its node.
-        faces: Its surface.
-        world_from_solid: Rigid placement, shape (4, 4).
-        colour: sRGB and the alpha of a face seen head on.
-    """
+    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+        self._places: Places | None = None
+        self._placed: dict[NodeId, Placement] = {}
 
-    node_id: NodeId
-    faces: VertexArray
-    world_from_solid: npt.NDArray[np.float64]
-    colour: tuple[float, float, float, float]
+    def of(self, world: World) -> dict[NodeId, Placement]:
+        """By node."""
+        if self._places is not world.places:
+            self._places = world.places
+            self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
+        return self._placed
 
+    def finish_step(self) -> None:
+        """Nothing follows steps."""
 
-class ColliderBodies:
-    """Keeps one mesh for each collider; a mesh is made anew when shape or size change."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._made: dict[NodeId, tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray]] = {}
-
-    def bodies(self, placed: dict[NodeId, Placement], selected: NodeId | None) -> list[Body]:
-        """What to draw for colliders where they are now, planes first, since everything lies in front of them."""
-        for node_id in [node_id for node_id in self._made if node_id not in placed]:
-            self._drop(node_id)
-        ordered = sorted(placed.items(), key=lambda item: item[1].shape is not SolidShape.PLANE)
-        return [
-            Body(node_id, self._faces(node_id, place), place.world_from_solid, _colour(place, node_id == selected))
-            for node_id, place in ordered
-        ]
+    def jump(self) -> None:
+        """Nor time."""
 
     def release(self) -> None:
-        """Deletes all meshes."""
-        for node_id in list(self._made):
-            self._drop(node_id)
+        """Forgets them."""
+        self._places = None
 
-    def _faces(self, node_id: NodeId, place: Placement) -> VertexArray:
+
+class ColliderView(View):
+    """Keeps one mesh, which is made anew when shape or size change."""
+
+    is_helper = True
+
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
+        self._context = context
+        self._node: Node | None = None
+        self._world: World | None = None
+        self._placed: Placement | None = None
+        self._is_placed = False
+        self._mesh: tuple[tuple[SolidShape, bytes], list[Buffer], VertexArray] | None = None
+        self._bodies: dict[bool, Body] = {}
+
+    def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
+        """Takes its settings; where it stands is looked up when that is asked for."""
+        if node is not self._node:
+            self._bodies = {}
+        self._node, self._world, self._is_placed = node, world, False
+
+    def parts(self, look: Look) -> tuple[Body, ...]:
+        """Its body, while colliders are shown."""
+        if not look.settings.solids or self._node is None:
+            return ()
+        is_selected, place = look.overlay.selected_node == self._node.id, self._place()
+        if is_selected not in self._bodies:
+            red, green, blue, alpha = _SELECTED if is_selected else _PLAIN
+            is_plane = place.shape is SolidShape.PLANE
+            self._bodies[is_selected] = Body(
+                node=self._node,
+                faces=self._faces(place),
+                world_from_body=place.world_from_solid,
+                colour=(red, green, blue, alpha * (_PLANE_SHARE if is_plane else 1.0)),
+                is_endless=is_plane,
+            )
+        return (self._bodies[is_selected],)
+
+    def bounds(self) -> Bounds | None:
+        """Box around it [m]; a metre around the origin of a plane, which has no end."""
+        if self._node is None:
+            return None
+        place = self._place()
+        reach = bounding_radius(place.shape, place.size)
+        reach = reach if np.isfinite(reach) else 1.0
+        centre = place.world_from_solid[:3, 3]
+        return Bounds(centre - reach, centre + reach)
+
+    def release(self) -> None:
+        """Deletes the mesh."""
+        if self._mesh is not None:
+            self._mesh[2].release()
+            for buffer in self._mesh[1]:
+                buffer.release()
+        self._mesh = None
+
+    def _place(self) -> Placement:
+        """Where it stands now; its bodies go along, while they keep their size."""
+        if self._placed is None or not self._is_placed:
+            assert self._node is not None
+            assert self._world is not None
+            last, place = self._placed, self._world.services.get(Standing).of(self._world)[self._node.id]
+            self._placed, self._is_placed = place, True
+            if last is not None and (place.shape, place.size.tobytes()) != (last.shape, last.size.tobytes()):
+                self._bodies = {}
+            for body in self._bodies.values():
+                body.world_from_body = place.world_from_solid
+        return self._placed
+
+    def _faces(self, place: Placement) -> VertexArray:
         key = (place.shape, place.size.tobytes())
-        if node_id in self._made and self._made[node_id][0] != key:
-            self._drop(node_id)
-        if node_id not in self._made:
+        if self._mesh is None or self._mesh[0] != key:
+            self.release()
             shape = outline(place.shape, place.size)
             corners = np.zeros(len(shape.positions), CORNER)
             corners["position"], corners["normal"] = shape.positions, shape.normals
             vertices = Buffer(self._context, corners, label="collider corners")
             indices = Buffer(self._context, shape.triangles.ravel(), label="collider triangles")
             array = VertexArray(self._context, [Stream(vertices)], indices=indices, label="collider")
-            self._made[node_id] = (key, [vertices, indices], array)
-        return self._made[node_id][2]
-
-    def _drop(self, node_id: NodeId) -> None:
-        _, buffers, array = self._made.pop(node_id)
-        array.release()
-        for buffer in buffers:
-            buffer.release()
-
-
-class ColliderPass:
-    """Draws bodies after everything opaque."""
-
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
-        self._program = library.program("viewport/body.vert", "viewport/body.frag")
-
-    def draw(self, bodies: Iterable[Body]) -> None:
-        """Draws into the bound framebuffer."""
-        PipelineState(depth_write=False, blend="alpha", cull="back").apply(self._context)
-        for body in bodies:
-            self._program["u_world_from_model"] = body.world_from_solid
-            self._program["u_colour"] = body.colour
-            body.faces.draw(self._program)
-
-
-def _colour(place: Placement, selected: bool) -> tuple[float, float, float, float]:
-    red, green, blue, alpha = _SELECTED if selected else _PLAIN
-    return red, green, blue, alpha * (_PLANE_SHARE if place.shape is SolidShape.PLANE else 1.0)
+            self._mesh = (key, [vertices, indices], array)
+        return self._mesh[2]

@@ -1,16 +1,18 @@
 """Buffers of particles, shared between emitters: a step writes into a spare one and leaves its old one for the next."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture_loop import CaptureSide
+from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.gl.ping_pong import padded_count
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.contract import Service
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """place [m], life left [steps], negative for the dead | velocity [m/s], how often the slot was used before."""
@@ -24,13 +26,8 @@ FILLED_AT_ONCE = 1 << 14
 
 PER_VERTEX = 4
 """Particles that one vertex of a step stands for."""
-
-QUAD = record(
-    "ParticleQuad",
-    position=(4, "f4"), velocity=(4, "f4"), position_1=(4, "f4"), velocity_1=(4, "f4"),
-    position_2=(4, "f4"), velocity_2=(4, "f4"), position_3=(4, "f4"), velocity_3=(4, "f4"),
-)  # fmt: skip
-"""Four of them, as a step takes and makes them."""
+AT_ONCE = padded_count(1, PER_VERTEX)
+"""Particles that a step moves at least."""
 
 COUNT = record("ParticleCount", count=(4, "f4"))
 """How many live, how many are broken, and two numbers without a meaning."""
@@ -38,7 +35,7 @@ COUNT = record("ParticleCount", count=(4, "f4"))
 
 def padded_slots(capacity: int) -> int:
     """Slots that a buffer of this capacity has."""
-    return padded_count(-(-capacity // PER_VERTEX)) * PER_VERTEX
+    return -(-capacity // AT_ONCE) * AT_ONCE
 
 
 def dead_records(capacity: int) -> npt.NDArray[np.void]:
@@ -49,7 +46,29 @@ def dead_records(capacity: int) -> npt.NDArray[np.void]:
     return out
 
 
-class ScratchPool:
+@dataclass(frozen=True, slots=True)
+class ParticleSide:
+    """A buffer of records, as texels and as vertices.
+
+    Attributes:
+        buffer: The records.
+        texture: The same, seen as texels.
+        vertices: The same as attributes.
+        count: How many records, see `padded_slots`.
+    """
+
+    buffer: Buffer
+    texture: BufferTexture
+    vertices: VertexArray
+    count: int
+
+    def release(self) -> None:
+        """Delete all; may be called twice."""
+        for owned in (self.vertices, self.texture, self.buffer):
+            owned.release()
+
+
+class ScratchPool(Service):
     """Spare buffers by size.
 
     Emitters of one capacity hold a buffer each and have one more between them.
@@ -60,22 +79,22 @@ class ScratchPool:
 
     def __init__(self, context: Context, _library: ShaderLibrary | None = None) -> None:
         self._context = context
-        self._spare: dict[int, CaptureSide] = {}
+        self._spare: dict[int, ParticleSide] = {}
         self._users: dict[int, int] = {}
 
-    def open(self, count: int) -> CaptureSide:
+    def open(self, count: int) -> ParticleSide:
         """A buffer of `count` records for a new user, who gives it back by `close`; contents are undefined."""
         if count not in self._users:
             self._users[count], self._spare[count] = 0, self._new(count)
         self._users[count] += 1
         return self._new(count)
 
-    def swap(self, side: CaptureSide) -> CaptureSide:
+    def swap(self, side: ParticleSide) -> ParticleSide:
         """The spare buffer of the same size; `side` becomes the spare one."""
         taken, self._spare[side.count] = self._spare[side.count], side
         return taken
 
-    def close(self, side: CaptureSide) -> None:
+    def close(self, side: ParticleSide) -> None:
         """Take back the buffer of a user; with the last one of a size its spare goes too."""
         side.release()
         if side.count not in self._users:
@@ -85,12 +104,6 @@ class ScratchPool:
             self._spare.pop(side.count).release()
             del self._users[side.count]
 
-    def finish_step(self) -> None:
-        """What is spare stays so."""
-
-    def jump(self) -> None:
-        """What is spare stays so."""
-
     def release(self) -> None:
         """Delete the spare buffers; may be called twice."""
         for spare in self._spare.values():
@@ -98,10 +111,10 @@ class ScratchPool:
         self._spare.clear()
         self._users.clear()
 
-    def _new(self, count: int) -> CaptureSide:
+    def _new(self, count: int) -> ParticleSide:
         buffer = Buffer(
             self._context, count * PARTICLE.dtype.itemsize, dtype=PARTICLE.dtype, usage="copy", label="particles"
         )
         texture = BufferTexture(self._context, buffer, "rgba32f")
-        source = VertexArray(self._context, [Stream(buffer, QUAD.dtype)], label="particles")
-        return CaptureSide(buffer, texture, source, count, PER_VERTEX)
+        vertices = VertexArray(self._context, [Stream(buffer)], label="particles")
+        return ParticleSide(buffer, texture, vertices, count)

@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture_loop import CaptureRun
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.contract import packed_state, unpacked_state
 from sim.kinds.emitter.births import Schedule, slot_ranges
 from sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
 from sim.kinds.emitter.count import Census, ParticleCount
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionMode
 from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
-from sim.kinds.emitter.passes import EmitterPasses, substeps_of
+from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
 from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.kinds.emitter.room import check_room
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.packing import packed_state, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
 
@@ -109,9 +108,9 @@ class Emitter:
         self._is_clear = False
         if not self._is_always_full:
             self._passes.set_births(self._schedule.segments(start, self.step_count), start)
-        runs = self._runs(start)
+        substeps = self._parts(start)
         if self.slot_count and self._passes.has_source(inputs):
-            self._side = self._passes.move(self._side, self._pool.swap, inputs, runs, start * STEP_TIME)
+            self._side = self._passes.move(self._side, self._pool.swap, inputs, substeps, start * STEP_TIME)
         return True
 
     def rest(self) -> None:
@@ -308,14 +307,14 @@ class Emitter:
                 " weaker forces or slower starts keep them in it"
             )
 
-    def _runs(self, start: int) -> list[CaptureRun]:
+    def _parts(self, start: int) -> list[Substep]:
         """Who moves and who is born in every substep of the step that begins after `start` steps."""
         capacity = self.settings.capacity
         if self._is_always_full:
             self.born = capacity
-            return [CaptureRun(values, capacity) for values in self._substeps]
-        runs = []
+            return [(values, capacity, ()) for values in self._substeps]
+        substeps: list[Substep] = []
         for values in self._substeps:
             before, self.born = self.born, self._schedule.births_before(start + values[1])
-            runs.append(CaptureRun(values, min(before, capacity), slot_ranges(before, self.born, capacity)))
-        return runs
+            substeps.append((values, min(before, capacity), slot_ranges(before, self.born, capacity)))
+        return substeps

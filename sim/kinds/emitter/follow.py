@@ -5,8 +5,8 @@ import numpy.typing as npt
 
 from sim.kinds.contract import World
 from sim.kinds.emitter.inputs import EmitterInputs
-from sim.maths.transform import node_matrix
 from sim.scene.scene import Attachment, Node
+from sim.scene.transform import node_matrix
 from sim.skin.trail import SurfaceTrail
 from sim.solids.scene_solids import Solids
 

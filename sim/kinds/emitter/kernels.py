@@ -1,12 +1,12 @@
 """Which programs an emitter needs: what it does not use is compiled out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.record import Record
-from sim.kinds.emitter.buffers import PARTICLE, QUAD
+from sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.solids.layout import ANY_ORDER, SolidLayout
@@ -25,7 +25,6 @@ SOURCES = {
 AIMS = {EmissionAim.AXIS: 0, EmissionAim.OUTWARD: 1, EmissionAim.ANGLES: 2}
 RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionResponse.STICK: 3}
 
-NO_DEFINES: Mapping[str, object] = {}
 
 SEARCH_FROM = 2
 """Colliders beside planes above which those that are near are looked for first."""
@@ -114,26 +113,20 @@ class EmitterKernels:
 
     def step(self, features: Features) -> Kernel:
         """The kernel of a substep."""
-        return self._made("emitter/step.vert", features, QUAD, (QUAD,), {"QUADS": True})
+        return self._made("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
 
     def births(self, features: Features) -> Kernel:
         """The kernel of those who are born in a substep."""
-        return self._made("emitter/bear.vert", features, PARTICLE, ())
+        return self._made("emitter/bear.glsl", features)
 
     def stateless(self, features: Features) -> Kernel:
         """The kernel of the formula."""
-        return self._made("emitter/stateless.vert", features, PARTICLE, ())
+        return self._made("emitter/stateless.glsl", features)
 
-    def _made(
-        self,
-        file: str,
-        features: Features,
-        output: Record,
-        inputs: Sequence[Record],
-        more: Mapping[str, object] = NO_DEFINES,
-    ) -> Kernel:
+    def _made(self, file: str, features: Features, inputs: Sequence[Record] = (), per_vertex: int = 1) -> Kernel:
         kernel = self._kernels.get((file, features))
         if kernel is None:
-            kernel = Kernel(self._library, file, output, inputs=inputs, defines={**features.defines, **more})
-            self._kernels[file, features] = kernel
+            kernel = self._kernels[file, features] = Kernel(
+                self._library, file, PARTICLE, inputs=inputs, defines=features.defines, per_vertex=per_vertex
+            )
         return kernel

@@ -15,6 +15,8 @@ from sim.scene.places import rebased
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
 
+ICON = "mdi6.creation-outline"
+
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """How far above the ground an effect starts that would have no room below it [m]."""
 
@@ -150,13 +152,13 @@ BUILT_IN = {
 EMITTER = Kind(
     name="emitter",
     label="Emitter",
-    icon="emitter",
+    icon=ICON,
     hue="#d55e00",
     settings=EmitterSettings,
     adds=(
         AddEntry(
-            "emitter", "&Emitter", "Add an emitter of particles.", functools.partial(new_emitter, ""), "emitter",
-            "&Emitter", where,
+            "emitter", "&Emitter", "Add an emitter of particles.", functools.partial(new_emitter, ""), ICON, "&Emitter",
+            where,
         ),
         *(
             AddEntry(
@@ -172,6 +174,11 @@ EMITTER = Kind(
     ),
     presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, kept),
     idle=idle,
+    choices={
+        EmissionMode.RATE: "Steady stream",
+        EmissionMode.BURST: "Bursts only",
+        EmissionAim.AXIS: "Along the axis",
+    },
     files=files_of,
     migrate=migrate,
     system="sim.kinds.emitter.system:EmitterSystem",

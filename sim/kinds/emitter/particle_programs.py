@@ -1,6 +1,7 @@
 """Programs that draw particles, by what they look like and how they blend, with the values of an emitter in them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,10 +9,12 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.emitter.particle_draft import draft_swell
 from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
-from sim.kinds.emitter.view import EmitterView
+from sim.render.care.plan import draft_swell
+
+if TYPE_CHECKING:
+    from sim.kinds.emitter.particles import Particles
 
 LOOKS = {ParticleLook.ROUND: 0, ParticleLook.TEXTURED: 1, ParticleLook.STREAK: 2}
 BLENDINGS = {Blending.ADDITIVE: 0, Blending.ALPHA: 1, Blending.OPAQUE: 2}
@@ -23,7 +26,7 @@ class Batch:
     """The particles of an emitter in one pass.
 
     Attributes:
-        view: Which emitter.
+        particles: Of which emitter.
         projection: How they are seen.
         stride: Slots to one that is drawn.
         lights: Lamps that light them.
@@ -31,17 +34,12 @@ class Batch:
         sprites: Whether point sprites are drawn; None for what suits their size.
     """
 
-    view: EmitterView
+    particles: "Particles"
     projection: Projection
     stride: int = 1
     lights: int = 0
     casts: bool = False
     sprites: bool | None = None
-
-    @property
-    def count(self) -> int:
-        """Particles that are drawn."""
-        return -(-self.view.system.slot_count // self.stride)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +82,23 @@ class ParticlePrograms:
 
     def prepared(self, batch: Batch) -> Program:
         """The program for a batch with everything set but what belongs to a pass."""
-        program, view, projection = self._program(batch), batch.view, batch.projection
-        for name, value in view.system.look_uniforms.items():
+        program, particles, projection = self._program(batch), batch.particles, batch.projection
+        settings = particles.settings
+        for name, value in particles.emitter.look_uniforms.items():
             program[name] = value
-        program["u_state"], program["u_life"] = view.system.state, view.life.texture(view.settings)
+        program["u_state"], program["u_life"] = particles.emitter.state, particles.life
         program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
         program["u_viewport"] = projection.viewport
         program["u_stride"], program["u_swell"] = batch.stride, draft_swell(batch.stride)
-        program.set_if_active("u_variance", view.settings.brightness_variance)
-        if view.look is ParticleLook.STREAK:
-            program["u_streak_time"] = view.settings.streak_time
-        if view.look is ParticleLook.TEXTURED:
-            _set_picture(program, view)
+        program.set_if_active("u_variance", settings.brightness_variance)
+        if particles.look is ParticleLook.STREAK:
+            program["u_streak_time"] = settings.streak_time
+        if particles.look is ParticleLook.TEXTURED:
+            _set_picture(program, particles)
         return program
 
-    def draw(self, program: Program, batch: Batch, first: int = 0, count: int | None = None) -> None:
-        """Draws a batch with its program, or so many of its particles from the first one on."""
-        count = batch.count - first if count is None else count
+    def draw(self, program: Program, first: int, count: int) -> None:
+        """Draws so many particles of a batch with its program, from the first one on."""
         program["u_first"] = first
         if program in self._sprites:
             self._nothing.draw(program, "points", count=count)
@@ -112,10 +110,10 @@ class ParticlePrograms:
         self._nothing.release()
 
     def _program(self, batch: Batch) -> Program:
-        view = batch.view
-        is_soft = view.is_soft and not batch.casts
+        particles = batch.particles
+        is_soft = particles.veil.is_soft and not batch.casts
         sprites = self._takes_sprites(batch)
-        variant = Variant(view.look, view.blending, batch.lights, is_soft, sprites, batch.casts)
+        variant = Variant(particles.look, particles.settings.blending, batch.lights, is_soft, sprites, batch.casts)
         if variant not in self._programs:
             fragment = "emitter/cast.frag" if batch.casts else "emitter/draw.frag"
             program = self._library.program("emitter/draw.vert", fragment, defines=variant.defines)
@@ -125,16 +123,16 @@ class ParticlePrograms:
         return self._programs[variant]
 
     def _takes_sprites(self, batch: Batch) -> bool:
-        if batch.view.look is ParticleLook.STREAK:
+        if batch.particles.look is ParticleLook.STREAK:
             return False
         if batch.sprites is not None:
             return batch.sprites
-        largest = batch.view.largest * draft_swell(batch.stride)[0]
-        return batch.projection.takes_sprites(largest, batch.view.bounds, self._point_limit)
+        largest = batch.particles.largest * draft_swell(batch.stride)[0]
+        return batch.projection.takes_sprites(largest, batch.particles.reach(), self._point_limit)
 
 
-def _set_picture(program: Program, view: EmitterView) -> None:
-    settings, picture = view.settings, view.picture
+def _set_picture(program: Program, particles: "Particles") -> None:
+    settings, picture = particles.settings, particles.picture
     assert picture is not None
     over_life = settings.atlas_mode is AtlasMode.OVER_LIFE
     program["u_picture"] = picture

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
-from sim.gl.capture_loop import CaptureRun, CaptureSide, capture_loop
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
@@ -14,6 +13,7 @@ from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.births import Segment
 from sim.kinds.emitter.block import EmitterBlock
+from sim.kinds.emitter.buffers import ParticleSide, padded_slots
 from sim.kinds.emitter.inputs import NO_INPUTS, EmitterInputs
 from sim.kinds.emitter.kernels import EmitterKernels, Features, features_of
 from sim.kinds.emitter.settings import EmitterSettings
@@ -23,6 +23,10 @@ from sim.solids.layout import SolidLayout
 from sim.solids.scene_solids import Shapes
 
 UInt32 = npt.NDArray[np.uint32]
+
+
+Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
+"""What `u_substep` takes, how many slots from the first on are moved, and ranges of those where then some are born."""
 
 
 class EmitterPasses:
@@ -60,29 +64,47 @@ class EmitterPasses:
 
     def move(
         self,
-        side: CaptureSide,
-        swap: Callable[[CaptureSide], CaptureSide],
+        side: ParticleSide,
+        swap: Callable[[ParticleSide], ParticleSide],
         inputs: EmitterInputs,
-        runs: Sequence[CaptureRun],
+        substeps: Sequence[Substep],
         time: float,
-    ) -> CaptureSide:
-        """Move and bear particles over the step that begins at `time` [s since the start]; returns the new records."""
+    ) -> ParticleSide:
+        """Move and bear particles over the step that begins at `time` [s since the start]; returns the new records.
+
+        `swap` gives the side to write to for one that was read, which others may write to from then on.
+        """
         features = self._features_of(inputs)
         move = self._kernels.step(features)
-        make = None if features.full else self._kernels.births(features)
+        bear = None if features.full else self._kernels.births(features)
         if features.whirls:
             settings = self._settings
             self._block.set_pattern(
                 pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
             )
         self._block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
-        for kernel in (move, make):
-            if kernel is not None:
-                self._set_inputs(kernel, features, inputs)
+        self._set_inputs(move, features, inputs)
+        move_values = move.program.location("u_substep")
+        if bear is not None:
+            self._set_inputs(bear, features, inputs)
+            bear_values = bear.program.location("u_substep")
         self._block.bind()
-        return capture_loop(move, make, side, swap, "u_substep", runs)
+        with move.writing(side.vertices) as capture:
+            for values, moved, made in substeps:
+                target = swap(side)
+                if moved:
+                    capture.use(move, side.vertices)
+                    capture.send(move_values, values)
+                    capture.write(target.buffer.name, 0, padded_slots(moved))
+                if made and bear is not None:
+                    capture.use(bear, target.vertices)
+                    capture.send(bear_values, values)
+                    for first, count in made:
+                        capture.write(target.buffer.name, first, count)
+                side = target
+        return side
 
-    def show(self, side: CaptureSide, inputs: EmitterInputs, count: int) -> None:
+    def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Write the first slots by the formula of time alone; the source counts as at rest where it is at the end."""
         features = self._features_of(NO_INPUTS)
         kernel = self._kernels.stateless(features)

@@ -3,10 +3,10 @@
 from sim.kinds.emitter.births import Schedule, capacity_needed
 from sim.kinds.emitter.bursts import parse_bursts
 from sim.kinds.emitter.emission import EmissionMode
-from sim.kinds.emitter.gradient import check_stops
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import ParamError, SettingsError, check, params_of
+from sim.scene.stops import check_stops
 
 STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 

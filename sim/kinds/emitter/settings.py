@@ -9,10 +9,10 @@ from sim.assets.formats import IMAGE_FORMATS
 from sim.kinds.emitter.emission import EmissionSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, param
+from sim.scene.stops import STOP_MAX
 from sim.scene.vectors import UnitFloat, Vec3
 
 SUBSTEPS_MAX = 256
-STOP_MAX = 32
 SIZE_FACTOR_MAX = 100.0
 
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]

@@ -11,7 +11,7 @@ from sim.figures.character import Character
 from sim.figures.placement import texture_origin_bottom
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
-from sim.kinds.contract import Array, Services, StepInputs, World
+from sim.kinds.contract import Array, Services, StepInputs, System, World
 from sim.kinds.emitter.buffers import ScratchPool
 from sim.kinds.emitter.emission import EmitterSource
 from sim.kinds.emitter.emitter import Emitter
@@ -25,7 +25,7 @@ from sim.skin.trail import SkinTrails
 UInt32 = npt.NDArray[np.uint32]
 
 
-class EmitterSystem:
+class EmitterSystem(System):
     """The simulation of one node.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What drawing needs of an emitter: its particles as they are, the table of their life, and their picture."""
+"""What is seen of an emitter: its particles as they are, its star, and its outline while it is selected."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,75 +8,117 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds
 from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
+from sim.kinds.contract import NOTHING, Counts, Mark, View, World
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
-from sim.render.gradient_texture import GradientTexture
-from sim.scene.scene import NodeId
+from sim.kinds.emitter.gradient_texture import GradientTexture
+from sim.kinds.emitter.outline import emitter_outline
+from sim.kinds.emitter.particles import Particles
+from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
+from sim.kinds.emitter.system import EmitterSystem
+from sim.kinds.emitter.whereabouts import emitter_bounds, emitter_placement
+from sim.render.items import Guides, Item
+from sim.render.overlay_records import SELECTED_COLOUR
+from sim.render.shot import Look
+from sim.scene.places import vector
+from sim.scene.scene import Node
 
 UInt8 = npt.NDArray[np.uint8]
 
+RADIUS = 9.0
+"""Of the star on the screen [px]."""
 
-class EmitterView:
-    """Draws nothing by itself: `ParticlePass` reads it.
+COLOUR = (0.72, 0.90, 1.0, 0.95)
 
-    Args:
-        context: Where it lives.
-        node_id: The node that is drawn.
-        system: The particles, owned by someone else.
 
-    Attributes:
-        node_id: The node that is drawn.
-        name: What its pass is called where passes are timed.
-        system: Its particles.
-        bounds: Where its particles are, as far as is known; None for anywhere.
-        life: Colour, opacity and size over the life.
-    """
+class EmitterView(View):
+    """Draws one emitter; silent ones have a star and an outline alone."""
 
-    def __init__(self, context: Context, node_id: NodeId, system: Emitter) -> None:
-        self.node_id, self.system = node_id, system
-        self.name = node_id
-        self.bounds: Bounds | None = None
-        self.life = GradientTexture(context)
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
+        self._node = Node(id="", settings=EmitterSettings())
+        self._world: World | None = None
+        self._system: EmitterSystem | None = None
+        self._life = GradientTexture(context)
         self._picture: tuple[UInt8, Texture2D] | None = None
+        self._particles: tuple[tuple[object, ...], Particles] | None = None
+        self._guides: Guides | None = None
+        self._mark: Mark | None = None
+        self._box: Bounds | None = None
+
+    def apply(self, node: Node, subject: EmitterSystem | None, world: World) -> None:
+        """Takes the node, and the picture of the particles when that is another; its place is looked up when asked."""
+        self._node, self._system, self._world = node, subject, world
+        self._guides = self._mark = self._box = None
+        self._take_picture(world.images)
 
     @property
-    def settings(self) -> EmitterSettings:
-        """Settings that the particles live by."""
-        return self.system.settings
+    def placement(self) -> npt.NDArray[np.float64]:
+        """Where its source stands, shape (4, 4); in the middle of the figure that it emits from the surface of."""
+        assert self._world is not None
+        return emitter_placement(self._world.places, self._world.figures, self._node)
+
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        """Its particles, unless it is silent, and its outline while it is selected."""
+        emitter = self._emitter
+        particles: tuple[Item, ...] = () if emitter is None else (self._particles_of(emitter),)
+        if look.overlay.selected_node != self._node.id:
+            return particles
+        if self._guides is None:
+            outline = emitter_outline(self._settings)
+            self._guides = Guides(node=self._node, segments=outline, world_from_guides=self.placement)
+        return (*particles, self._guides)
+
+    def reach(self) -> Bounds | None:
+        """Box around its source and most of what comes out of it [m]."""
+        if self._box is None:
+            assert self._world is not None
+            self._box = emitter_bounds(self._world.figures, self._node, self.placement)
+        return self._box
+
+    def counts(self) -> Counts:
+        """Particles."""
+        emitter = self._emitter
+        return NOTHING if emitter is None else Counts(particles=emitter.alive)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """A star where its source is."""
+        if self._mark is None:
+            place = vector(self.placement[:3, 3])
+            self._mark = Mark(self._node.id, place, COLOUR, RADIUS, SELECTED_COLOUR, is_star=True)
+        return (self._mark,)
+
+    def release(self) -> None:
+        """Deletes what drawing added; the particles stay."""
+        self._life.release()
+        self._drop_picture()
 
     @property
-    def blending(self) -> Blending:
-        """How its particles cover what is behind them."""
-        return self.settings.blending
+    def _settings(self) -> EmitterSettings:
+        assert isinstance(self._node.settings, EmitterSettings)
+        return self._node.settings
 
     @property
-    def look(self) -> ParticleLook:
-        """Form of its particles: round spots stand in for a picture that is not there."""
-        is_textured = self.settings.look is ParticleLook.TEXTURED
-        return ParticleLook.ROUND if is_textured and self._picture is None else self.settings.look
+    def _emitter(self) -> Emitter | None:
+        """Its particles; None while there are none to be seen."""
+        if self._system is None or self._world is None or self._node.id not in self._world.scene.heard:
+            return None
+        return self._system.emitter
 
-    @property
-    def picture(self) -> Texture2D | None:
-        """The image of a textured particle, where there is one."""
-        return self._picture[1] if self._picture else None
+    def _particles_of(self, emitter: Emitter) -> Particles:
+        """The item of its particles, which lives as long as they look the same."""
+        picture = self._picture[1] if self._picture else None
+        key = (emitter, emitter.settings, picture, self._node)
+        if self._particles is None or any(a is not b for a, b in zip(self._particles[0], key, strict=True)):
+            item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), picture, self.reach)
+            self._particles = (key, item)
+        return self._particles[1]
 
-    @property
-    def is_soft(self) -> bool:
-        """Whether its particles fade before the scene."""
-        return self.settings.softness > 0.0 and self.blending is not Blending.OPAQUE
-
-    @property
-    def largest(self) -> float:
-        """Width of the largest particle that occurs [m]."""
-        factor = max(stop[1] for stop in self.settings.size_over_life)
-        return self.settings.size * (1.0 + self.settings.size_variance) * factor
-
-    def set_images(self, images: Mapping[Path, UInt8]) -> None:
-        """Takes decoded images; that of the particles is uploaded when it is another."""
-        wanted = self.settings.look is ParticleLook.TEXTURED and self.settings.texture
-        image = images.get(Path(self.settings.texture)) if wanted else None
+    def _take_picture(self, images: Mapping[Path, UInt8]) -> None:
+        settings = self._emitter.settings if self._emitter is not None else self._settings
+        wanted = settings.look is ParticleLook.TEXTURED and settings.texture
+        image = images.get(Path(settings.texture)) if wanted else None
         if image is (self._picture[0] if self._picture else None):
             return
         self._drop_picture()
@@ -85,11 +127,6 @@ class EmitterView:
                 self._context, image, "srgb8_alpha8", mipmaps=True, wrap="clamp", label="particle picture"
             )
             self._picture = (image, texture)
-
-    def release(self) -> None:
-        """Deletes what drawing added; the particles stay."""
-        self.life.release()
-        self._drop_picture()
 
     def _drop_picture(self) -> None:
         if self._picture is not None:

@@ -2,10 +2,13 @@
 
 from pyglm import glm
 
+from sim.assets.model import CharacterModel
 from sim.kinds.contract import AddEntry, AddPlace, Kind
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
+
+ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
@@ -19,11 +22,22 @@ def new_light(place: AddPlace) -> Node:
     return Node(id="", name="light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
+def key_light(model: CharacterModel) -> Node:
+    """A light in front of and above a model, as far away as it is large."""
+    size = max(model.mesh.bounds.extent, 1e-3)
+    centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
+    position = (float(centre[0] + 0.9 * size), 1.45 * size, float(centre[2] + 1.15 * size))
+    light = LightSettings(reach=1.9 * size)
+    return Node(id="", name="light", transform=Transform(position=position), settings=light)
+
+
 LIGHT = Kind(
     name="light",
     label="Light",
-    icon="light",
+    icon=ICON,
     settings=LightSettings,
-    adds=(AddEntry("light", "&Light", "Add a point light.", new_light, icon="light"),),
+    companion=key_light,
+    adds=(AddEntry("light", "&Light", "Add a point light.", new_light, icon=ICON),),
     view="sim.kinds.light.view:LightView",
+    panel="app.kinds.light.panel:LightPanel",
 )

@@ -8,13 +8,13 @@ from sim.scene.params import Settings
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
     """The model file."""
     assert isinstance(settings, ModelSettings)
-    return (FileUse("path", settings.path, "model", is_needed=True),)
+    return (FileUse("path", settings.path, "character", is_needed=True),)
 
 
 MODEL = Kind(
     name="model",
     label="Model",
-    icon="model",
+    icon="mdi6.human",
     hue="#e6d732",
     settings=ModelSettings,
     files=files_of,

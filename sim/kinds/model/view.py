@@ -1,8 +1,10 @@
-"""What drawing needs of a character: static buffers, materials, vertex arrays, bones."""
+"""What drawing needs of a figure: static buffers, materials, vertex arrays, bones."""
+
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sim.assets.model import Bounds
 from sim.figures.character import Character
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import DoubleSided, ModelSettings, section_list
@@ -11,103 +13,83 @@ from sim.figures.skinning import upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
-from sim.render.detail_pass import Detail
-from sim.render.mesh_pass import Scalar, Surface
+from sim.kinds.contract import Counts, FigureView, World
+from sim.render.items import Item, Skeleton, Surface
+from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
-from sim.render.shot import JointRef, Look, Overlay
+from sim.render.shot import JointRef, Look
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
 from sim.render.texture_upload import MipImages, upload_images
-from sim.scene.scene import NodeId
+from sim.scene.scene import Node
 from sim.scene.view import Comparison, DisplayMode
 
 
-class CharacterView:
-    """Draws one character's skinned vertices.
-
-    Args:
-        node_id: The node that is drawn.
-        character: The pose and the vertices, owned by someone else.
-        segments: Bones of the overlay; None without a skeleton.
-        static: Static buffers of the mesh, owned from now on.
-        materials: Materials and textures, owned from now on.
+class ModelView(FigureView):
+    """Draws the skinned vertices of one figure.
 
     Attributes:
-        node_id: The node that is drawn.
-        settings: Its settings; replaced when the scene changes.
-        character: What is drawn.
+        figure: The pose and the vertices, owned by whoever took it after the upload.
+        settings: Settings of the node.
         segments: Bones of the overlay; None without a skeleton.
     """
 
-    group = "models"
+    figure: Character
 
-    def __init__(
-        self,
-        node_id: NodeId,
-        character: Character,
-        segments: BoneSegments | None,
-        static: MeshBuffers,
-        materials: Materials,
-    ) -> None:
-        self.node_id = node_id
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
         self.settings = ModelSettings()
-        self.character = character
-        self.segments = segments
-        self._static, self._materials = static, materials
+        self.segments: BoneSegments | None = None
+        self._node = Node(id="", settings=self.settings)
+        self._static: MeshBuffers
+        self._materials: Materials
         self._ranges: tuple[DrawRange, ...] | None = None
         self._ranges_of: tuple[DoubleSided, str] | None = None
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
+        self._surfaces: dict[bool, tuple[tuple[Any, ...], Surface]] = {}
         self._weight_joint: int | None = None
 
-    @classmethod
-    def upload(
-        cls, context: Context, library: ShaderLibrary, node_id: NodeId, prepared: PreparedModel, images: MipImages
-    ) -> "Steps[CharacterView]":
-        """Hands a model to the GPU, its character included; given up, what it made is deleted by `Context.collect`.
+    def upload(self, prepared: PreparedModel, images: MipImages) -> Steps[None]:
+        """Hands a model to the GPU, its figure included.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
-        model = prepared.model
+        model, context = prepared.model, self._context
         buffers = yield from upload_skinning(context, prepared.records)
-        static = yield from MeshBuffers.upload(context, model.mesh)
-        materials = Materials(context, model, (yield from upload_images(context, images)))
-        character = Character(context, library, prepared, buffers)
-        return cls(node_id, character, prepared.segments, static, materials)
+        self._static = yield from MeshBuffers.upload(context, model.mesh)
+        self._materials = Materials(context, model, (yield from upload_images(context, images)))
+        self.figure = Character(context, self._library, prepared, buffers)
+        self.segments = prepared.segments
 
-    def surface(self, look: Look) -> Surface:
-        """The skinned surface; compared, in the heat map, or as it is."""
-        scalar, scale = self._scalar(look)
-        return Surface(
-            arrays=self.arrays(look.second),
-            materials=self._materials,
-            ranges=self._ranges_now(),
-            world_from_model=self.character.world_from_model,
-            texture_origin_bottom=self.character.texture_origin_bottom,
-            scalar=scalar,
-            scalar_scale=scale,
-        )
+    def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
+        """Takes the settings."""
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
+        self._node, self.settings = node, settings
 
-    def details(self, _overlay: Overlay) -> tuple[Detail, ...]:
-        """Nothing beside its surface."""
-        return ()
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        """The skinned surface; compared, in the heat map, or as it is; and bones, where they are shown."""
+        surface = self._surface(look)
+        return (surface, self._skeleton(look)) if look.settings.bones else (surface,)
 
-    def overlay_records(self, overlay: Overlay) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        """Bones and joints."""
-        places = self.character.joint_positions()
-        selected, hovered = self._joint(overlay.selected), self._joint(overlay.hovered)
-        return (
-            bone_records(self.segments, places, selected, hovered),
-            joint_markers(self.segments, places, selected, hovered),
-        )
+    def bounds(self) -> Bounds | None:
+        """Box around what is shown; None for a figure of bones alone."""
+        return self.figure.bounds() if self.figure.model.mesh.vertex_count else None
+
+    def counts(self) -> Counts:
+        """Vertices, triangles and joints."""
+        model = self.figure.model
+        joints = model.skeleton.joint_count if model.skeleton else 0
+        return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
         """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
-        compared = self.character.compared
+        compared = self.figure.compared
         if self._arrays is None or compared != self._compared:
             self._release_arrays()
-            first = self.character.primary.vertices
-            other = self.character.secondary.vertices if compared else first
+            first = self.figure.primary.vertices
+            other = self.figure.secondary.vertices if compared else first
             self._arrays = (SurfaceArrays(self._static, first, other), SurfaceArrays(self._static, other, first))
             self._compared = compared
         return self._arrays[1 if second else 0]
@@ -117,25 +99,47 @@ class CharacterView:
         if joint == self._weight_joint:
             return
         self._weight_joint = joint
-        model = self.character.model
+        model = self.figure.model
         weights = np.zeros(model.mesh.vertex_count, np.float32)
         if joint is not None and model.skin is not None:
-            skin = model.skin
-            weights = np.where(skin.joints == joint, skin.weights, np.float32(0.0)).sum(axis=1, dtype=np.float32)
+            weights = model.skin.weights_of(joint).astype(np.float32)
         if len(weights):
             self._static.set_scalars(weights)
 
     def release(self) -> None:
-        """Deletes what drawing added; the character stays."""
+        """Deletes what drawing added; the figure stays."""
         self._release_arrays()
         self._static.release()
         self._materials.release()
+
+    def _surface(self, look: Look) -> Surface:
+        """The surface; the last one while nothing about it changes."""
+        scalar, scale = self._scalar(look)
+        key = (self._node, self.arrays(look.second), self._ranges_now(), self.figure.world_from_model, scalar, scale)
+        known = self._surfaces.get(look.second)
+        if (
+            known is None
+            or any(one is not other for one, other in zip(known[0][:4], key[:4], strict=True))
+            or (known[0][4:] != key[4:])
+        ):
+            known = self._surfaces[look.second] = (key, Surface(
+                node=self._node,
+                group="models",
+                arrays=key[1],
+                materials=self._materials,
+                ranges=key[2],
+                world_from_model=key[3],
+                texture_origin_bottom=self.figure.texture_origin_bottom,
+                scalar=scalar,
+                scalar_scale=scale,
+            ))  # fmt: skip
+        return known[1]
 
     def _scalar(self, look: Look) -> tuple[Scalar, float]:
         """What the colour ramp shows, and its coordinate per unit."""
         settings, overlay = look.settings, look.overlay
         if settings.comparison is Comparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
-            span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0
+            span = overlay.difference_scale or self.figure.model.mesh.bounds.extent / 20.0
             return Scalar.DIFFERENCE, 1.0 / max(span, 1e-12)
         if settings.display is DisplayMode.WEIGHTS:
             self.show_weights(self._joint(overlay.selected))
@@ -147,12 +151,21 @@ class CharacterView:
         wanted = (settings.double_sided, settings.hidden_sections)
         if self._ranges is None or wanted != self._ranges_of:
             hidden = section_list(settings.hidden_sections)
-            self._ranges = draw_ranges(self.character.model.mesh, settings.double_sided, hidden)
+            self._ranges = draw_ranges(self.figure.model.mesh, settings.double_sided, hidden)
             self._ranges_of = wanted
         return self._ranges
 
+    def _skeleton(self, look: Look) -> Skeleton:
+        places, overlay = self.figure.joint_positions(), look.overlay
+        selected, hovered = self._joint(overlay.selected), self._joint(overlay.hovered)
+        return Skeleton(
+            node=self._node,
+            bones=bone_records(self.segments, places, selected, hovered),
+            joints=joint_markers(self.segments, places, selected, hovered),
+        )
+
     def _joint(self, reference: JointRef | None) -> int | None:
-        return reference.joint if reference is not None and reference.node == self.node_id else None
+        return reference.joint if reference is not None and reference.node == self._node.id else None
 
     def _release_arrays(self) -> None:
         for arrays in self._arrays or ():

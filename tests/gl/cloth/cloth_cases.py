@@ -13,6 +13,7 @@ from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, P
 from sim.kinds.cloth.solver import ClothInputs
 from sim.solids.layout import SolidLayout
 from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import Solids
 from sim.solids.state import Solid
 from tests.oracles import cloth as reference
 
@@ -58,7 +59,7 @@ def collider_inputs(
 ) -> tuple[ClothInputs, Buffer]:
     """Colliders for every step, and the buffer that holds them."""
     buffer = Buffer(context, pack_solids(states, settings.step_time).ravel(), label="test colliders")
-    return ClothInputs(BufferTexture(context, buffer, "rgba32f"), len(states), layout), buffer
+    return ClothInputs(Solids(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
 
 
 def reference_run(cloth: Cloth, steps: int, colliders: Sequence[Solid] = ()) -> reference.Particles:

@@ -1,10 +1,12 @@
 """The cloth benchmark measures what it says: the same sheet by the plain kernel, by the solver and by numpy."""
 
+import msgspec
 import numpy as np
 import pytest
 
-from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows
+from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, cloth_rows, folded_records
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
+from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.model import build_cloth
@@ -40,10 +42,26 @@ def test_the_sheet_of_the_benchmark_is_stable() -> None:
     assert 0.5 < stability(build_cloth(settings), settings).ratio < 0.9
 
 
-def test_rows_begin_with_the_plain_kernel() -> None:
+def test_rows_begin_with_what_the_others_compare_with() -> None:
     rows = cloth_rows(1, (64, 150))
-    variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver"]
+    variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision"]
     assert [row.variant for row in rows] == variants * 2
-    assert [row.size for row in rows] == [64] * 5 + [144] * 5
-    assert {row.system for row in rows} == {"cloth", "cloth collisions"}
+    assert [row.size for row in rows] == [64] * 7 + [144] * 7
+    assert {row.system for row in rows} == {"cloth", "cloth collisions", "cloth self-collision"}
     assert all(row.elements_per_second > 0.0 and row.unit == "particles" for row in rows)
+
+
+def test_nearly_every_particle_of_the_folded_sheet_touches_one(context: Context, library: ShaderLibrary) -> None:
+    settings = msgspec.structs.replace(bench_settings(20), thickness=4.0 / 19, self_collision=True)
+    model = build_cloth(settings)
+    start = Buffer(context, folded_records(model, 0.99 * settings.thickness))
+    moved = []
+    for touching in (True, False):
+        cloth = msgspec.structs.replace(settings, self_collision=touching)
+        solver = SolverCloth(context, library, model, cloth, collide=False)
+        for _ in range(2):
+            solver.step_from(start)
+        moved.append(solver.positions()[: model.particle_count])
+        solver.release()
+    assert (np.abs(moved[0] - moved[1]).max(axis=1) > 1e-4).mean() > 0.85
+    start.release()

@@ -125,17 +125,14 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
     assert np.median(errors) < 1e-3
     assert errors.max() < 2e-2
     buffer.release()
-    assert inputs.colliders is not None
-    inputs.colliders.release()
+    assert inputs.solids.texture is not None
+    inputs.solids.texture.release()
 
 
 @pytest.mark.parametrize("mesh", [False, True])
 def test_statistics_are_those_of_the_reference(context: Context, library: ShaderLibrary, mesh: bool) -> None:
     settings = ClothSettings(columns=20, rows=11, pin_list="0" if mesh else "", substeps=40)
-    if mesh:
-        cloth = Cloth(context, library, as_mesh(settings), uneven_surface())
-    else:
-        cloth = Cloth(context, library, settings)
+    cloth = Cloth(context, library, as_mesh(settings), uneven_surface()) if mesh else Cloth(context, library, settings)
     random = np.random.default_rng(2)
     place = cloth.model.positions + random.normal(scale=0.02, size=cloth.model.positions.shape)
     velocity = random.normal(size=place.shape)

@@ -35,7 +35,7 @@ def run_kernel(
     context: Context, tmp_path: Path, file: str, source: tuple[Record, np.ndarray], output: Record,
     states: list[Solid], defines: dict[str, object] | None = None, **uniforms: float,
 ) -> np.ndarray:  # fmt: skip
-    """Runs the vertex shader `file` beside this module over records, with the colliders bound."""
+    """Runs the kernel `file` beside this module over records, with the colliders bound."""
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     files = {file: text} | {name: (ROOT / name).read_text(encoding="utf-8") for name in SHIPPED}
     kernel = Kernel(make_library(context, tmp_path, files), file, output, inputs=[source[0]], defines=defines)

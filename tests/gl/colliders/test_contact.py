@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.solids.contact import bounce, collider_contact, resolve
 from sim.solids.motion import world_points
-from sim.solids.pack import collider_defines
 from sim.solids.state import Solid, SolidShape, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
+from tests.oracles.contact import bounce, collider_contact, resolve
 
 POINTS = 400
 """Points for each collider."""
@@ -42,7 +41,7 @@ def test_contacts_equal_the_reference(context: Context, tmp_path: Path, shape: S
     random = np.random.default_rng(11)
     states = random_states(shape, 24, random)
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     for index, state in enumerate(states):
         mine = slice(index * POINTS, (index + 1) * POINTS)
         expected, sent = _expected(state, data[mine]), got[mine]
@@ -61,12 +60,12 @@ def test_no_contact_is_culled(context: Context, tmp_path: Path, shape: SolidShap
     random = np.random.default_rng(12)
     states = random_states(shape, 24, random)
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     stops = got["next"] == data["collider"]
     np.testing.assert_array_equal(got["next"][~stops], data["collider"][~stops] + 1)
     assert stops[got["distance"] < data["thickness"]].all()
     data["point"] *= 20.0
-    away = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    away = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     assert (away["next"] == data["collider"])[away["distance"] < data["thickness"]].all()
     if shape is not SolidShape.PLANE:  # these turn, and a turning plane is always near
         assert (away["next"] == data["collider"] + 1).mean() > 0.8
@@ -81,7 +80,7 @@ def test_a_plane_that_does_not_turn_is_culled(context: Context, tmp_path: Path, 
         end[:3, 3] += moves * random.normal(size=3)
         states.append(dataclasses.replace(state, world_from_end=end))
     data = probes(states, random)
-    got = run_kernel(context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     margin = got["distance"] - data["thickness"]
     clear = np.abs(margin) > 1e-5
     np.testing.assert_array_equal((got["next"] == data["collider"])[clear], (margin < 0.0)[clear])
@@ -97,12 +96,11 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
         for shape in shapes for state in random_states(shape, 4, random)
     ]  # fmt: skip
     data = probes(states, random)
-    defines = collider_defines(states)
-    assert defines == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
-    args = (context, tmp_path, "probe.vert", (PROBE, data), ANSWER, states)
+    defines = {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in shapes}
+    args = (context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states)
     full = run_kernel(*args, u_substep=SUBSTEP)
     lean = run_kernel(*args, defines=defines, u_substep=SUBSTEP)
-    for field in ANSWER.fields:
+    for field in ANSWER.dtype.names:
         np.testing.assert_array_equal(lean[field], full[field], err_msg=field)
 
 

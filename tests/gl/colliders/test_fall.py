@@ -12,11 +12,11 @@ from sim.gl.kernel import Kernel
 from sim.gl.record import record
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
-from sim.solids.contact import collider_contact, resolve
 from sim.solids.pack import pack_solids
 from sim.solids.state import Solid, SolidShape
 from tests.gl.colliders.probe import SHIPPED
 from tests.gl.shader_files import make_library
+from tests.oracles.contact import collider_contact, resolve
 from tests.unit.colliders.cases import placed
 
 POINT = record("Point", position=(3, "f4"), spare="f4", previous=(3, "f4"), more="f4")
@@ -28,10 +28,10 @@ class Fall:
     """Points among colliders on the GPU."""
 
     def __init__(self, context: Context, tmp_path: Path, start: np.ndarray, substeps: int, *, swept: bool) -> None:
-        text = (Path(__file__).parent / "fall.vert").read_text(encoding="utf-8")
-        files = {"fall.vert": text} | {name: (ROOT / name).read_text(encoding="utf-8") for name in SHIPPED}
+        text = (Path(__file__).parent / "fall.glsl").read_text(encoding="utf-8")
+        files = {"fall.glsl": text} | {name: (ROOT / name).read_text(encoding="utf-8") for name in SHIPPED}
         library = make_library(context, tmp_path, files)
-        self.kernel = Kernel(library, "fall.vert", POINT, inputs=[POINT], defines={"SWEPT": swept})
+        self.kernel = Kernel(library, "fall.glsl", POINT, inputs=[POINT], defines={"SWEPT": swept})
         data = POINT.zeros(len(start))
         data["position"] = data["previous"] = start
         self.buffers = [Buffer(context, data), Buffer(context, data)]

@@ -7,12 +7,12 @@ import pytest
 
 from sim.gl.context import Context
 from sim.gl.record import record
-from sim.solids.contact import resolve
 from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import signed_distance
 from sim.solids.state import Solid, SolidShape
-from sim.solids.sweep import sweep, swept_contact
 from tests.gl.colliders.probe import FRAME_TIME, SUBSTEP, float64, random_states, run_kernel
+from tests.oracles.contact import resolve
+from tests.oracles.sweep import sweep, swept_contact
 
 PATH = record(
     "Path", start=(3, "f4"), collider="f4", end=(3, "f4"), thickness="f4", fractions=(2, "f4"), spare=(2, "f4")
@@ -52,7 +52,7 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Sol
     random = np.random.default_rng(21)
     states = random_states(shape, 20, random)
     data = paths(states, random)
-    got = run_kernel(context, tmp_path, "sweep.vert", (PATH, data), ENTRY, states, u_substep=SUBSTEP)
+    got = run_kernel(context, tmp_path, "sweep.glsl", (PATH, data), ENTRY, states, u_substep=SUBSTEP)
     entering = 0
     for index, state in enumerate(states):
         mine = slice(index * PATHS, (index + 1) * PATHS)

@@ -17,7 +17,7 @@ from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import ANY_SHAPE, shapes_of
+from sim.solids.scene_solids import ANY_SHAPE, Solids, shapes_of
 from sim.solids.state import Solid, SolidShape
 from tests.oracles import particles as reference
 
@@ -38,8 +38,8 @@ def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) 
 
 
 @dataclass
-class Solids:
-    """Colliders that can move from step to step, for both sides."""
+class Scenery:
+    """Solids that can move from step to step, for both sides."""
 
     states_at: Callable[[int], list[Solid]]
     buffer: Buffer
@@ -61,7 +61,7 @@ def solids(context: Context, states_at: Callable[[int], list[Solid]] | Sequence[
     texture = BufferTexture(context, buffer, "rgba32f")
     at = states_at if callable(states_at) else lambda _: list(states_at)
     try:
-        yield Solids(at, buffer, texture)
+        yield Scenery(at, buffer, texture)
     finally:
         texture.release()
         buffer.release()

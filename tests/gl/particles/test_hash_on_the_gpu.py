@@ -26,7 +26,7 @@ SHOWN = record("Shown", first=(4, "f4"), second=(4, "f4"))
 
 
 def probed(context: Context, tmp_path: Path, file: str, output: Record, count: int, **uniforms: object) -> np.ndarray:
-    """Runs the vertex shader `file` beside this module."""
+    """Runs the kernel `file` beside this module."""
     names = ("common/hash.glsl", "emitter/shown.glsl")
     files = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     files[file] = (Path(__file__).parent / file).read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def probed(context: Context, tmp_path: Path, file: str, output: Record, count: i
 def test_random_numbers_are_those_of_numpy_bit_for_bit(
     context: Context, tmp_path: Path, seed: int, first: int, group: Group
 ) -> None:
-    found = probed(context, tmp_path, "hash_probe.vert", PROBE, COUNT, u_seed=seed, u_group=int(group), u_first=first)
+    found = probed(context, tmp_path, "hash_probe.glsl", PROBE, COUNT, u_seed=seed, u_group=int(group), u_first=first)
     numbers = ((first + np.arange(COUNT)) % 2**32).astype(np.uint32)
     np.testing.assert_array_equal(found["bits"][:, :3], birth_bits(seed, numbers, group))
     four = np.stack([numbers, *(np.full(COUNT, value, np.uint32) for value in (seed, group, 5))], axis=1)
@@ -56,7 +56,7 @@ def test_what_is_drawn_follows_from_the_state_alone(context: Context, library: S
         system.step()
     state = system.read()
     found = probed(
-        context, tmp_path, "shown_probe.vert", SHOWN, system.slot_count, u_state=system.state, **system.look_uniforms
+        context, tmp_path, "shown_probe.glsl", SHOWN, system.slot_count, u_state=system.state, **system.look_uniforms
     )
     expected = shown_particles(settings, state["position"][:, 3].astype(np.float64), state["velocity"][:, 3])
     np.testing.assert_array_equal(found["first"][:, 0] == 1.0, expected.lives)

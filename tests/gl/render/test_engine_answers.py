@@ -15,8 +15,8 @@ PLACED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, 130.0, -10.0), sca
 
 def shown_vertices(stage: Stage, node: str) -> np.ndarray:
     """The skinned vertices of a node in the world, shape (V, 3)."""
-    view, matrix = stage.engine.view(node), stage.engine.world_from_model(node)
-    positions = view.character.primary.read()["position"][:, :3].astype(float)
+    figure, matrix = stage.engine.figure(node), stage.engine.world_from_model(node)
+    positions = figure.primary.read()["position"][:, :3].astype(float)
     return positions @ matrix[:3, :3].T + matrix[:3, 3]
 
 
@@ -99,8 +99,9 @@ def test_counts_are_those_of_the_visible_models(stage: Stage) -> None:
 def test_what_is_not_there_has_no_answer(stage: Stage) -> None:
     engine = stage.engine
     answers = (engine.model_of("x"), engine.pose("x"), engine.view("x"), engine.world_from_model("x"),
-               engine.bounds("x"), engine.bounds(), engine.joint_bounds("x", 0), engine.compare("x", 0.0))  # fmt: skip
-    assert answers == (None,) * 8
+               engine.figure("x"), engine.system("x"), engine.bounds("x"), engine.bounds(), engine.joint_bounds("x", 0),
+               engine.compare("x", 0.0))  # fmt: skip
+    assert answers == (None,) * 10
     assert engine.joint_positions("x").shape == (0, 3)
 
 
@@ -120,7 +121,7 @@ def test_the_comparison_measures_the_twist(stage: Stage) -> None:
 
 def test_poses_are_evaluated_and_skinned_only_when_something_changed(stage: Stage) -> None:
     stage.show({"model": twisted_bar()}, model_node(), time=0.3)
-    character = stage.engine.view("model").character
+    character = stage.engine.figure("model")
     pose, writes = character.pose, character.primary.write_count
     stage.look(model_node(transform=PLACED), time=0.3)
     assert (character.pose, character.primary.write_count) == (pose, writes)

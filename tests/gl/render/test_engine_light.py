@@ -141,7 +141,7 @@ LIGHT = light_node((2.0, 4.0, 0.0))
 
 
 def shadow_picture(stage: Stage, shadow: bool) -> np.ndarray:
-    lamp = msgspec.structs.replace(LIGHT, light=LightSettings(shadow=shadow))
+    lamp = msgspec.structs.replace(LIGHT, settings=LightSettings(shadow=shadow))
     stage.show({"model": model_of(floating_square(1.0, 1.0))}, model_node(), lamp)
     return stage.picture(HIGH)
 
@@ -169,7 +169,7 @@ def test_a_surface_shades_what_lies_behind_it(stage: Stage) -> None:
     stage.show({"wall": wall, "blocker": blocker}, model_node("wall"), model_node("blocker"), lamp)
     shaded = stage.picture(side)
     stage.look(
-        model_node("wall"), model_node("blocker"), msgspec.structs.replace(lamp, light=LightSettings(shadow=False))
+        model_node("wall"), model_node("blocker"), msgspec.structs.replace(lamp, settings=LightSettings(shadow=False))
     )
     darker = (stage.picture(side) - shaded).sum(axis=2)
     for x, y, dark in ((0.0, 1.5, True), (0.2, 1.7, True), (-0.2, 1.3, True), (0.5, 1.5, False), (0.0, 2.0, False)):
@@ -183,7 +183,7 @@ def test_the_shadow_belongs_to_the_first_light_that_casts_one(stage: Stage) -> N
     square = {"model": model_of(floating_square(1.0, 1.0))}
     stage.show(square, model_node(), fill, LIGHT)
     shaded = stage.picture(HIGH)
-    stage.look(model_node(), fill, msgspec.structs.replace(LIGHT, light=LightSettings(shadow=False)))
+    stage.look(model_node(), fill, msgspec.structs.replace(LIGHT, settings=LightSettings(shadow=False)))
     darker = (stage.picture(HIGH) - shaded).sum(axis=2)
     column, row = pixel_of(HIGH, (320, 240), (-1.0, 0.0, 0.0))
     assert darker[row, column] > 20

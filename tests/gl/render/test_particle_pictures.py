@@ -302,7 +302,7 @@ def test_a_draft_of_many_is_as_bright_as_all(stage: Stage, blending: Blending, o
     places = np.random.default_rng(3).normal(0.0, 0.4, (6400, 3)) + MIDDLE
     stage.look(LAMP, emitter_node(capacity=6400, size=0.15, blending=blending, opacity_over_life=((0.0, opacity),)))
     place_particles(stage, places)
-    stage.engine._picture._drafts.particles = 200
+    stage.engine.pictures._drafts.elements = 200
     whole, draft = stage.picture()[30:90, 50:110], stage.picture(draft=True)[30:90, 50:110]
     assert whole.mean() > 60.0
     assert draft.mean() == pytest.approx(whole.mean(), rel=0.2)
@@ -313,12 +313,12 @@ def test_targets_are_made_when_they_are_needed(stage: Stage) -> None:
     stage.look(emitter_node(blending=Blending.OPAQUE))
     place_particles(stage, [MIDDLE])
     stage.picture()
-    made = {"depth behind particles", "particle light", "particle cover"}
+    made = {"depth behind", "gathered light", "gathered cover"}
     assert not made & _labels(stage)
     stage.look(emitter_node(blending=Blending.ADDITIVE))
     place_particles(stage, [MIDDLE])
     stage.picture()
-    assert made & _labels(stage) == {"depth behind particles", "particle light"}
+    assert made & _labels(stage) == {"depth behind", "gathered light"}
 
 
 def _labels(stage: Stage) -> set[str]:
@@ -343,7 +343,7 @@ def test_a_silent_or_hidden_emitter_draws_nothing(stage: Stage) -> None:
     stage.look(msgspec.structs.replace(node, visible=False))
     empty = stage.picture()
     assert np.abs(shown - empty).max() > 20
-    stage.look(msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, muted=True)))
+    stage.look(msgspec.structs.replace(node, muted=True))
     np.testing.assert_array_equal(stage.picture(), empty)
 
 
@@ -355,7 +355,7 @@ def test_emitters_are_marked_where_they_stand(stage: Stage) -> None:
     assert np.abs(marked - plain)[:, :60].max() == 0
     selected = stage.picture(overlay=Overlay(marks=True, selected_node="emitter"))
     assert np.abs(selected - marked)[30:55, 60:100].max() > 30
-    assert [mark.node_id for mark in stage.engine.emitter_marks()] == ["emitter"]
+    assert [mark.node_id for mark in stage.engine.marks()] == ["emitter"]
 
 
 def test_nothing_near_the_eye_is_cut_off(stage: Stage) -> None:

@@ -28,7 +28,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
     draw = VertexArray.draw
 
     def record(self: VertexArray, program: Program, mode: str = "triangles", **rest: int) -> None:
-        if self.label.startswith("particles"):
+        if self.label in ("particles drawn", "laid over"):
             bits = int(GL.glGetFramebufferAttachmentParameteriv(
                 GL.GL_DRAW_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE
             )) if "cast" not in program.label else 0  # fmt: skip
@@ -39,13 +39,17 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
     return calls
 
 
+def is_new(stage: Stage) -> bool:
+    return stage.engine.pictures.is_new(stage.engine.shot(FRONT))
+
+
 def rehearse(stage: Stage) -> int:
     """Rehearses to the end; returns how many turns it took."""
     turns = 0
-    while stage.engine.needs_rehearsal(FRONT):
-        assert stage.engine.rehearse(FRONT)
+    while is_new(stage):
+        assert stage.engine.pictures.rehearse(stage.engine.shot(FRONT))
         turns += 1
-    assert not stage.engine.rehearse(FRONT)
+    assert not stage.engine.pictures.rehearse(stage.engine.shot(FRONT))
     return turns
 
 
@@ -84,7 +88,7 @@ def test_emitters_of_two_kinds_are_composed_together(stage: Stage, drawn: Drawn)
 
 def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage, context: Context) -> None:
     stage.look(LAMP, samples=4)
-    assert not stage.engine.needs_rehearsal(FRONT)
+    assert not is_new(stage)
     stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE), samples=4)
     place_particles(stage, CROWD)
     before = stage.picture()
@@ -100,8 +104,8 @@ def test_only_what_is_new_is_rehearsed_and_nothing_is_seen_or_left(stage: Stage,
     ]
     np.testing.assert_array_equal(stage.picture(), before)
     stage.look(LAMP, emitter_node(blending=Blending.ADDITIVE, size=0.7), samples=4)
-    assert not stage.engine.needs_rehearsal(FRONT)
+    assert not is_new(stage)
     stage.look(LAMP, emitter_node(blending=Blending.ALPHA), samples=4)
     assert rehearse(stage) > 0
     stage.look(LAMP, light_node((1.0, 6.0, 4.0), node_id="other"), emitter_node(blending=Blending.ALPHA), samples=4)
-    assert stage.engine.needs_rehearsal(FRONT)
+    assert is_new(stage)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.kinds.emitter.particle_crowd import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.kinds.emitter.settings import Blending, ParticleLook
-from sim.render import picture as picture_module
+from sim.render.care import scheduler
+from sim.render.care.plan import FIRST_PIECE, LONG_TURN, SHORT_TURN, SMALLEST_PIECE, Pace
 from sim.render.shot import Overlay
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, twisted_bar
@@ -65,10 +65,10 @@ def test_many_particles_drawn_in_turns_give_the_very_same_picture(
     place_particles(stage, CROWD, velocity=(1.0, 0.5, 0.0))
     bare = stage.engine.simulation.systems["emitter"].emitter
     expected = stage.picture()
-    monkeypatch.setattr(picture_module, "AT_ONCE", len(CROWD) - 1)
+    monkeypatch.setattr(scheduler, "AT_ONCE", len(CROWD) - 1)
     monkeypatch.setattr(Pace, "note", lambda *_: None)
-    stage.engine._picture._pace.piece = 30
-    if stage.engine.takes_one_go:
+    stage.engine.pictures._pace.piece = 30
+    if stage.engine.pictures.takes_one_go(stage.engine.shot(FRONT)):
         pytest.skip("a graphics card draws all at once")
     pending, turns = stage.engine.begin(stage.output.size, FRONT), 0
     while not pending.done:

@@ -3,8 +3,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
-from sim.kinds.cloth.stability import Stability
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
@@ -12,9 +12,8 @@ from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from sim.solids.state import SolidShape
 from tests.gui.panels.fakes import BONES, FakeTarget, SignalLog, ref, sample_scene
-from widgets.inspector.form_items import FactItem, SettingItem, WidgetItem, items_of
+from widgets.inspector.form_items import SettingItem, items_of
 from widgets.inspector.inspector import Inspector
-from widgets.protocols import ClothStatus
 
 
 @pytest.fixture
@@ -84,14 +83,11 @@ def test_a_mesh_needs_a_file_and_a_sheet_needs_sizes(inspector, target):
     assert {"mesh_path", "mesh_section"} <= shown(inspector)
 
 
-@pytest.mark.parametrize(
-    ("target_of_pins", "expected"),
-    [(PinTarget.WORLD, set()), (PinTarget.SURFACE, {"pin_node"}), (PinTarget.BONE, {"pin_node", "pin_bone"})],
-)
-def test_pins_ask_for_what_they_follow(inspector, target, target_of_pins, expected):
+def test_the_bone_of_the_pins_is_asked_for_where_they_follow_one(inspector, target):
     select(inspector, "f")
-    set_cloth(target, pin_target=target_of_pins)
-    assert shown(inspector) & {"pin_node", "pin_bone"} == expected
+    for target_of_pins in PinTarget:
+        set_cloth(target, pin_target=target_of_pins)
+        assert ("pin_bone" in shown(inspector)) == (target_of_pins is PinTarget.BONE)
 
 
 def test_gusts_have_a_size_once_there_are_any(inspector, target):
@@ -111,52 +107,69 @@ def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target, shape):
 def test_every_hidden_name_is_a_parameter():
     for look in ClothLook:
         for mode in ClothMode:
-            names = hidden_rows(ClothSettings(look=look, mode=mode))
+            names = KINDS["cloth"].idle(Node(id="f", settings=ClothSettings(look=look, mode=mode)))
             assert names <= {field.name for field in msgspec.structs.fields(ClothSettings)}
 
 
 # --- names --------------------------------------------------------------------------------------------
 
 
-def test_models_and_bones_are_chosen_from_the_scene(inspector, target):
+def ride(target, node="a", bone=""):
+    target.set_value(ref("s", "attachment", "node"), node)
+    target.set_value(ref("s", "attachment", "bone"), bone)
+
+
+def is_shown(inspector, name):
+    return not row(inspector, name).isHidden()
+
+
+def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
     select(inspector, "s")
-    assert choices(inspector, "bone_node") == ["None", "dude", "cape"]
-    assert choices(inspector, "bone") == ["Choose a model first"]
-    combo = row(inspector, "bone_node").editor.combo
+    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp", "flag"]
+    assert not is_shown(inspector, "bone")
+    combo = row(inspector, "node").editor.combo
     combo.setCurrentIndex(1)
     combo.activated.emit(1)
-    assert target.scene.node("s").settings.bone_node == "a"
+    assert target.scene.node("s").attachment.node == "a"
     assert choices(inspector, "bone") == ["None", *BONES]
-    assert "bone" in shown(inspector)
+    assert is_shown(inspector, "bone")
+    target.set_value(ref("s", "attachment", "node"), "c")
+    assert not is_shown(inspector, "bone")
+
+
+def test_what_rides_on_a_node_cannot_carry_it(inspector, target):
+    ride(target, "f")
+    select(inspector, "f")
+    assert choices(inspector, "node") == ["Nothing", "dude", "cape", "lamp"]
 
 
 def test_a_bone_that_is_gone_is_marked(inspector, target):
     select(inspector, "s")
-    target.set_value(ref("s", "collider", "bone_node"), "a")
-    target.set_value(ref("s", "collider", "bone"), "tail")
+    ride(target, "a", "tail")
     assert row(inspector, "bone").editor.combo.currentText() == "tail (missing)"
 
 
 def test_a_model_without_bones_says_so(inspector, target):
     select(inspector, "s")
-    target.set_value(ref("s", "collider", "bone_node"), "b")
+    ride(target, "b")
     assert choices(inspector, "bone") == ["No bones"]
 
 
 def test_a_new_name_of_a_model_is_shown(inspector, target):
     select(inspector, "s")
-    target.set_value(ref("s", "collider", "bone_node"), "a")
+    ride(target)
     target.set_value(ref("a", "node", "name"), "hero")
-    assert row(inspector, "bone_node").editor.combo.currentText() == "hero"
+    assert row(inspector, "node").editor.combo.currentText() == "hero"
 
 
 def test_a_removed_model_is_marked(inspector, target):
     select(inspector, "s")
-    target.set_value(ref("s", "collider", "bone_node"), "a")
+    ride(target, "a", "hips")
     rest = tuple(node for node in target.scene.nodes if node.id != "a")
     change = Change(ChangeKind.REMOVED, ParamRef("a", "node", ""), Effect.REBUILD)
     target.replace(msgspec.structs.replace(target.scene, nodes=rest), change)
-    assert row(inspector, "bone_node").editor.combo.currentText() == "a (missing)"
+    assert row(inspector, "node").editor.combo.currentText() == "a (missing)"
+    assert is_shown(inspector, "bone")
 
 
 def test_sections_come_from_the_file(inspector, target):
@@ -166,61 +179,13 @@ def test_sections_come_from_the_file(inspector, target):
     assert choices(inspector, "mesh_section") == ["Whole file", "hem", "collar"]
 
 
-# --- what follows the simulation ----------------------------------------------------------------------
-
-
-def test_presets_are_for_cloths_only(inspector):
-    select(inspector, "f")
-    assert inspector.cloth.isVisible()
-    select(inspector, "s")
-    assert not inspector.cloth.isVisible()
-
-
-def meter(inspector):
-    return next(item for item in items_of(inspector.tree) if isinstance(item, WidgetItem)).widget
-
-
-def test_the_meter_stands_below_the_substeps_and_survives_a_rebuild(inspector, qtbot):
-    select(inspector, "f")
-    item = next(item for item in items_of(inspector.tree) if isinstance(item, WidgetItem))
-    above = item.parent().child(item.parent().indexOfChild(item) - 1)
-    assert above.param.ref.name == "substeps"
-    inspector.cloth.show_status(ClothStatus(stability=Stability(1e-3, 2.0, 90)))
-    inspector.rebuild()
-    assert meter(inspector).stability.ratio == 2.0
-    with qtbot.waitSignal(inspector.cloth.stable_requested) as asked:
-        meter(inspector).button.click()
-    assert asked.args == [90]
-
-
-def test_counts_are_facts(inspector):
-    select(inspector, "f")
-    inspector.cloth.show_status(ClothStatus(particles=2304, springs=13_000, triangles=4418))
-    facts = {item.text(0): item.text(1) for item in items_of(inspector.tree) if isinstance(item, FactItem)}
-    assert facts == {"Particles": "2,304", "Springs": "13,000", "Triangles": "4,418"}
-
-
-def test_a_stopped_cloth_says_why_and_offers_what_can_be_done(inspector):
-    select(inspector, "f")
-    notice, log = inspector.cloth.notice, SignalLog(inspector.cloth, "reset_requested", "resume_requested")
-    assert not notice.isVisible()
-    inspector.cloth.show_status(ClothStatus(halted="stopped at 1 s: too far"))
-    assert notice.isVisible()
-    assert notice.label.text() == "Stopped at 1 s: too far"
-    notice.reset_button.click()
-    notice.resume_button.click()
-    assert log == [("reset_requested",), ("resume_requested",)]
-    inspector.cloth.show_status(ClothStatus())
-    assert not notice.isVisible()
-
-
 # --- presets ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def presets(inspector):
     select(inspector, "f")
-    bar = inspector.cloth.presets
+    bar = inspector.head.presets
     bar.set_names(("Silk", "Denim"), ("Mine",))
     return bar
 

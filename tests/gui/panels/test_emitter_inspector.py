@@ -1,23 +1,18 @@
-import dataclasses
 import itertools
 
 import msgspec
 import pytest
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QToolButton
 
+from sim.kinds import KINDS
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
 from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
-from tests.gui.panels.fakes import FakeTarget, SignalLog, sample_scene
+from tests.gui.panels.fakes import FakeTarget, sample_scene
 from widgets.inspector.form_items import SectionItem, SettingItem, items_of
 from widgets.inspector.inspector import Inspector
-from widgets.kinds.emitter.population import PopulationBar, brief_number, whole_number
-from widgets.protocols import EmitterStatus
-
-HEALTHY = EmitterStatus(alive=990, born_per_second=900.0, capacity=2000, needed_capacity=1390)
-STARVING = EmitterStatus(2000, 5000.0, 2000, 12_000, warning="capacity 2000 cuts lives short: it takes 12000 particles")
+from widgets.kinds.emitter.population import Population, PopulationBar, brief_number, whole_number
 
 
 @pytest.fixture
@@ -49,7 +44,11 @@ def set_emitter(target, **values):
 def visible(**values):
     """Names that are shown for settings."""
     names = {field.name for field in msgspec.structs.fields(EmitterSettings)}
-    return names - hidden_rows(EmitterSettings(**values))
+    return names - idle(EmitterSettings(**values))
+
+
+def idle(settings):
+    return KINDS["emitter"].idle(Node(id="e", settings=settings))
 
 
 # --- rows ---------------------------------------------------------------------------------------------
@@ -57,7 +56,7 @@ def visible(**values):
 
 def test_the_sections_of_an_emitter(inspector):
     titles = [item.text(0) for item in items_of(inspector.tree) if isinstance(item, SectionItem)]
-    assert titles == ["Node", "Transform", "Emission", "Source", "Motion", "Collision", "Look"]
+    assert titles == ["Node", "Transform", "Attachment", "Source", "Emission", "Motion", "Collision", "Look"]
 
 
 @pytest.mark.parametrize(
@@ -77,18 +76,9 @@ def test_a_source_has_its_own_sizes(source, sizes):
 
 
 @pytest.mark.parametrize("source", EmitterSource)
-def test_a_surface_has_a_density_and_anything_else_a_bone(source):
-    named = visible(source=source, model_node="a")
-    assert ("bone" in named) == (source not in SURFACE_SOURCES)
-    assert named & {"density_bone", "density_texture"} == (
-        {"density_bone", "density_texture"} if source in SURFACE_SOURCES else set()
-    )
-    assert "bone" not in visible(source=source)
-    assert "model_node" in visible(source=source)
-
-
-def test_a_bone_that_is_set_is_shown_without_its_model():
-    assert "bone" in visible(bone="hand")
+def test_a_surface_has_a_density(source):
+    density = {"density_bone", "density_texture"}
+    assert visible(source=source) & density == (density if source in SURFACE_SOURCES else set())
 
 
 def test_modes_of_emission_have_their_own_rows():
@@ -134,7 +124,7 @@ def test_looks_have_their_own_rows():
 def test_every_hidden_name_is_a_parameter():
     names = {field.name for field in msgspec.structs.fields(EmitterSettings)}
     for source, mode, aim, stateless in itertools.product(EmitterSource, EmissionMode, EmissionAim, (False, True)):
-        assert hidden_rows(EmitterSettings(source=source, mode=mode, aim=aim, stateless=stateless)) <= names
+        assert idle(EmitterSettings(source=source, mode=mode, aim=aim, stateless=stateless)) <= names
 
 
 def test_rows_come_and_go_with_the_settings_and_work(inspector, target):
@@ -154,7 +144,7 @@ def test_rows_come_and_go_with_the_settings_and_work(inspector, target):
 def test_labels_fit_at_the_usual_width(inspector, target):
     inspector.resize(320, 900)
     set_emitter(
-        target, look=ParticleLook.TEXTURED, turbulence=1.0, vortex=1.0, source=EmitterSource.FACES, model_node="a",
+        target, look=ParticleLook.TEXTURED, turbulence=1.0, vortex=1.0, source=EmitterSource.FACES,
         aim=EmissionAim.ANGLES, bursts="0:10",
     )  # fmt: skip
     room = inspector.tree.header().sectionSize(0) - 2 * inspector.tree.indentation()
@@ -165,29 +155,20 @@ def test_labels_fit_at_the_usual_width(inspector, target):
             assert QFontMetrics(font).horizontalAdvance(item.text(0)) <= room, item.text(0)
 
 
-# --- head ---------------------------------------------------------------------------------------------
+# --- the bar of the living ----------------------------------------------------------------------------
 
 
-def test_the_head_is_for_emitters_only(inspector):
-    assert inspector.emitter.isVisible()
-    assert not inspector.cloth.isVisible()
-    inspector.set_selection(Selection(node="c"))
-    assert not inspector.emitter.isVisible()
-
-
-def test_counts_are_shown_and_spoken(inspector):
-    inspector.emitter.show_status(HEALTHY)
-    bar = inspector.emitter.population
+def test_counts_are_shown_and_spoken(show):
+    bar = show(PopulationBar(), 400, 40)
+    bar.show_status(Population(alive=990, born_per_second=900.0, capacity=2000, needed_capacity=1390))
     assert bar.texts() == ("990 / 2,000 alive", "900 born/s")
     assert bar.accessibleName() == "990 / 2,000 alive, 900 born/s"
     assert "1,390" in bar.toolTip()
-    assert not inspector.emitter.starving.isVisible()
-    assert not inspector.emitter.notice.isVisible()
 
 
 def test_a_narrow_bar_says_it_shorter_and_never_clips(show):
     bar = show(PopulationBar(), 400, 40)
-    bar.show_status(EmitterStatus(1_234_567, 250_000.0, 2_000_000, 1))
+    bar.show_status(Population(1_234_567, 250_000.0, 2_000_000, 1))
     assert bar.texts() == ("1,234,567 / 2,000,000 alive", "250,000 born/s")
     bar.resize(260, 40)
     assert bar.texts() == ("1.2M / 2M alive", "250k born/s")
@@ -202,76 +183,3 @@ def test_a_narrow_bar_says_it_shorter_and_never_clips(show):
 )  # fmt: skip
 def test_numbers(number, whole, brief):
     assert (whole_number(number), brief_number(number)) == (whole, brief)
-
-
-def test_a_starving_emitter_says_what_it_takes_and_offers_it(inspector):
-    head, log = inspector.emitter, SignalLog(inspector.emitter, "capacity_requested")
-    head.show_status(STARVING)
-    assert head.starving.isVisible()
-    assert head.starving.label.text().startswith("Capacity 2000")
-    assert head.capacity_button.text() == "Set capacity to 12,000"
-    head.capacity_button.click()
-    assert log == [("capacity_requested", 12_000)]
-    head.show_status(HEALTHY)
-    assert not head.starving.isVisible()
-
-
-def test_a_stopped_emitter_offers_what_can_be_done(inspector):
-    head = inspector.emitter
-    log = SignalLog(head, "reset_requested", "resume_requested")
-    head.show_status(dataclasses.replace(HEALTHY, halted="stopped at 2 s: too fast"))
-    assert head.notice.label.text() == "Stopped at 2 s: too fast"
-    head.notice.reset_button.click()
-    head.notice.resume_button.click()
-    assert log == [("reset_requested",), ("resume_requested",)]
-
-
-def test_counts_move_nothing_and_make_no_rows(inspector, qtbot):
-    head = inspector.emitter
-    head.show_status(HEALTHY)
-    qtbot.waitUntil(lambda: head.population.width() > 100)
-    rows = settings_items(inspector)
-    editors = [item.editor for item in rows if not item.isHidden()]
-    before = [part.geometry() for part in (head, inspector.tree, *head.findChildren(QToolButton))]
-    for alive in (0, 1, 1234, 2000):
-        head.show_status(dataclasses.replace(HEALTHY, alive=alive))
-        qtbot.wait(1)
-    assert [part.geometry() for part in (head, inspector.tree, *head.findChildren(QToolButton))] == before
-    assert [item.editor for item in settings_items(inspector) if not item.isHidden()] == editors
-
-
-def test_mute_and_solo_are_edits_that_can_be_undone(inspector, target):
-    head = inspector.emitter
-    head.mute_button.click()
-    assert target.scene.node("e").settings.muted
-    head.solo_button.click()
-    assert target.scene.node("e").settings.solo
-    assert len(target.history) == 2
-    target.undo()
-    target.undo()
-    assert not head.mute_button.isChecked()
-    assert not head.solo_button.isChecked()
-    assert target.scene.node("e").settings == EmitterSettings()
-
-
-def test_the_switches_are_those_of_the_selected_emitter(inspector, target):
-    nodes = (*target.scene.nodes, Node(id="m", name="smoke", settings=EmitterSettings(muted=True)))
-    target.replace(Scene(nodes=nodes))
-    inspector.set_selection(Selection(node="m"))
-    assert inspector.emitter.mute_button.isChecked()
-    target.set_value(ParamRef("e", "emitter", "solo"), True)
-    assert not inspector.emitter.solo_button.isChecked()
-    inspector.set_selection(Selection(node="e"))
-    assert not inspector.emitter.mute_button.isChecked()
-    assert inspector.emitter.solo_button.isChecked()
-    assert len(target.history) == 1
-
-
-def test_seed_and_presets_are_asked_for(inspector):
-    head = inspector.emitter
-    log = SignalLog(head, "seed_requested", "preset_chosen", "preset_saved", "preset_deleted")
-    head.seed_button.click()
-    head.presets.chosen.emit("Fire")
-    head.presets.saved.emit("Mine")
-    head.presets.deleted.emit("Mine")
-    assert [entry[0] for entry in log] == ["seed_requested", "preset_chosen", "preset_saved", "preset_deleted"]

@@ -7,7 +7,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sim.figures.settings import Interpolation, ModelSettings, SkinningMethod
+from sim.assets.model import Interpolation
+from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect
 from sim.scene.scene import Node, ParamRef, Scene

@@ -1,23 +1,33 @@
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from sim.figures.settings import ModelSettings
+from sim.kinds import KINDS
+from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
-from widgets.icons import GLYPHS, kind_icon
+from widgets.icons import glyph, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
 from widgets.outliner_delegate import EYE_WIDTH
 from widgets.outliner_model import NOTE_ROLE, OutlinerModel
 from widgets.protocols import ModelState, ModelStatus
 from widgets.theme import colours
 
-SIGNALS = ("node_selected", "view_selected", "rename_requested", "visibility_requested", "action_requested")
+SIGNALS = (
+    "node_selected",
+    "view_selected",
+    "rename_requested",
+    "visibility_requested",
+    "action_requested",
+    "attach_requested",
+)
 
 
 @pytest.fixture
@@ -304,11 +314,11 @@ def test_thousands_of_refreshes(outliner, target):
     assert outliner.log == []
 
 
-@pytest.mark.parametrize("kind", NODE_KINDS)
+@pytest.mark.parametrize("kind", list(KINDS))
 def test_every_kind_of_node_has_an_icon_and_a_row(kind, target, statuses, show):
-    target.scene = Scene(nodes=(Node(id="n", name="new", **{kind: NODE_KINDS[kind]()}),))
+    target.scene = Scene(nodes=(Node(id="n", name="new", settings=KINDS[kind].settings()),))
     outliner = show(Outliner(target, statuses.get))
-    assert kind_icon(kind) in GLYPHS
+    assert glyph(kind_icon(kind))
     assert not outliner.model.index(0, 0).data(Qt.ItemDataRole.DecorationRole).isNull()
 
 
@@ -321,7 +331,7 @@ def test_a_model_on_its_way_is_listed_and_marked_and_its_rows_stay_when_it_is_th
     assert rows
     statuses["b"] = ModelStatus(ModelState.READY, statuses["b"].model)
     outliner.model_changed("b")
-    assert entry.icon == "model"
+    assert entry.icon == kind_icon("model")
     assert all(one is other for one, other in zip(entry.children, rows, strict=True))
 
 
@@ -330,6 +340,7 @@ def emitters(outliner, target):
     nodes = (
         Node(id="e", name="fire", settings=EmitterSettings()),
         Node(id="f", name="smoke", settings=EmitterSettings()),
+        Node(id="g", name="flag", settings=ClothSettings()),
     )
     target.replace(Scene(nodes=(*target.scene.nodes, *nodes)))
     outliner.mutes = SignalLog(outliner, "mute_requested")
@@ -344,7 +355,7 @@ def test_a_loudspeaker_asks_for_silence_and_keeps_the_selection(emitters, target
     place = emitters.view.viewport().width() - EYE_WIDTH - 10
     click(emitters, "e", x=place)
     assert emitters.mutes == [("mute_requested", "e", True)]
-    target.set_value(ref("e", "emitter", "muted"), True)
+    target.set_value(ref("e", "node", "muted"), True)
     click(emitters, "e", x=place)
     assert emitters.mutes[-1] == ("mute_requested", "e", False)
     assert emitters.view.selected_entry() is None
@@ -355,14 +366,113 @@ def test_a_loudspeaker_asks_for_silence_and_keeps_the_selection(emitters, target
 
 def test_silent_emitters_are_dim_and_say_why(emitters, target):
     rows = {node: emitters.model.entry_of((node,)) for node in "ef"}
-    target.set_value(ref("e", "emitter", "muted"), True)
+    target.set_value(ref("e", "node", "muted"), True)
     assert (speaker(emitters, "e"), speaker(emitters, "f")) == ("muted", "audible")
     assert (rows["e"].dim, rows["f"].dim) == (True, False)
     assert "Muted" in rows["e"].tip
-    target.set_value(ref("e", "emitter", "muted"), False)
-    target.set_value(ref("f", "emitter", "solo"), True)
+    target.set_value(ref("e", "node", "muted"), False)
+    target.set_value(ref("f", "node", "solo"), True)
     assert (speaker(emitters, "e"), speaker(emitters, "f")) == ("audible", "solo")
     assert (rows["e"].dim, rows["f"].dim) == (True, False)
     assert "another emitter is solo" in rows["e"].tip
-    target.set_value(ref("f", "emitter", "solo"), False)
+    target.set_value(ref("f", "node", "solo"), False)
     assert not rows["e"].dim
+
+
+def test_everything_that_is_simulated_has_a_loudspeaker_and_solo_counts_within_its_kind(emitters, target):
+    assert speaker(emitters, "g") == "audible"
+    assert speaker(emitters, "c") == ""
+    target.set_value(ref("e", "node", "solo"), True)
+    assert emitters.model.entry_of(("f",)).dim
+    assert not emitters.model.entry_of(("g",)).dim
+    click(emitters, "g", x=emitters.view.viewport().width() - EYE_WIDTH - 10)
+    assert emitters.mutes == [("mute_requested", "g", True)]
+
+
+# --- what rides on what -------------------------------------------------------------------------------
+
+
+def attached(target, **rides):
+    """Lets nodes of the scene ride on others: name of the node to (carrier, bone)."""
+    nodes = tuple(
+        msgspec.structs.replace(node, attachment=Attachment(node=rides[node.id][0], bone=rides[node.id][1]))
+        if node.id in rides
+        else node
+        for node in target.scene.nodes
+    )
+    target.replace(Scene(nodes=nodes))
+
+
+def names_below(outliner, *key):
+    return [child.name for child in outliner.model.entry_of(key).children]
+
+
+def test_what_rides_on_a_node_stands_below_it_with_the_name_of_its_bone(outliner, target):
+    spark = Node(id="s", name="spark", settings=EmitterSettings(), attachment=Attachment(node="c"))
+    target.replace(Scene(nodes=(*target.scene.nodes, spark)))
+    attached(target, c=("a", "r_hand"))
+    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "View"]
+    assert names_below(outliner, "a") == ["lamp", "Skeleton", "Materials"]
+    assert names_below(outliner, "c") == ["spark"]
+    assert outliner.model.entry_of(("c",)).note == "r_hand"
+    outliner.set_selection(Selection(node="s"))
+    assert outliner.view.selected_entry().name == "spark"
+
+
+def test_what_rides_on_a_missing_node_stands_at_the_top(outliner, target):
+    attached(target, c=("gone", ""))
+    assert [name for name, _ in tree_of(outliner.model)] == ["dude", "cape", "lamp", "View"]
+
+
+def test_riders_stay_while_the_model_that_carries_them_comes_and_goes(target, statuses, qapp):
+    model = OutlinerModel(statuses.get)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    attached(target, c=("b", ""))
+    model.set_scene(target.scene)
+    rider = model.entry_of(("c",))
+    for state, below in (
+        (ModelStatus(ModelState.READY, character()), ["lamp", "Skeleton", "Materials"]),
+        (ModelStatus(ModelState.READY, character()), ["lamp", "Skeleton", "Materials"]),
+        (ModelStatus(ModelState.MISSING), ["lamp"]),
+    ):
+        statuses["b"] = state
+        model.refresh_node("b")
+        assert [child.name for child in model.entry_of(("b",)).children] == below
+        assert model.entry_of(("c",)) is rider
+    assert tester.model() is model
+
+
+def drop(outliner, dragged, *onto):
+    """Drags the row of a node onto another row, or into the empty place."""
+    data = outliner.proxy.mimeData([proxy_index(outliner, dragged)])
+    view = outliner.view
+    rect = view.visualRect(proxy_index(outliner, *onto)) if onto else view.viewport().rect().adjusted(0, 400, 0, 0)
+    place = QPointF(rect.center()) if onto else QPointF(rect.bottomLeft()) + QPointF(20.0, -5.0)
+    arguments = (Qt.DropAction.LinkAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    enter = QDragEnterEvent(place.toPoint(), *arguments)
+    QApplication.sendEvent(view.viewport(), enter)
+    move = QDragMoveEvent(place.toPoint(), *arguments)
+    QApplication.sendEvent(view.viewport(), move)
+    dropped = QDropEvent(place, *arguments)
+    QApplication.sendEvent(view.viewport(), dropped)
+    return outliner.log[-1]
+
+
+def test_a_row_that_is_dropped_on_a_node_a_bone_or_nothing_asks_for_that(outliner, target):
+    assert drop(outliner, "c", "b") == ("attach_requested", "c", "b", "")
+    assert drop(outliner, "c", "a", "bone", "spine") == ("attach_requested", "c", "a", "spine")
+    assert drop(outliner, "c") == ("attach_requested", "c", "", "")
+    # Rows that carry nothing stand for what they belong to.
+    assert drop(outliner, "c", "a", "materials") == ("attach_requested", "c", "a", "")
+    assert drop(outliner, "c", "view") == ("attach_requested", "c", "", "")
+    assert len(outliner.log) == 5
+    assert [node.name for node in target.scene.nodes] == ["dude", "cape", "lamp"]
+
+
+def test_only_nodes_can_be_dragged(outliner):
+    def is_draggable(*key):
+        entry = outliner.model.entry_of(key)
+        return bool(outliner.model.flags(outliner.model.index_of(entry)) & Qt.ItemFlag.ItemIsDragEnabled)
+
+    assert is_draggable("c")
+    assert not any(is_draggable(*key) for key in (("a", "bone", "hips"), ("a", "skeleton"), ("view",)))

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from widgets.plot_ring import CAPACITY, SPAN, PlotRing, PlotSample
-from widgets.plots import Plots
+from widgets.kinds.cloth.plot_ring import CAPACITY, SPAN, PlotRing, PlotSample
+from widgets.kinds.cloth.plots import Plots
 
 
 def sample(time, kinetic=1.0, elastic=2.0, potential=3.0, strain=0.05):

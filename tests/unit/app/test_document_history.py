@@ -73,6 +73,17 @@ class Edits(RuleBasedStateMachine):
         ref = ParamRef(self.some_node(place), "transform", "position")
         self.document.set_value(ref, (x, 0.0, 0.0), self.gesture if drags else None)
 
+    @precondition(lambda self: self.document.scene.nodes)
+    @rule(place=PLACES, carrier=PLACES)
+    def attach(self, place, carrier):
+        node, onto, scene = self.some_node(place), self.some_node(carrier), self.document.scene
+        ref = ParamRef(node, "attachment", "node")
+        if node in (onto, *(above.id for above in scene.carriers(onto))):
+            with pytest.raises(ParamError):
+                self.document.set_value(ref, onto)
+        else:
+            self.document.set_value(ref, onto)
+
     @rule(speed=st.floats(-5.0, 5.0), drags=st.booleans())
     def play(self, speed, drags):
         ref, before = ParamRef(PLAYBACK, PLAYBACK, "speed"), self.document.scene

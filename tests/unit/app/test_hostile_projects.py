@@ -43,8 +43,8 @@ WRONG = [
     ('"nodes": [{"id": "a", "emitter": {"colour_over_life": 1}}]', "$.nodes[0].emitter.colour_over_life: 1 is not"),
     ('"nodes": [{"id": "a", "emitter": {"size_over_life": null}}]', "$.nodes[0].emitter.size_over_life: null is not"),
     ('"nodes": [{"id": "a", "emitter": {"opacity_over_life": [[0, 1, 2]]}}]',
-     "$.nodes[0].emitter.opacity_over_life: [[0, 1, 2]] is not allowed; allowed: 1 to 32 items of 2 numbers"
-     " from 0 to 1, in order"),
+     "$.nodes[0].emitter.opacity_over_life: [[0, 1, 2]] is not allowed; allowed: 1 to 32 items of 2 numbers from 0 to"
+     " 1, in order"),
     ('"nodes": [{"id": "a", "emitter": {"opacity_over_life": []}}]', "$.nodes[0].emitter.opacity_over_life: [] is not"),
     ('"nodes": [{"id": "a", "emitter": {"opacity_over_life": [[0, 1], [0.5, 0.5], [0.2, 0.1]]}}]',
      "$.nodes[0].emitter.opacity_over_life: [[0, 1], [0.5, 0.5], [0.2, 0.1]] is not allowed"),

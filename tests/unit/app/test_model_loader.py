@@ -135,7 +135,7 @@ def test_textures_are_decoded_once_and_a_bad_one_is_a_warning(qtbot, loader, fil
     assert list(loaded.images) == [good]
     np.testing.assert_array_equal(loaded.images[good].pixels, pixels)
     assert [level.shape[:2] for level in loaded.images[good].levels] == [(2, 3), (1, 1)]
-    assert loaded.warnings[1] == f"texture {bad}: is no image of a known format (PNG, JPEG, TGA, DDS, BMP)"
+    assert loaded.warnings[1] == f"texture {bad}: is no image of a known format (PNG, JPEG, TGA, DDS, BMP, WebP)"
 
 
 def test_a_refused_model_fails_in_one_line(qtbot, loader, files):

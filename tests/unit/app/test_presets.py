@@ -5,17 +5,18 @@ import json
 import pytest
 
 from app.files.presets import PresetError, PresetStore
-from sim.kinds.cloth.presets import FABRIC_FIELDS, preset_values
+from sim.kinds import KINDS
+from sim.kinds.cloth.presets import FABRIC_FIELDS
 from sim.kinds.cloth.settings import ClothMode, ClothSettings
 
 
 @pytest.fixture
 def store(tmp_path):
-    return PresetStore(tmp_path / "fabrics")
+    return PresetStore(tmp_path, KINDS["cloth"])
 
 
 def fabric(**values):
-    return preset_values(ClothSettings(**values), FABRIC_FIELDS)
+    return KINDS["cloth"].presets.of(ClothSettings(**values))
 
 
 def test_there_are_none_at_first(store):
@@ -105,4 +106,4 @@ def test_values_of_a_later_version_are_left_out(store, tmp_path):
 def test_a_folder_that_cannot_be_made_is_an_error_in_one_line(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(PresetError, match="not a directory"):
-        PresetStore(tmp_path / "file" / "fabrics").save("wool", fabric())
+        PresetStore(tmp_path / "file", KINDS["cloth"]).save("wool", fabric())

@@ -97,7 +97,7 @@ GOLDEN = """{
     "grid": true,
     "axes": true,
     "bones": false,
-    "colliders": true,
+    "solids": true,
     "contacts": false,
     "statistics": true,
     "samples": 4,

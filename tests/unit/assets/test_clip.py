@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.assets.clip import UniformClip
-from sim.figures.settings import Interpolation
+from sim.assets.model import Interpolation
 from sim.maths import quaternion as Q
 
 STEP = 0.02

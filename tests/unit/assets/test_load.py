@@ -8,8 +8,8 @@ import pytest
 
 from sim.assets.load import load_model, read_raw
 from sim.assets.raw import LoadCancelled, ModelError
-from sim.assets.writer import write_ezm
 from sim.bench.load import synthetic_character
+from sim.export.ezm import write_ezm
 from sim.printable import printable
 from tests.ezm_samples import MESH_SYSTEM, mesh_text
 

@@ -3,14 +3,15 @@
 from pathlib import Path
 
 from sim.assets.load import load_model
-from sim.assets.writer import write_ezm
 from sim.bench.load import baseline, load_cases, load_rows, synthetic_character
+from sim.export.ezm import write_ezm
 
 
 def test_rows() -> None:
     rows = load_rows(1, (200, 300))
     assert [(row.variant, row.size) for row in rows] == [
-        ("lxml + numpy", 200), ("load_model", 200), ("lxml + numpy", 300), ("load_model", 300),
+        ("lxml + numpy", 200), ("load_model", 200), ("load_model, glTF", 200),
+        ("lxml + numpy", 300), ("load_model", 300), ("load_model, glTF", 300),
     ]  # fmt: skip
     assert all(row.ms_per_step_min > 0.0 for row in rows)
 

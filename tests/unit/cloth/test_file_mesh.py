@@ -18,9 +18,10 @@ from sim.kinds.cloth.pins import pin_flags
 from sim.kinds.cloth.settings import ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stability
 from sim.kinds.cloth.surface import surface_of_mesh
-from sim.maths.transform import node_matrix, transform_points
-from sim.scene.scene import Node
-from sim.scene.transform import Transform
+from sim.maths.transform import transform_points
+from sim.scene.places import Places
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import Transform, node_matrix
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1
@@ -32,6 +33,10 @@ def sheet(tmp_path):
     path = tmp_path / "sheet.obj"
     path.write_text(SHEET, encoding="utf-8")
     return load_model(path)
+
+
+def cloth_of(node, model, section):
+    return section_cloth(node, model, section, Places(Scene(nodes=(node,)), {}))
 
 
 def node_of(model, transform=TURNED, **settings):
@@ -46,7 +51,7 @@ def test_the_cloth_stands_where_the_model_does(sheet, up_axis, scale, rotation):
     node = node_of(sheet, transform, up_axis=up_axis, unit_scale=0.01)
     placed = node_matrix(placed_as_model(node, sheet))
     points = sheet.mesh.positions.astype(np.float64)
-    expected = transform_points(world_from_model(node, sheet), points)
+    expected = transform_points(world_from_model(node.settings, sheet, node_matrix(node.transform)), points)
     np.testing.assert_allclose(transform_points(placed, points), expected, rtol=0.0, atol=1e-9)
 
 
@@ -54,7 +59,7 @@ def test_a_node_scaled_to_nothing_is_refused(sheet):
     node = node_of(sheet, Transform(scale=(1.0, 0.0, 1.0)))
     with pytest.raises(ValueError, match="sheet is scaled to nothing"):
         placed_as_model(node, sheet)
-    assert section_cloth(node, sheet, "flag") == "sheet is scaled to nothing"
+    assert cloth_of(node, sheet, "flag") == "sheet is scaled to nothing"
 
 
 def test_images_of_files_with_the_origin_at_the_top_are_turned(sheet):
@@ -72,8 +77,8 @@ def test_sections_can_be_chosen_by_name(sheet):
 
 
 def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
-    made = section_cloth(node_of(sheet, Transform(), unit_scale=0.5), sheet, "flag")
-    settings = made.cloth
+    made = cloth_of(node_of(sheet, Transform(), unit_scale=0.5), sheet, "flag")
+    settings = made.settings
     assert (settings.source, settings.mesh_path, settings.mesh_section) == (ClothSource.MESH, str(sheet.path), "flag")
     surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
@@ -82,23 +87,23 @@ def test_the_cloth_of_a_section_has_its_shape_in_metres(sheet):
 
 
 def test_the_cloth_of_a_section_hangs_from_its_top_and_is_stable(sheet):
-    made = section_cloth(node_of(sheet, Transform()), sheet, "flag")
-    settings = made.cloth
+    made = cloth_of(node_of(sheet, Transform()), sheet, "flag")
+    settings = made.settings
     surface = surface_of_mesh(upright_mesh(sheet), "flag", name="sheet")
     cloth = build_cloth(settings, surface, node_matrix(made.transform))
     held = pin_flags(settings.pins, settings.pin_list, cloth.particle_count, None)
     assert settings.pins is PinPreset.NONE
     np.testing.assert_array_equal(held, cloth.positions[:, 1] == 1.0)
     assert stability(cloth, settings).ratio <= 0.8
-    assert (settings.pin_target, settings.pin_node) == (PinTarget.WORLD, "")
+    assert (settings.pin_target, made.attachment) == (PinTarget.WORLD, Attachment(node="m"))
 
 
 def test_the_cloth_of_a_figure_follows_its_surface(tmp_path):
     arm = load_model(resource("models") / "arm" / "arm.ezm")
-    made = section_cloth(node_of(arm, Transform()), arm, section_names(arm)[0])
-    assert (made.cloth.pin_target, made.cloth.pin_node) == (PinTarget.SURFACE, "m")
-    assert made.cloth.texture == str(arm.materials[0].texture_path)
+    made = cloth_of(node_of(arm, Transform()), arm, section_names(arm)[0])
+    assert (made.settings.pin_target, made.attachment) == (PinTarget.SURFACE, Attachment(node="m"))
+    assert made.settings.texture == str(arm.materials[0].texture_path)
 
 
 def test_an_unknown_section_is_told_in_one_line(sheet):
-    assert section_cloth(node_of(sheet), sheet, "sail") == "sheet: no section 'sail'; it has flag, rest"
+    assert cloth_of(node_of(sheet), sheet, "sail") == "sheet: no section 'sail'; it has flag, rest"

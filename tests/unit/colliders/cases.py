@@ -6,9 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
+from sim.figures.placement import world_from_model
+from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.scene.scene import Node
+from sim.scene.transform import node_matrix
 from sim.solids.state import Solid, SolidShape
 
 Float64 = npt.NDArray[np.float64]
@@ -30,6 +34,12 @@ class Posed:
     model: CharacterModel
     pose: Pose | None
     world_from_model: Float64
+
+
+def posed(node: Node, model: CharacterModel, time: float) -> Posed:
+    """The model of a node that rides on nothing, in its first clip."""
+    pose = evaluate_pose(model, model.clips[0], time)
+    return Posed(model, pose, world_from_model(node.settings, model, node_matrix(node.transform)))
 
 
 def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle: float = 0.0) -> Float64:

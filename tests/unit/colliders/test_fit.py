@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -17,9 +16,9 @@ from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
-from sim.maths.transform import node_matrix
-from sim.scene.places import rigid_frames
-from sim.scene.scene import Node, Scene
+from sim.scene.places import Places, rigid_frames
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import node_matrix
 from sim.solids.outline import outline
 from sim.solids.shapes import signed_distance
 from sim.solids.state import Placement, SolidShape
@@ -108,19 +107,25 @@ def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
     assert model.skin is not None
     body = Node(id="m", settings=ModelSettings())
     riders = [
-        Node(id=str(i), transform=fitted.transform,
-             settings=msgspec.structs.replace(fitted.settings, bone_node="m"))
+        Node(
+            id=str(i),
+            transform=fitted.transform,
+            attachment=Attachment(node="m", bone=fitted.bone),
+            settings=fitted.settings,
+        )
         for i, fitted in enumerate(fit_colliders(model))
-    ]  # fmt: skip
+    ]
     scene = Scene(nodes=(body, *riders))
     height = model.mesh.bounds.extent
     for clip in model.clips:
         for time in np.linspace(0.0, clip.duration, 4):
             pose = evaluate_pose(model, clip, float(time))
-            placed, warnings = placements(scene, {"m": Posed(model, pose, world_from_model(body, model))})
+            stands = world_from_model(body.settings, model, np.eye(4))
+            places = Places(scene, {"m": Posed(model, pose, stands)})
+            placed = placements(scene.of_kind("collider"), places)
             points = skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS).positions[::7]
             apart = np.min([_distance(placement, points) for placement in placed.values()], axis=0) / height
-            assert warnings == []
+            assert not any(map(places.missing, riders))
             assert (apart > 0.01).mean() < 0.03
             assert apart.max() < 0.03
 

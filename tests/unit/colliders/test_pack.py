@@ -6,10 +6,11 @@ import re
 import numpy as np
 
 from shaders import ROOT
-from sim.solids.contact import RESTING_ACCELERATION
-from sim.solids.pack import COLLIDER_TEXELS, collider_defines, pack_solids
+from sim.solids.layout import arranged
+from sim.solids.pack import SOLID_TEXELS, pack_solids
 from sim.solids.state import SolidShape
-from sim.solids.sweep import SWEEP_SLOP
+from tests.oracles.contact import RESTING_ACCELERATION
+from tests.oracles.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import collider, placed
 
 MOVED = placed((1.0, 2.0, 4.0))
@@ -22,14 +23,14 @@ def constant(file: str, name: str) -> float:
 
 
 def test_both_sides_use_the_same_constants() -> None:
-    assert constant("common/collide.glsl", "COLLIDER_TEXELS") == COLLIDER_TEXELS
+    assert constant("common/collide.glsl", "COLLIDER_TEXELS") == SOLID_TEXELS
     assert constant("common/collide.glsl", "RESTING_ACCELERATION") == RESTING_ACCELERATION
     assert constant("common/sweep.glsl", "SWEEP_SLOP") == SWEEP_SLOP
 
 
 def test_no_colliders_are_no_records() -> None:
     packed = pack_solids([], 1.0 / 60.0)
-    assert packed.shape == (0, COLLIDER_TEXELS, 4)
+    assert packed.shape == (0, SOLID_TEXELS, 4)
     assert packed.dtype == np.float32
 
 
@@ -52,7 +53,6 @@ def test_every_shape_packs_finite_numbers_also_when_time_stands() -> None:
 
 def test_defines_follow_what_there_is() -> None:
     still = [collider(SolidShape.BOX), collider(SolidShape.PLANE)]
-    assert collider_defines(still) == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": True}
-    moving = [dataclasses.replace(still[0], world_from_end=MOVED), collider(SolidShape.ELLIPSOID)]
-    assert collider_defines(moving) == {"COLLIDE_STILL": False, "COLLIDE_NO_ELLIPSOID": False}
-    assert collider_defines([]) == {"COLLIDE_STILL": True, "COLLIDE_NO_ELLIPSOID": True}
+    moving = [dataclasses.replace(still[0], world_from_end=MOVED), still[1]]
+    for states, is_still in ((still, True), (moving, False), ([], True)):
+        assert arranged(states)[1].defines["COLLIDE_STILL"] is is_still

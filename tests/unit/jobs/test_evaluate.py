@@ -10,13 +10,12 @@ import pytest
 
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, Interpolation
 from sim.bench.pose import synthetic_character
-from sim.figures.settings import Interpolation
 from sim.jobs.evaluate import bind_pose, evaluate_pose
-from sim.jobs.local_to_model import model_from_local
 from sim.jobs.root_motion import root_motion
 from sim.maths import quaternion as Q
+from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
 FRAMES = 11
@@ -161,5 +160,5 @@ def test_the_remembered_answer_does_not_keep_a_clip_alive():
 
 def test_bind_pose_of_the_walker_stands_where_its_joints_rest():
     model, _ = walker(line((0.0, 0.0, 0.0)))
-    pose = bind_pose(model.skeleton)
+    pose = bind_pose(model)
     np.testing.assert_allclose(pose.model_from_joint[3, :3, 3], [0.0, 2.0, 0.0])

@@ -5,7 +5,10 @@ import pytest
 
 from sim.maths import quaternion as Q
 from sim.maths import transform as T
-from sim.scene.transform import Transform
+from sim.scene.transform import Transform, node_matrix
+
+ROUNDING = 1e-14
+"""Products of one matrix and of many may be summed in another order."""
 
 
 def random_parts(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -35,9 +38,9 @@ def test_compose_equals_explicit_matrices_batched_and_alone():
     for index in range(10):
         one = tuple(part[index] for part in parts)
         np.testing.assert_allclose(batch[index], explicit(*one), atol=1e-14)
-        np.testing.assert_array_equal(T.compose(*one), batch[index])
+        np.testing.assert_allclose(T.compose(*one), batch[index], rtol=0.0, atol=ROUNDING)
     grid = T.compose(*(part.reshape(2, 5, -1) for part in parts))
-    np.testing.assert_array_equal(grid.reshape(10, 4, 4), batch)
+    np.testing.assert_allclose(grid.reshape(10, 4, 4), batch, rtol=0.0, atol=ROUNDING)
 
 
 def test_inverse_undoes_and_stays_affine():
@@ -103,6 +106,6 @@ def test_polar_is_steady_near_a_mirror():
 
 
 def test_node_matrix_scales_then_turns_about_x_y_z_then_moves():
-    matrix = T.node_matrix(Transform(position=(1.0, 2.0, 3.0), rotation=(-90.0, 0.0, 0.0), scale=(1.0, 1.0, 2.0)))
+    matrix = node_matrix(Transform(position=(1.0, 2.0, 3.0), rotation=(-90.0, 0.0, 0.0), scale=(1.0, 1.0, 2.0)))
     moved = T.transform_points(matrix, np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
     np.testing.assert_allclose(moved, [[1, 4, 3], [1, 2, 2]], atol=1e-15)

@@ -20,10 +20,10 @@ def changed(**changes: object) -> EmitterSettings:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_sound_and_never_starve(name: str) -> None:
-    settings = with_preset(changed(model_node="figure", seed=9), name)
+    settings = with_preset(changed(density_bone="hand", seed=9), name)
     check_emitter(settings)
     assert starvation(settings) == ""
-    assert (settings.model_node, settings.seed) == ("figure", 9)
+    assert (settings.density_bone, settings.seed) == ("hand", 9)
     assert life_table(settings).shape == (2, TABLE_SIZE, 4)
 
 

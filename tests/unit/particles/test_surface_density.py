@@ -8,7 +8,6 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.kinds.emitter.emission import EmitterSource
 from sim.scene.params import SettingsError
 from sim.skin.surface_density import SAMPLES, bone_density, face_brightness, surface_table
 
@@ -31,11 +30,11 @@ def areas(model: CharacterModel, corners: np.ndarray) -> np.ndarray:
 
 
 def test_without_a_density_faces_emit_by_their_areas(humanoid: CharacterModel) -> None:
-    table = surface_table(humanoid, EmitterSource.FACES)
+    table = surface_table(humanoid)
     found = areas(humanoid, table[:, 1:].astype(np.intp))
     np.testing.assert_allclose(shares(table), found / found.sum(), atol=1e-8)
-    assert len(surface_table(humanoid, EmitterSource.VERTICES)) == humanoid.mesh.vertex_count
-    assert len(surface_table(humanoid, EmitterSource.FACES, bone="tail")) == len(table)
+    assert len(surface_table(humanoid, vertices=True)) == humanoid.mesh.vertex_count
+    assert len(surface_table(humanoid, bone="tail")) == len(table)
 
 
 def test_a_bone_makes_faces_emit_by_area_and_weight(humanoid: CharacterModel) -> None:
@@ -45,25 +44,23 @@ def test_a_bone_makes_faces_emit_by_area_and_weight(humanoid: CharacterModel) ->
     assert weights.max() > 0.9
     total = sum(bone_density(humanoid, name) for name in humanoid.skeleton.names)
     np.testing.assert_allclose(total, 1.0, atol=1e-6)
-    table = surface_table(humanoid, EmitterSource.FACES, bone="hand_l")
+    table = surface_table(humanoid, bone="hand_l")
     corners = table[:, 1:].astype(np.intp)
     expected = areas(humanoid, corners) * weights[corners].mean(axis=1)
     np.testing.assert_allclose(shares(table), expected / expected.sum(), atol=1e-8)
     assert len(table) < 0.2 * humanoid.mesh.triangle_count
-    vertices = surface_table(humanoid, EmitterSource.VERTICES, bone="hand_l")
+    vertices = surface_table(humanoid, vertices=True, bone="hand_l")
     np.testing.assert_array_equal(vertices[:, 1], np.flatnonzero(weights > 0.0))
 
 
 def test_an_image_darkens_faces_and_knows_which_way_is_up(humanoid: CharacterModel) -> None:
     pixels = np.zeros((16, 16, 4), np.uint8)
     pixels[:8, :, :3] = 255
-    top, bottom = (
-        surface_table(humanoid, EmitterSource.VERTICES, pixels=pixels, is_bottom_up=flag) for flag in (False, True)
-    )
+    top, bottom = (surface_table(humanoid, vertices=True, pixels=pixels, is_bottom_up=flag) for flag in (False, True))
     v = humanoid.mesh.texcoords[:, 1] % 1.0
     assert np.all(v[top[:, 1]] <= 0.5)
     assert np.all(v[bottom[:, 1]] >= 0.5)
-    faces = surface_table(humanoid, EmitterSource.FACES, pixels=pixels)
+    faces = surface_table(humanoid, pixels=pixels)
     assert np.all(humanoid.mesh.texcoords[:, 1][faces[:, 1:].astype(np.intp)].min(axis=1) <= 0.5)
 
 
@@ -77,6 +74,6 @@ def test_the_brightness_of_a_face_is_a_mean_over_it() -> None:
 def test_a_density_that_leaves_nothing_is_refused(humanoid: CharacterModel) -> None:
     black = np.zeros((2, 2, 4), np.uint8)
     with pytest.raises(SettingsError, match="no face that emits has an area where bone 'hand_l' and the image would"):
-        surface_table(humanoid, EmitterSource.FACES, bone="hand_l", pixels=black)
+        surface_table(humanoid, bone="hand_l", pixels=black)
     with pytest.raises(SettingsError, match="no vertex that emits where the image would have it"):
-        surface_table(humanoid, EmitterSource.VERTICES, pixels=black)
+        surface_table(humanoid, vertices=True, pixels=black)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from shaders import ROOT
-from sim.kinds.light.settings import LightSettings
-from sim.render.frame import FIELDS, LIGHT_LIMIT, Frame, Light, Subject
+from sim.render.frame import FIELDS, LIGHT_LIMIT, Frame, Lamp, Subject
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
 
@@ -29,7 +28,7 @@ def frames(draw):
     )
     subject = Subject(glm.dvec3(*draw(st.tuples(numbers, numbers, numbers))), draw(st.sampled_from([0.1, 1.0, 60.0])))
     places = draw(st.lists(st.tuples(numbers, numbers, numbers), max_size=LIGHT_LIMIT))
-    lights = tuple(Light(LightSettings(shadow=draw(st.booleans())), place) for place in places)
+    lights = tuple(Lamp(place, 4.0, shadow=draw(st.booleans())) for place in places)
     return Frame(camera, ViewSettings(), lights, subject, draw(st.sampled_from([1, 320, 1920])), 200)
 
 
@@ -102,7 +101,7 @@ def test_the_ratio_of_the_depths_leaves_precision():
 
 
 def test_lights_beyond_the_given_ones_are_dark_and_the_first_casts_the_shadow():
-    lights = (Light(LightSettings(colour=(1.0, 0.5, 0.0), intensity=2.0, reach=3.0), (1.0, 2.0, 3.0)),)
+    lights = (Lamp((1.0, 2.0, 3.0), 3.0, (1.0, 0.5, 0.0), 2.0),)
     frame = Frame(Camera(), ViewSettings(), lights, Subject(glm.dvec3(), 1.0), 100, 100)
     members = frame.members()
     np.testing.assert_allclose(members["light_position"][0], [1.0, 2.0, 3.0, 3.0])

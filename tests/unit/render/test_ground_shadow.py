@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.kinds.light.settings import LightSettings
-from sim.render.frame import Frame, Light, Subject
+from sim.render.frame import Frame, Lamp, Subject
 from sim.render.ground_shadow import NO_SHADOW, shadow_rectangle
 from sim.scene.camera import Camera
 from sim.scene.view import ViewSettings
@@ -73,8 +72,8 @@ def test_coordinates_along_and_across_are_a_rotation(place):
 
 def test_no_shadow_without_a_light_that_casts_one_or_anything_to_cast():
     box = Bounds(np.array([-1.0, 0.0, -1.0]), np.ones(3))
-    lamp = Light(LightSettings(), (2.0, 5.0, 1.0))
-    dark = Light(LightSettings(shadow=False), (2.0, 5.0, 1.0))
+    lamp = Lamp((2.0, 5.0, 1.0), 4.0)
+    dark = Lamp((2.0, 5.0, 1.0), 4.0, shadow=False)
 
     def rectangle(lights, box):
         return Frame(Camera(), ViewSettings(), lights, Subject(glm.dvec3(), 1.0, box), 100, 100).ground_shadow()

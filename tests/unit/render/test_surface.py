@@ -134,15 +134,28 @@ def test_the_magnifier_works_before_the_division_too():
     assert seen[3] == clip[3]
 
 
+NEITHER = [False] * 4
+"""None of four objects is thin."""
+
+
 def test_the_identity_nearest_to_the_cursor_wins():
     pixels = np.zeros((2 * REACH + 1, 2 * REACH + 1, 2), np.int64)
-    assert _nearest(pixels) is None
+    assert _nearest(pixels, NEITHER) is None
     pixels[0, 0] = (4, 11)
-    assert _nearest(pixels) == (3, 11)
+    assert _nearest(pixels, NEITHER) == (3, 11)
     pixels[REACH, REACH + 2] = (1, 7)
-    assert _nearest(pixels) == (0, 7)
+    assert _nearest(pixels, NEITHER) == (0, 7)
     pixels[REACH - 1, REACH - 1] = (2, 0)
-    assert _nearest(pixels) == (1, 0)
+    assert _nearest(pixels, NEITHER) == (1, 0)
+
+
+def test_what_is_thin_is_picked_from_beside_it():
+    pixels = np.zeros((2 * REACH + 1, 2 * REACH + 1, 2), np.int64)
+    pixels[:, :] = (1, 7)
+    pixels[0, 2] = (2, 5)
+    pixels[1, 3] = (2, 6)
+    assert _nearest(pixels, [False, True]) == (1, 6)
+    assert _nearest(pixels, [False, False]) == (0, 7)
 
 
 def test_hidden_sections_are_left_out_and_do_not_join_their_neighbours():

@@ -10,11 +10,10 @@ from pyglm import glm
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSizeF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 
-from sim.scene.camera import Camera
+from sim.scene.camera import DIRECTIONS, Camera
 from sim.scene.picking import project_points
 from widgets.camera_controller import (
     ORBIT_DEGREES_PER_PIXEL,
-    PRESETS,
     ZOOM_PER_WHEEL_STEP,
     CameraController,
     orbited,
@@ -122,7 +121,7 @@ def test_presets_look_from_where_they_say(name, eye):
 
 
 def test_every_preset_is_tested():
-    assert set(PRESETS) == {"front", "back", "right", "left", "top", "bottom"}
+    assert set(DIRECTIONS) == {"front", "back", "right", "left", "top", "bottom"}
 
 
 class Hand:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.kinds.emitter.gradient import check_stops, values_at
-from sim.kinds.emitter.settings import STOP_MAX, EmitterSettings
+from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.params import check
+from sim.scene.stops import STOP_MAX, check_stops, values_at
 from widgets.inspector.stops import gap_beside, inserted, moved, removed, with_share, with_values
 
 STOPS = ((0.0, 0.0), (0.4, 1.0), (0.8, 0.5))

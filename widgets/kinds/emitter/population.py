@@ -1,15 +1,35 @@
 """How full an emitter is: a bar of the living with the counts upon it."""
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.protocols import EmitterStatus
 from widgets.theme import SPACE_WIDE, colours, tabular
 
 _RADIUS = 3.0
 _FILL_ALPHA = 110
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """How full an emitter of particles is.
+
+    Attributes:
+        alive: Particles that lived at the last count.
+        born_per_second: Births per second of scene time, as the settings have it [1/s].
+        capacity: Most particles at a time; 0 while nothing is built.
+        needed_capacity: Capacity below which lives are cut short.
+        warning: What the capacity is too small for, or "".
+    """
+
+    alive: int = 0
+    born_per_second: float = 0.0
+    capacity: int = 0
+    needed_capacity: int = 0
+    warning: str = ""
 
 
 class PopulationBar(QWidget):
@@ -20,11 +40,11 @@ class PopulationBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._status = EmitterStatus()
+        self._status = Population()
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_status(self, status: EmitterStatus) -> None:
+    def show_status(self, status: Population) -> None:
         """Shows other counts."""
         if status == self._status:
             return
@@ -36,7 +56,7 @@ class PopulationBar(QWidget):
 
     def texts(self) -> tuple[str, str]:
         """What stands on the left and on the right."""
-        full = EmitterStatus(
+        full = Population(
             alive=self._status.capacity,
             capacity=self._status.capacity,
             born_per_second=self._status.born_per_second,
@@ -47,7 +67,7 @@ class PopulationBar(QWidget):
                 return living_text(self._status, brief), births_text(self._status, brief)
         return living_text(self._status, brief=True), ""
 
-    def _width_of(self, status: EmitterStatus, brief: bool) -> int:
+    def _width_of(self, status: Population, brief: bool) -> int:
         metrics = self.fontMetrics()
         left, right = living_text(status, brief), births_text(status, brief)
         return metrics.horizontalAdvance(left) + metrics.horizontalAdvance(right) + 2 * SPACE_WIDE
@@ -95,7 +115,7 @@ class PopulationBar(QWidget):
         painter.setClipping(False)
 
 
-def living_text(status: EmitterStatus, brief: bool = False) -> str:
+def living_text(status: Population, brief: bool = False) -> str:
     """How many live, of how many that can."""
     if not status.capacity:
         return "– alive"
@@ -103,7 +123,7 @@ def living_text(status: EmitterStatus, brief: bool = False) -> str:
     return f"{number(status.alive)} / {number(status.capacity)} alive"
 
 
-def births_text(status: EmitterStatus, brief: bool = False) -> str:
+def births_text(status: Population, brief: bool = False) -> str:
     """How many are born each second."""
     if not status.capacity:
         return ""
@@ -111,7 +131,7 @@ def births_text(status: EmitterStatus, brief: bool = False) -> str:
     return f"{number(status.born_per_second)} born/s"
 
 
-def population_tip(status: EmitterStatus) -> str:
+def population_tip(status: Population) -> str:
     """What the bar shows, in a sentence each."""
     lines = ["Particles that live now, of the most that can live at a time, and births per second."]
     if status.capacity:

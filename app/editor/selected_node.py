@@ -1,0 +1,161 @@
+"""Joins the head of the inspector and the rooms of kinds with document and simulation."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from app.editor.desk import Desk
+from app.files.presets import PresetError, PresetStore
+from sim.kinds import KINDS
+from sim.kinds.contract import Panel
+from sim.scene.params import Settings
+from sim.scene.scene import Node, NodeId
+from widgets.inspector.node_head import NodeStatus
+from widgets.outliner_entries import silence_text
+
+
+class SelectedNode(QObject):
+    """Looks at the selected node after every change and picture; what has not changed costs a comparison.
+
+    Args:
+        desk: What is edited and simulated.
+        rooms: What kinds have beyond rows.
+        folder: Where the user's own presets lie, in a folder for each kind.
+    """
+
+    def __init__(self, desk: Desk, rooms: Mapping[str, Panel], folder: Path) -> None:
+        super().__init__()
+        self._desk, self._rooms = desk, rooms
+        self._head = desk.panels.inspector.head
+        self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.presets is not None}
+        self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
+        self._listed = ""
+        self._refusals: dict[NodeId, tuple[Settings, str]] = {}
+        self._connect()
+        for name in self._stores:
+            self._load(name)
+        self._on_changed()
+
+    def offer(self, node_id: NodeId, text: str) -> str:
+        """A problem of a node, with what can be done where it stopped, or what becomes of settings that are refused."""
+        node, system = self._desk.document.scene.by_id.get(node_id), self._desk.system(node_id)
+        if node is None or system is None:
+            return text
+        if system.halted:
+            return f"{text}. Reset or resume it in the inspector."
+        self._refusals[node_id] = node.settings, text
+        return f"{text}; it goes on as it was" if system.is_ready else text
+
+    # --- following ------------------------------------------------------------------------------------
+
+    def refresh(self, *_: object) -> None:
+        """Shows how the selected node stands now."""
+        node = self._desk.document.selected
+        system = self._desk.system(node.id) if node is not None else None
+        if node is not None:
+            status = self._status(node, system)
+            if status != self._head.status:
+                self._head.show_status(status)
+        for kind, room in self._rooms.items():
+            room.follow(node if node is not None and node.kind == kind else None, system)
+
+    def _status(self, node: Node, system: Any) -> NodeStatus:
+        room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
+        heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
+        note = silence_text(node, heard) or self._desk.files.note_of(node.settings) or room.note(node, system)
+        if refused is not None and refused[0] is node.settings:
+            note = refused[1]
+        if system is None:
+            return NodeStatus(note=note)
+        remedy = room.remedy(node, system) if system.warning else None
+        return NodeStatus(system.halted, system.warning, note, remedy)
+
+    def _on_changed(self, *_: object) -> None:
+        self._show_preset()
+        self.refresh()
+
+    # --- presets --------------------------------------------------------------------------------------
+
+    def use_preset(self, name: str) -> None:
+        """Takes the values of a preset, as one edit."""
+        node = self._desk.document.selected
+        presets = KINDS[node.kind].presets if node is not None else None
+        if node is None or presets is None:
+            return
+        values = presets.values.get(name) or self._own[node.kind].get(name)
+        if values is not None:
+            self._desk.edits.set_all(f"Use {name} for {node.name}", node, presets.changes(node.settings, values))
+            self._show_preset()
+
+    def save_preset(self, name: str) -> None:
+        """Keeps the values of the selected node."""
+        node = self._desk.document.selected
+        presets = KINDS[node.kind].presets if node is not None else None
+        if node is None or presets is None:
+            return
+        if name in presets.values:
+            self._desk.panels.fail("", f"{name} is a preset that comes with Sinew; choose another name")
+            return
+        values = presets.of(node.settings)
+        self._try(lambda: self._stores[node.kind].save(name, values))
+        self._load(node.kind)
+
+    def delete_preset(self, name: str) -> None:
+        """Removes one of the user's own presets."""
+        node = self._desk.document.selected
+        if node is not None and node.kind in self._stores:
+            self._try(lambda: self._stores[node.kind].delete(name))
+            self._load(node.kind)
+
+    def _try(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except PresetError as error:
+            self._desk.panels.fail("", str(error))
+
+    def _load(self, kind: str) -> None:
+        self._own[kind], errors = self._stores[kind].load()
+        for error in errors:
+            self._desk.panels.fail("", str(error))
+        self._listed = ""
+        self._show_preset()
+
+    def _show_preset(self) -> None:
+        node = self._desk.document.selected
+        presets = KINDS[node.kind].presets if node is not None else None
+        if node is None or presets is None:
+            return
+        own, bar = self._own[node.kind], self._head.presets
+        if self._listed != node.kind:
+            self._listed = node.kind
+            bar.set_names(tuple(presets.values), tuple(own))
+        bar.show_name(presets.name_of(node.settings, own))
+
+    # --- wiring ---------------------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """Lets the simulation of the selected node go on from its last sound state."""
+        node = self._desk.document.selected
+        system = self._desk.system(node.id) if node is not None else None
+        if system is not None:
+            with self._desk.viewport.gl_current():
+                system.resume()
+            self._desk.viewport.update()
+
+    def _connect(self) -> None:
+        desk, head = self._desk, self._head
+        desk.document.selection_changed.connect(self._on_changed)
+        desk.document.changed.connect(self._on_changed)
+        desk.files.changed.connect(self.refresh)
+        # Not while the picture is painted: what appears in the inspector may give the viewport another size.
+        desk.client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+        head.presets.chosen.connect(self.use_preset)
+        head.presets.saved.connect(self.save_preset)
+        head.presets.deleted.connect(self.delete_preset)
+        head.reset_requested.connect(desk.playback.reset_simulation)
+        head.resume_requested.connect(self.resume)
+
+
+_NO_ROOM = Panel()

@@ -1,0 +1,50 @@
+"""Measures how far cloths are from blowing up, off the GUI thread."""
+
+from collections.abc import Callable
+
+from app.background import run_in_background
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.model import ClothModel
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.stability import Stability, StabilityMeter
+
+
+class StabilityGauge:
+    """Measures stability off the GUI thread, one measurement at a time and only where something changed.
+
+    Args:
+        arrived: Called when a measurement is there.
+    """
+
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
+        self._model: ClothModel | None = None
+        self._meter: StabilityMeter | None = None
+        self._settings: ClothSettings | None = None
+        self._latest: Stability | None = None
+        self._busy = False
+
+    def read(self, cloth: Cloth) -> Stability | None:
+        """Newest stability of a cloth; None before the first of its model arrives."""
+        model, settings = cloth.model, cloth.settings
+        if model is not self._model:
+            self._latest = None
+        if not self._busy and (model is not self._model or settings != self._settings):
+            self._measure(model, settings)
+        return self._latest
+
+    def _measure(self, model: ClothModel, settings: ClothSettings) -> None:
+        self._busy = True
+        meter = self._meter if model is self._model else None
+        self._model, self._settings = model, settings
+
+        def work() -> tuple[StabilityMeter, Stability]:
+            made = meter or StabilityMeter(model, settings)
+            return made, made.read(settings)
+
+        run_in_background(work, self._take)
+
+    def _take(self, result: tuple[StabilityMeter, Stability]) -> None:
+        self._busy = False
+        self._meter, self._latest = result
+        self._arrived()

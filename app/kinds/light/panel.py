@@ -1,0 +1,90 @@
+"""What the editor has for lights: their discs are dragged in the plane of the view, one undo entry a drag."""
+
+from dataclasses import dataclass
+
+from pyglm import glm
+from PySide6.QtCore import QPointF, Qt
+
+from app.document.gesture import Gesture
+from app.editor.desk import Desk
+from sim.kinds.contract import Panel, Tool
+from sim.maths.transform import inverse_affine
+from sim.scene.places import vector
+from sim.scene.scene import NodeId, ParamRef
+from sim.scene.view_state import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class _Drag:
+    """A disc in hand: where it was, and from the place under the mouse to it [m]."""
+
+    node: NodeId
+    place: glm.dvec3
+    offset: glm.dvec3
+    gesture: Gesture
+
+
+class LightTool(Tool):
+    """Moves a light by its disc."""
+
+    is_over = True
+    cursor = Qt.CursorShape.SizeAllCursor
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._drag: _Drag | None = None
+
+    def hover(self, position: QPointF | None) -> str:
+        """Says that the light under the mouse can be moved."""
+        light = self._light_at(position) if position is not None else None
+        return "" if light is None else f"{self._desk.document.scene.node(light).name}: drag to move"
+
+    def press(self, position: QPointF, _shift: bool) -> bool:
+        """Whether there is a disc."""
+        return self._light_at(position) is not None
+
+    def begin(self, position: QPointF, _shift: bool) -> bool:
+        """Takes the disc at a place."""
+        light, document = self._light_at(position), self._desk.document
+        if light is None or self._desk.client.engine is None:
+            return False
+        document.select(Selection(node=light))
+        node = document.scene.node(light)
+        place = glm.dvec3(*vector(self._desk.client.engine.places.world_from_node(node)[:3, 3]))
+        grabbed = self._desk.picker.beside(position, place)
+        offset = place - grabbed if grabbed is not None else glm.dvec3()
+        self._drag = _Drag(light, place, offset, document.new_gesture(f"Move {node.name}"))
+        self._desk.hint(f"{node.name}: Escape puts it back")
+        return True
+
+    def drag(self, position: QPointF) -> None:
+        """Follows the mouse at the depth of the light."""
+        held, document, engine = self._drag, self._desk.document, self._desk.client.engine
+        if held is None or engine is None or not document.scene.has(held.node):
+            return
+        under = self._desk.picker.beside(position, held.place)
+        if under is not None:
+            node = document.scene.node(held.node)
+            place = (under + held.offset).to_tuple()
+            if node.attachment.node:
+                place = vector((inverse_affine(engine.places.world_from_parent(node)) @ (*place, 1.0))[:3])
+            document.set_value(ParamRef(held.node, "transform", "position"), place, held.gesture)
+
+    def end(self, *, cancel: bool = False) -> None:
+        """Lets go, or puts it back."""
+        if self._drag is not None:
+            finish = self._desk.document.cancel_gesture if cancel else self._desk.document.end_gesture
+            finish(self._drag.gesture)
+            self._drag = None
+
+    def _light_at(self, position: QPointF) -> NodeId | None:
+        return self._desk.picker.mark(position, {node.id for node in self._desk.document.scene.of_kind("light")})
+
+
+class LightPanel(Panel):
+    """The tool of lights."""
+
+    mouse = (("Move a light", "Left drag on its disc"),)
+
+    def __init__(self, desk: Desk) -> None:
+        self.tools = (LightTool(desk),)

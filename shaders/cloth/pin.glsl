@@ -1,0 +1,14 @@
+// Holds one particle or lets it go, where it is now, without the processor knowing where that is.
+// Inputs: state of all particles, pins so far, what to do (0 free, 1 as before, 2 hold here), a move of the pins kept.
+// Outputs: target [m] and 1, or zeros. World space.
+
+uniform samplerBuffer u_state;
+uniform samplerBuffer u_pins;
+uniform mat4 u_move;
+
+void run(int id) {
+    vec4 pin = texelFetch(u_pins, id);
+    vec3 moved = (u_move * vec4(pin.xyz, 1.0)).xyz;
+    vec3 here = texelFetch(u_state, 2 * id).xyz;
+    o_pin = a_order == 0.0 ? vec4(0.0) : vec4(a_order == 1.0 ? moved : here, 1.0);
+}

@@ -1,0 +1,108 @@
+// Moves one particle of a cloth over a substep.
+// Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
+// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
+// without the rounding that swallows gravity in short substeps.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional
+// parts.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
+
+// Included once and for both: the include below is text, whatever the preprocessor leaves out.
+#include "cloth/spring.glsl"
+#include "cloth/air.glsl"
+#ifdef GRID
+#include "cloth/grid.glsl"
+#else
+#include "cloth/mesh.glsl"
+#endif
+#ifdef COLLIDERS
+#include "cloth/contact.glsl"
+uniform samplerBuffer u_colliders;
+uniform int u_collider_count;
+#endif
+#ifdef SELF
+#include "cloth/self_contact.glsl"
+#endif
+
+uniform float u_substep;           // [s]
+uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1
+uniform vec3 u_gravity;            // [m/s2]
+uniform float u_air_drag;          // [1/s]
+uniform vec3 u_wind;               // [m/s]
+uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
+uniform float u_clearance;         // kept from colliders [m]
+uniform vec2 u_progress;           // part of what is left of the step that this substep is; fraction of the step at its end
+uniform int u_grabbed;             // particle that follows the hand, or -1
+uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
+uniform float u_hand_pull;         // largest force of the hand [N]
+#ifdef PINS
+uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef GUSTS
+uniform vec4 u_waves[WAVE_COUNT];
+uniform vec3 u_amplitudes[WAVE_COUNT];
+#endif
+
+vec3 air_at(vec3 point) {
+#ifdef GUSTS
+    return air_velocity(u_wind, u_waves, u_amplitudes, point);
+#else
+    return u_wind;
+#endif
+}
+
+// Brings a held particle towards its target, so that it arrives with the last substep of the step.
+void hold(vec3 before, vec3 target, float reach, out vec3 position, out vec3 velocity) {
+    vec3 way = (target - before) * u_progress.x;
+    way *= min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
+    position = before + way;
+    velocity = way / u_substep;
+}
+
+// Moves a particle with the hand: slower the harder the fabric pulls back, and where it pulls harder than the hand can,
+// the particle slips, so that no hand tears the cloth.
+void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 velocity) {
+    float pull = dot(force, u_hand.xyz - before) > 0.0 ? 0.0 : sqrt(dot(force, force));
+    if (pull < u_hand_pull) {
+        hold(before, u_hand.xyz, u_hand.w, position, velocity);
+        float share = min(1.0, 2.0 - 2.0 * pull / u_hand_pull);
+        position = mix(before, position, share);
+        velocity *= share;
+    }
+}
+
+void run(int id) {
+    vec4 first = texelFetch(u_state, 2 * id);
+    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    vec3 air = vec3(0.0);
+#ifdef AIR
+    air = air_at(own.position);
+#endif
+    vec3 force = neighbour_forces(id, own, air, u_drag);
+    vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
+    vec3 velocity = own.velocity + u_substep * acceleration;
+    vec3 position = own.position + u_substep * velocity;
+#ifdef SELF
+    vec3 change;
+    vec3 push;
+    self_contact(id, first, own.velocity, u_substep, change, push);
+    velocity += change;
+    position += u_substep * change + push;
+#endif
+#ifdef COLLIDERS
+    Particle moved = Particle(position, velocity);
+    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
+    position = moved.position;
+    velocity = moved.velocity;
+#endif
+#ifdef PINS
+    vec4 pin = texelFetch(u_pins, id);
+    if (pin.w > 0.0) {
+        hold(own.position, pin.xyz, 1e30, position, velocity);
+    }
+#endif
+    if (id == u_grabbed) {
+        follow_hand(own.position, force, position, velocity);
+    }
+    o_position = vec4(position, first.w);
+    o_velocity = vec4(velocity, 0.0);
+}

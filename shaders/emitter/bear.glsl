@@ -1,0 +1,20 @@
+// Fills one slot with the particle that is born there in this substep, at its own moment.
+// Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
+// Only the slots that bear are drawn: software drivers run both sides of a branch for everybody.
+// SEGMENTS is an optional part; see emitter/birth.glsl and emitter/flight.glsl.
+
+#include "emitter/birth.glsl"
+#include "emitter/flight.glsl"
+
+void run(int id) {
+    uint slot = uint(id);
+    uint generation = birth_generation(slot);
+    float moment = clamp(birth_moment(birth_offset(slot)), u_substep.x, u_substep.y);
+    Start start = birth_start(hash_number(slot, generation), moment);
+    float life = start.life - (1.0 - moment);
+    Particle own = Particle(start.position, start.velocity);
+    Particle moved = moved_on(own, rest_of_substep(moment), life);
+    bool sound = is_sound(moved.position, moved.velocity);
+    o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);
+    o_velocity = vec4(sound ? moved.velocity : vec3(0.0), float(generation));
+}

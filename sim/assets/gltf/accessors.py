@@ -1,0 +1,203 @@
+"""Accessors as arrays: strides, sparse elements, normalised and quantised numbers, and compressed views."""
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault
+from sim.assets.gltf.container import Buffers
+from sim.assets.gltf.document import Accessor, Document, Meshopt, part_of
+
+Array = npt.NDArray[np.generic]
+Float32 = npt.NDArray[np.float32]
+UInt32 = npt.NDArray[np.uint32]
+
+FREE_BYTES = 1 << 25
+MAX_GROWTH = 64
+"""A file may decode to `FREE_BYTES` and this many times its own size."""
+
+_DTYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_LENGTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+
+
+class Budget:
+    """Memory that a file may still ask for."""
+
+    def __init__(self) -> None:
+        self._left = FREE_BYTES
+
+    def stored(self, size: int) -> None:
+        """Notes that the file holds some bytes."""
+        self._left += MAX_GROWTH * size
+
+    def take(self, size: int, place: str) -> None:
+        """Notes what is about to be allocated [bytes].
+
+        Raises:
+            ElementFault: If the file asks for far more than it holds.
+        """
+        self._left -= size
+        if self._left < 0:
+            raise ElementFault(place, f"needs {size} bytes, far more than the file holds")
+
+
+def optional_package(name: str, extension: str) -> ModuleType:
+    """A package that not every installation has.
+
+    Raises:
+        ElementFault: If it is not there.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ElementFault("extensionsRequired", f"{extension} needs the package {name}") from None
+
+
+class Accessors:
+    """Reads accessors of a file, each once.
+
+    Args:
+        document: The file.
+        buffers: Its bytes.
+        budget: What may be allocated.
+    """
+
+    def __init__(self, document: Document, buffers: Buffers, budget: Budget) -> None:
+        self._document, self._buffers, self._budget = document, buffers, budget
+        self._views: dict[int, memoryview] = {}
+        self._stored: dict[int, Array] = {}
+        self._floats: dict[int, Float32] = {}
+
+    def part(self, index: int, place: str) -> Accessor:
+        """The accessor with a number.
+
+        Raises:
+            ElementFault: If there is none.
+        """
+        found: Accessor = part_of(self._document.accessors, index, place, "accessors")
+        return found
+
+    def stored(self, index: int, place: str, types: tuple[str, ...]) -> Array:
+        """Elements as they are stored, shape (count, length of the type), read-only.
+
+        Args:
+            index: Number of the accessor.
+            place: Who asks, for messages.
+            types: What it may be.
+
+        Raises:
+            ElementFault: If it cannot be used.
+        """
+        part = self.part(index, place)
+        if part.type not in types:
+            raise ElementFault(place, f"accessors[{index}] is {part.type}, {' or '.join(types)} is needed")
+        if index not in self._stored:
+            values = self._read(part, f"accessors[{index}]")
+            values.flags.writeable = False
+            self._stored[index] = values
+        return self._stored[index]
+
+    def floats(self, index: int, place: str, types: tuple[str, ...]) -> Float32:
+        """The same as numbers: integers as they are or normalised, all finite.
+
+        Raises:
+            ElementFault: If it cannot be used.
+        """
+        stored = self.stored(index, place, types)
+        if index not in self._floats:
+            values = normalised(stored) if self.part(index, place).normalized else stored.astype(np.float32, copy=False)
+            if not np.isfinite(values).all():
+                element = int(np.argmin(np.isfinite(values).all(axis=1)))
+                raise ElementFault(f"accessors[{index}]", f"element {element} is not finite")
+            values.flags.writeable = False
+            self._floats[index] = values
+        return self._floats[index]
+
+    def numbers(self, index: int, place: str, types: tuple[str, ...]) -> UInt32:
+        """Elements that must be whole numbers from 0 on, shape (count, length of the type).
+
+        Raises:
+            ElementFault: If it cannot be used.
+        """
+        stored = self.stored(index, place, types)
+        if stored.dtype.kind != "u":
+            raise ElementFault(place, f"accessors[{index}] does not hold unsigned integers")
+        return stored.astype(np.uint32, copy=False)
+
+    def view(self, index: int, place: str) -> memoryview:
+        """Bytes of a buffer view, decoded where they are compressed.
+
+        Raises:
+            ElementFault: If its buffer does not have them.
+        """
+        if index not in self._views:
+            part = part_of(self._document.buffer_views, index, place, "bufferViews")
+            own = f"bufferViews[{index}]"
+            packed = part.extensions.meshopt or part.extensions.meshopt_khr
+            if packed is not None:
+                self._views[index] = self._unpacked(packed, own)
+            else:
+                self._views[index] = self._buffers.bytes_of(part.buffer, part.byte_offset, part.byte_length, own)
+        return self._views[index]
+
+    def _read(self, part: Accessor, place: str) -> Array:
+        dtype, length = np.dtype(_DTYPES[part.component_type]), _LENGTHS[part.type]
+        self._budget.take(part.count * length * dtype.itemsize, place)
+        if part.buffer_view is None:
+            values: Array = np.zeros((part.count, length), dtype)
+        else:
+            values = self._elements(part.buffer_view, part.byte_offset, part.count, length, dtype, place).copy()
+        if part.sparse is not None:
+            self._replace(values, part, place)
+        return values
+
+    def _elements(self, view: int, offset: int, count: int, length: int, dtype: np.dtype[Any], place: str) -> Array:
+        """Elements of a view without a copy, shape (count, length)."""
+        data = self.view(view, place)
+        part = self._document.buffer_views[view]
+        packed = part.extensions.meshopt or part.extensions.meshopt_khr
+        tight = length * dtype.itemsize
+        stride = (packed.byte_stride if packed is not None else part.byte_stride) or tight
+        needed = offset + (count - 1) * stride + tight if count else 0
+        if needed > len(data):
+            raise ElementFault(place, f"{count} elements need {needed} bytes, bufferViews[{view}] has {len(data)}")
+        if not count:
+            return np.zeros((0, length), dtype)
+        return np.ndarray((count, length), dtype, data, offset, (stride, dtype.itemsize))
+
+    def _replace(self, values: Array, part: Accessor, place: str) -> None:
+        sparse = part.sparse
+        assert sparse is not None
+        if sparse.count > len(values):
+            raise ElementFault(f"{place}.sparse", f"replaces {sparse.count} elements of {len(values)}")
+        where, what = sparse.indices, sparse.values
+        kind = np.dtype(_DTYPES[where.component_type])
+        rows = self._elements(where.buffer_view, where.byte_offset, sparse.count, 1, kind, f"{place}.sparse.indices")
+        if len(rows) and int(rows.max()) >= len(values):
+            raise ElementFault(f"{place}.sparse.indices", f"name element {int(rows.max())} of {len(values)}")
+        values[rows[:, 0]] = self._elements(
+            what.buffer_view, what.byte_offset, sparse.count, values.shape[1], values.dtype, f"{place}.sparse.values"
+        )
+
+    def _unpacked(self, packed: Meshopt, place: str) -> memoryview:
+        self._budget.take(packed.count * packed.byte_stride, place)
+        data = self._buffers.bytes_of(packed.buffer, packed.byte_offset, packed.byte_length, place)
+        package = optional_package("meshopt", "EXT_meshopt_compression")
+        kind = None if packed.filter == "NONE" else packed.filter
+        try:
+            values = package.decode_gltf_buffer(bytes(data), packed.count, packed.byte_stride, packed.mode, kind)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise ElementFault(place, f"cannot be decoded: {error}") from None
+        return memoryview(np.ascontiguousarray(values).tobytes())
+
+
+def normalised(values: Array) -> Float32:
+    """Integers of 8 or 16 bits as numbers from 0 to 1, or from -1 to 1 with a sign; others as they are."""
+    if values.dtype.kind == "f" or values.dtype.itemsize > 2:
+        return values.astype(np.float32, copy=False)
+    bits = 8 * values.dtype.itemsize - (values.dtype.kind == "i")
+    scaled: Float32 = values.astype(np.float32) / np.float32((1 << bits) - 1)
+    return np.maximum(scaled, np.float32(-1.0)) if values.dtype.kind == "i" else scaled

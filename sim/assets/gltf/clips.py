@@ -1,0 +1,75 @@
+"""Animations of a glTF file as clips of channels, each with keys at times of its own."""
+
+import numpy as np
+
+from sim.assets.faults import MAX_TRACKS, ElementFault, PartCounter, check_magnitude
+from sim.assets.gltf.accessors import Accessors
+from sim.assets.gltf.document import Animation, Channel, Document, Sampler, part_of
+from sim.assets.raw import RawChannel, RawClip
+
+_TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
+
+
+def read_clips(document: Document, accessors: Accessors, warnings: list[str]) -> list[RawClip]:
+    """Animations in file order.
+
+    Raises:
+        ElementFault: For keys that cannot be used.
+    """
+    parts = PartCounter()
+    clips = []
+    for number, animation in enumerate(document.animations):
+        name = animation.name.strip() or f"clip {number}"
+        clips.append(RawClip(name, 0, 0.0, 0.0, [], _channels(document, number, animation, accessors, parts, warnings)))
+    return clips
+
+
+def _channels(
+    document: Document, number: int, animation: Animation, accessors: Accessors, parts: PartCounter, warnings: list[str]
+) -> list[RawChannel]:
+    found: dict[tuple[int, str], RawChannel] = {}
+    for index, channel in enumerate(animation.channels):
+        place, target = f"animations[{number}].channels[{index}]", channel.target
+        parts.add("animation channels", MAX_TRACKS)
+        if target.path not in _TYPES:
+            what = "pointers" if target.path == "pointer" else f"{target.path[:40]!r}"
+            warnings.append(f"Animation channels that drive {what} are left out.")
+            continue
+        sampler = part_of(animation.samplers, channel.sampler, f"{place}.sampler", f"animations[{number}].samplers")
+        if target.node is None:
+            continue
+        node = part_of(document.nodes, target.node, f"{place}.target.node", "nodes")
+        if (target.node, target.path) in found:
+            warnings.append(f"{place} drives {target.path} of nodes[{target.node}] a second time and is left out.")
+            continue
+        width = 0
+        if target.path == "weights":
+            if node.mesh is None:
+                continue
+            mesh = part_of(document.meshes, node.mesh, f"nodes[{target.node}].mesh", "meshes")
+            width = max((len(primitive.targets) for primitive in mesh.primitives), default=0)
+            if not width:
+                continue
+        own = f"animations[{number}].samplers[{channel.sampler}]"
+        found[target.node, target.path] = _channel(target.node, channel, sampler, width, accessors, own)
+    return list(found.values())
+
+
+def _channel(
+    node: int, channel: Channel, sampler: Sampler, weight_count: int, accessors: Accessors, place: str
+) -> RawChannel:
+    path = channel.target.path
+    times = accessors.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0].astype(np.float64)
+    values = accessors.floats(sampler.output, f"{place}.output", _TYPES[path]).astype(np.float64)
+    check_magnitude(f"{place}.input", "time", times)
+    check_magnitude(f"{place}.output", "key", values)
+    if not len(times):
+        raise ElementFault(f"{place}.input", "has no keys")
+    if (np.diff(times) < 0.0).any() or times[0] < 0.0:
+        raise ElementFault(f"{place}.input", "the times of keys must not fall, nor begin before 0")
+    tangents = 3 if sampler.interpolation == "CUBICSPLINE" else 1
+    needed = len(times) * tangents * (weight_count or 1)
+    if len(values) != needed:
+        raise ElementFault(f"{place}.output", f"has {len(values)} elements, {len(times)} keys need {needed}")
+    shape = (len(times), tangents, -1) if tangents > 1 else (len(times), -1)
+    return RawChannel(node, path, sampler.interpolation, times, values.reshape(shape))

@@ -1,0 +1,375 @@
+"""The JSON of a glTF file as typed records: types, lengths and ranges are checked while it is read."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from sim.assets.faults import MAX_PARTS, ElementFault
+
+Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Size = Annotated[int, Meta(ge=0, le=2**40)]
+Vec3 = tuple[float, float, float]
+Vec4 = tuple[float, float, float, float]
+Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
+
+
+class Part(msgspec.Struct, rename="camel", frozen=True):
+    """Any object of the file; what is not declared is passed over."""
+
+
+class Asset(Part, frozen=True):
+    """Which version of glTF, and what wrote it."""
+
+    version: str
+    min_version: str | None = None
+    generator: str = ""
+
+
+class Buffer(Part, frozen=True):
+    """Bytes beside the file, or in it."""
+
+    byte_length: Size
+    uri: str | None = None
+
+
+class Meshopt(Part, frozen=True):
+    """Compressed bytes that a view stands for."""
+
+    buffer: Index
+    byte_length: Size
+    byte_stride: Annotated[int, Meta(ge=1, le=256)]
+    count: Size
+    mode: Literal["ATTRIBUTES", "TRIANGLES", "INDICES"]
+    byte_offset: Size = 0
+    filter: Literal["NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL", "COLOR"] = "NONE"
+
+
+class ViewExtensions(Part, frozen=True):
+    """Extensions of a buffer view."""
+
+    meshopt: Meshopt | None = field(default=None, name="EXT_meshopt_compression")
+    meshopt_khr: Meshopt | None = field(default=None, name="KHR_meshopt_compression")
+
+
+class BufferView(Part, frozen=True):
+    """A part of a buffer."""
+
+    buffer: Index
+    byte_length: Size
+    byte_offset: Size = 0
+    byte_stride: Annotated[int, Meta(ge=1, le=256)] | None = None
+    extensions: ViewExtensions = ViewExtensions()
+
+
+class SparseIndices(Part, frozen=True):
+    """Which elements are replaced."""
+
+    buffer_view: Index
+    component_type: Literal[5121, 5123, 5125]
+    byte_offset: Size = 0
+
+
+class SparseValues(Part, frozen=True):
+    """What they are replaced with."""
+
+    buffer_view: Index
+    byte_offset: Size = 0
+
+
+class Sparse(Part, frozen=True):
+    """Elements that differ from those of the view."""
+
+    count: Size
+    indices: SparseIndices
+    values: SparseValues
+
+
+class Accessor(Part, frozen=True):
+    """Typed elements of a view."""
+
+    component_type: Literal[5120, 5121, 5122, 5123, 5125, 5126]
+    count: Size
+    type: Literal["SCALAR", "VEC2", "VEC3", "VEC4", "MAT2", "MAT3", "MAT4"]
+    buffer_view: Index | None = None
+    byte_offset: Size = 0
+    normalized: bool = False
+    sparse: Sparse | None = None
+
+
+class Draco(Part, frozen=True):
+    """Compressed geometry, and what its attributes are called."""
+
+    buffer_view: Index
+    attributes: dict[str, Index]
+
+
+class PrimitiveExtensions(Part, frozen=True):
+    """Extensions of a primitive."""
+
+    draco: Draco | None = field(default=None, name="KHR_draco_mesh_compression")
+
+
+class Primitive(Part, frozen=True):
+    """Geometry of one material."""
+
+    attributes: dict[str, Index]
+    indices: Index | None = None
+    material: Index | None = None
+    mode: Annotated[int, Meta(ge=0, le=6)] = 4
+    targets: list[dict[str, Index]] = []
+    extensions: PrimitiveExtensions = PrimitiveExtensions()
+
+
+class Mesh(Part, frozen=True):
+    """Primitives that stand together."""
+
+    primitives: list[Primitive]
+    name: str = ""
+    weights: list[float] = []
+    extras: Any = None
+
+
+class Instancing(Part, frozen=True):
+    """Transforms of copies of a mesh."""
+
+    attributes: dict[str, Index]
+
+
+class NodeExtensions(Part, frozen=True):
+    """Extensions of a node."""
+
+    instancing: Instancing | None = field(default=None, name="EXT_mesh_gpu_instancing")
+    lights: Any = field(default=None, name="KHR_lights_punctual")
+
+
+class Node(Part, frozen=True):
+    """A place in the hierarchy."""
+
+    name: str = ""
+    children: list[Index] = []
+    matrix: Annotated[list[float], Meta(min_length=16, max_length=16)] | None = None
+    translation: Vec3 = (0.0, 0.0, 0.0)
+    rotation: Vec4 = (0.0, 0.0, 0.0, 1.0)
+    scale: Vec3 = (1.0, 1.0, 1.0)
+    mesh: Index | None = None
+    skin: Index | None = None
+    camera: Index | None = None
+    weights: list[float] | None = None
+    extensions: NodeExtensions = NodeExtensions()
+
+
+class Skin(Part, frozen=True):
+    """Joints and where they were bound."""
+
+    joints: Annotated[list[Index], Meta(min_length=1)]
+    inverse_bind_matrices: Index | None = None
+
+
+class Scene(Part, frozen=True):
+    """Roots of what is shown together."""
+
+    nodes: list[Index] = []
+
+
+class ChannelTarget(Part, frozen=True):
+    """What a channel drives."""
+
+    path: str
+    node: Index | None = None
+
+
+class Channel(Part, frozen=True):
+    """One property of one node over time."""
+
+    sampler: Index
+    target: ChannelTarget
+
+
+class Sampler(Part, frozen=True):
+    """Keys, and what is between them."""
+
+    input: Index
+    output: Index
+    interpolation: Mode = "LINEAR"
+
+
+class Animation(Part, frozen=True):
+    """Channels that run together."""
+
+    channels: list[Channel]
+    samplers: list[Sampler]
+    name: str = ""
+
+
+class Image(Part, frozen=True):
+    """A picture beside the file or in it."""
+
+    name: str = ""
+    uri: str | None = None
+    buffer_view: Index | None = None
+    mime_type: str = ""
+
+
+class ImageReference(Part, frozen=True):
+    """An image of another type than PNG or JPEG."""
+
+    source: Index | None = None
+
+
+class TextureExtensions(Part, frozen=True):
+    """Extensions of a texture."""
+
+    webp: ImageReference | None = field(default=None, name="EXT_texture_webp")
+    basisu: ImageReference | None = field(default=None, name="KHR_texture_basisu")
+
+
+class Texture(Part, frozen=True):
+    """An image as it is sampled."""
+
+    source: Index | None = None
+    extensions: TextureExtensions = TextureExtensions()
+
+
+class TextureTransform(Part, frozen=True):
+    """How texture coordinates are moved."""
+
+    offset: tuple[float, float] = (0.0, 0.0)
+    rotation: float = 0.0
+    scale: tuple[float, float] = (1.0, 1.0)
+    tex_coord: Index | None = None
+
+
+class TextureInfoExtensions(Part, frozen=True):
+    """Extensions of the use of a texture."""
+
+    transform: TextureTransform | None = field(default=None, name="KHR_texture_transform")
+
+
+class TextureInfo(Part, frozen=True):
+    """The use of a texture."""
+
+    index: Index
+    tex_coord: Index = 0
+    extensions: TextureInfoExtensions = TextureInfoExtensions()
+
+
+class MetallicRoughness(Part, frozen=True):
+    """The usual material."""
+
+    base_color_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
+    base_color_texture: TextureInfo | None = None
+    metallic_factor: float = 1.0
+    roughness_factor: float = 1.0
+    metallic_roughness_texture: TextureInfo | None = None
+
+
+class SpecularGlossiness(Part, frozen=True):
+    """The older material."""
+
+    diffuse_factor: Vec4 = (1.0, 1.0, 1.0, 1.0)
+    diffuse_texture: TextureInfo | None = None
+    specular_factor: Vec3 = (1.0, 1.0, 1.0)
+    glossiness_factor: float = 1.0
+    specular_glossiness_texture: TextureInfo | None = None
+
+
+class MaterialExtensions(Part, frozen=True):
+    """Extensions of a material."""
+
+    specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
+    unlit: Any = field(default=None, name="KHR_materials_unlit")
+
+
+class Material(Part, frozen=True):
+    """What a surface looks like."""
+
+    name: str = ""
+    pbr: MetallicRoughness = field(default=MetallicRoughness(), name="pbrMetallicRoughness")
+    normal_texture: TextureInfo | None = None
+    occlusion_texture: TextureInfo | None = None
+    emissive_texture: TextureInfo | None = None
+    alpha_mode: Literal["OPAQUE", "MASK", "BLEND"] = "OPAQUE"
+    alpha_cutoff: float = 0.5
+    double_sided: bool = False
+    extensions: MaterialExtensions = MaterialExtensions()
+
+
+class Document(Part, frozen=True):
+    """The whole file."""
+
+    asset: Asset
+    accessors: list[Accessor] = []
+    animations: list[Animation] = []
+    buffers: list[Buffer] = []
+    buffer_views: list[BufferView] = []
+    images: list[Image] = []
+    materials: list[Material] = []
+    meshes: list[Mesh] = []
+    nodes: list[Node] = []
+    scene: Index | None = None
+    scenes: list[Scene] = []
+    skins: list[Skin] = []
+    textures: list[Texture] = []
+    extensions_required: list[str] = []
+    extensions_used: list[str] = []
+
+
+_DECODER = msgspec.json.Decoder(Document)
+
+KNOWN_EXTENSIONS = frozenset(
+    {
+        "EXT_mesh_gpu_instancing",
+        "EXT_meshopt_compression",
+        "EXT_texture_webp",
+        "KHR_animation_pointer",
+        "KHR_draco_mesh_compression",
+        "KHR_lights_punctual",
+        "KHR_mesh_quantization",
+        "KHR_meshopt_compression",
+        "KHR_texture_basisu",
+        "KHR_texture_transform",
+    }
+)
+
+
+def decode_document(text: bytes, warnings: list[str]) -> Document:
+    """The JSON of a file.
+
+    Raises:
+        ElementFault: If it is none, has wrong types or values, or needs something that is not known.
+    """
+    try:
+        document = _DECODER.decode(text)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        raise ElementFault(place.rstrip("`").lstrip("."), reason.replace("`", "")[:200]) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ElementFault("JSON", str(error)) from None
+    except RecursionError:
+        raise ElementFault("JSON", "is nested too deeply") from None
+    if document.asset.version.partition(".")[0] != "2":
+        raise ElementFault("asset.version", f"is {document.asset.version[:20]!r}; versions 2.x are read")
+    if (document.asset.min_version or "2.0") not in ("2.0", "2.1"):
+        raise ElementFault("asset.minVersion", f"is {str(document.asset.min_version)[:20]!r}; 2.0 is read")
+    for name in ("animations", "buffers", "images", "materials", "meshes", "nodes", "scenes", "skins", "textures"):
+        if len(getattr(document, name)) > MAX_PARTS:
+            raise ElementFault(name, f"there are {len(getattr(document, name))}, more than {MAX_PARTS}")
+    for name in document.extensions_required:
+        if name.startswith("KHR_materials_"):
+            if name not in ("KHR_materials_unlit", "KHR_materials_pbrSpecularGlossiness"):
+                warnings.append(f"The extension {name[:60]} is required and not known; its surfaces look plainer.")
+        elif name not in KNOWN_EXTENSIONS:
+            raise ElementFault("extensionsRequired", f"{name[:60]} is not known")
+    return document
+
+
+def part_of(parts: list[Any], index: int, place: str, what: str) -> Any:
+    """The part with a number.
+
+    Raises:
+        ElementFault: If there is none.
+    """
+    if index >= len(parts):
+        raise ElementFault(place, f"{what}[{index}] does not exist, there are {len(parts)}")
+    return parts[index]

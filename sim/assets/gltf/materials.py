@@ -1,0 +1,162 @@
+"""Materials of a glTF file as this program draws surfaces: diffuse and specular factors, a Phong exponent, an image."""
+
+import math
+import os
+from pathlib import Path
+
+from sim.assets.faults import ElementFault
+from sim.assets.gltf.accessors import Accessors
+from sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
+from sim.assets.gltf.document import Document, TextureInfo, part_of
+from sim.assets.gltf.document import Material as Stored
+from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sim.assets.raw import RawMaterial
+
+DIELECTRIC = 0.04
+"""Part of the light that a surface reflects which is not metal."""
+
+ALPHA_MIN = 0.03
+"""Least squared roughness: smoother surfaces would reflect nothing but the lamp itself."""
+
+_KTX2 = b"\xabKTX 20\xbb"
+
+Colour = tuple[float, float, float]
+
+
+def base_texture(material: Stored) -> TextureInfo | None:
+    """The texture of the colour, of whichever kind of material."""
+    glossy = material.extensions.specular_glossiness
+    return glossy.diffuse_texture if glossy is not None else material.pbr.base_color_texture
+
+
+class MaterialReader:
+    """Reads materials and the images that they use.
+
+    Args:
+        document: The file.
+        accessors: Its bytes.
+        folder: Files beside it.
+        warnings: Told what cannot be drawn.
+    """
+
+    def __init__(self, document: Document, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
+        self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
+        self._images: dict[int, tuple[str, ImageSource | None]] = {}
+
+    def read(self) -> list[RawMaterial]:
+        """Materials in file order, with unique names.
+
+        Raises:
+            ElementFault: For numbers of textures or images that do not exist.
+        """
+        found: list[RawMaterial] = []
+        taken: set[str] = set()
+        unread = 0
+        for index, stored in enumerate(self._document.materials):
+            name = stored.name.strip() or f"material {index}"
+            name = f"{name} ({index})" if name in taken else name
+            taken.add(name)
+            found.append(RawMaterial(name, "", self._material(index, name, stored)))
+            others = (stored.normal_texture, stored.occlusion_texture, stored.emissive_texture)
+            unread += any(others) or stored.pbr.metallic_roughness_texture is not None
+        if unread:
+            self._warnings.append(
+                f"Textures of roughness, normals, occlusion or emission of {unread} materials are not drawn."
+            )
+        return found
+
+    def _material(self, index: int, name: str, stored: Stored) -> Material:
+        diffuse, specular, roughness, opacity = _factors(stored)
+        info, image, texture = base_texture(stored), None, None
+        if info is not None:
+            texture, image = self._texture(info.index, f"materials[{index}]")
+        return Material(
+            name=name,
+            texture=texture,
+            texture_path=image if isinstance(image, Path) else None,
+            embedded=image if isinstance(image, EmbeddedImage) else None,
+            diffuse=diffuse,
+            specular=specular,
+            shininess=min(2.0 / max(roughness**2, ALPHA_MIN) ** 2 - 2.0, 1e4),
+            alpha_mode=AlphaMode[stored.alpha_mode],
+            opacity=opacity,
+            alpha_cutoff=_within(stored.alpha_cutoff),
+            is_unlit=stored.extensions.unlit is not None,
+        )
+
+    def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
+        """Name and image of a texture; (None, None) for one that cannot be shown."""
+        texture = part_of(self._document.textures, index, place, "textures")
+        own = texture.extensions
+        source = own.webp.source if own.webp is not None and own.webp.source is not None else texture.source
+        if source is None:
+            if own.basisu is not None:
+                self._warnings.append("Images in KTX2 are not read; their surfaces are untextured.")
+            return None, None
+        if source not in self._images:
+            self._images[source] = self._image(source, f"textures[{index}].source")
+        return self._images[source]
+
+    def _image(self, index: int, place: str) -> tuple[str, ImageSource | None]:
+        image = part_of(self._document.images, index, place, "images")
+        own, uri = f"images[{index}]", image.uri
+        if uri is not None and not is_data_uri(uri):
+            return self._file(uri, own)
+        name = image.name.strip() or f"image {index}"
+        if uri is not None:
+            data = data_of_uri(uri, f"{own}.uri")
+        elif image.buffer_view is not None:
+            data = bytes(self._accessors.view(image.buffer_view, f"{own}.bufferView"))
+        else:
+            raise ElementFault(own, "has neither a uri nor a bufferView")
+        if data.startswith(_KTX2):
+            self._warnings.append("Images in KTX2 are not read; their surfaces are untextured.")
+            return name, None
+        return name, EmbeddedImage(name, data)
+
+    def _file(self, uri: str, place: str) -> tuple[str, ImageSource | None]:
+        """A missing image never fails a load, nor one that lies where nothing may be read."""
+        name = uri.replace("\\", "/").rpartition("/")[2][:100]
+        try:
+            path = self._folder.resolved(uri, f"{place}.uri")
+        except ElementFault as fault:
+            self._warnings.append(f"{fault}; its surfaces are untextured.")
+            return name, None
+        return path.name, path if os.path.isfile(path) else None
+
+
+def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
+    """Diffuse and specular factors, roughness and opacity.
+
+    Source: Walter et al. 2007 for the exponent that a roughness means; the glTF 2.0 specification, appendix B.
+    """
+    glossy = stored.extensions.specular_glossiness
+    if glossy is not None:
+        *base, opacity = map(_within, glossy.diffuse_factor)
+        red, green, blue = map(_within, glossy.specular_factor)
+        return _colour(base), (red, green, blue), 1.0 - _within(glossy.glossiness_factor), opacity
+    *base, opacity = map(_within, stored.pbr.base_color_factor)
+    if stored.extensions.unlit is not None:
+        return _colour(base), (0.0, 0.0, 0.0), 1.0, opacity
+    # Where an image says what is metal, that is unknown here; most of nearly every surface is not.
+    metal = 0.0 if stored.pbr.metallic_roughness_texture is not None else _within(stored.pbr.metallic_factor)
+    diffuse = _colour([part * (1.0 - metal) for part in base])
+    specular = _colour([DIELECTRIC + (part - DIELECTRIC) * metal for part in base])
+    return diffuse, specular, _within(stored.pbr.roughness_factor), opacity
+
+
+def _colour(parts: list[float]) -> Colour:
+    red, green, blue = parts
+    return red, green, blue
+
+
+def _within(value: float) -> float:
+    return min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0
+
+
+def textured_coordinate_set(info: TextureInfo | None) -> int:
+    """Which set of texture coordinates a texture uses."""
+    if info is None:
+        return 0
+    moved = info.extensions.transform
+    return moved.tex_coord if moved is not None and moved.tex_coord is not None else info.tex_coord

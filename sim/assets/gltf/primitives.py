@@ -1,0 +1,256 @@
+"""Primitives of a glTF mesh as vertices and triangles: attributes, influences, morph targets, strips and fans."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault, check_magnitude
+from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
+from sim.assets.gltf.document import Document, Draco, Primitive, TextureInfo, part_of
+from sim.assets.gltf.materials import base_texture, textured_coordinate_set
+from sim.assets.raw import RawSection, RawVertices
+
+UInt32 = npt.NDArray[np.uint32]
+
+INFLUENCES_MAX = 8
+SETS_MAX = 64
+"""Most sets of influences of one primitive."""
+
+TARGETS_MAX = 4096
+_VERTEX_BYTES = 100
+"""What a vertex takes in the end, more or less."""
+
+_TRIANGLES, _STRIP, _FAN = 4, 5, 6
+_DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
+
+
+class PrimitiveReader:
+    """Reads primitives.
+
+    Args:
+        document: The file.
+        accessors: Its numbers.
+        budget: What may be allocated.
+        warnings: Told what was left out.
+    """
+
+    def __init__(self, document: Document, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
+        self._document, self._accessors, self._budget, self._warnings = document, accessors, budget, warnings
+        self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
+
+    def read(self, mesh: int, number: int, material_names: list[str]) -> tuple[RawVertices, RawSection] | None:
+        """Vertices and triangles of a primitive, shared by all nodes that show it; None for points and lines.
+
+        Raises:
+            ElementFault: For attributes or indices that cannot be used.
+        """
+        key = mesh, number
+        if key not in self._made:
+            primitive = self._document.meshes[mesh].primitives[number]
+            place = f"meshes[{mesh}].primitives[{number}]"
+            if primitive.mode < _TRIANGLES:
+                self._warnings.append("Points and lines are left out.")
+                self._made[key] = None
+            else:
+                self._made[key] = self._read(primitive, place, material_names)
+        made = self._made[key]
+        if made is not None:
+            rows = 1 + sum(len(target) for target in made[0].targets)
+            self._budget.take(made[0].count * rows * _VERTEX_BYTES, f"meshes[{mesh}].primitives[{number}]")
+        return made
+
+    def _read(self, primitive: Primitive, place: str, material_names: list[str]) -> tuple[RawVertices, RawSection]:
+        source = _Source(primitive, place, self._accessors, self._budget)
+        if "POSITION" not in primitive.attributes:
+            raise ElementFault(f"{place}.attributes", "POSITION is missing")
+        positions = source.floats("POSITION", ("VEC3",))
+        check_magnitude(f"{place}.attributes.POSITION", "position", positions)
+        count = len(positions)
+        attributes: dict[str, npt.NDArray[np.generic]] = {"position": positions}
+        for name, semantic, types in (("NORMAL", "normal", ("VEC3",)), ("TANGENT", "tangent", ("VEC4",))):
+            if name in primitive.attributes:
+                attributes[semantic] = _counted(source.floats(name, types), count, f"{place}.attributes.{name}")
+        stored = None
+        if primitive.material is not None:
+            stored = part_of(self._document.materials, primitive.material, f"{place}.material", "materials")
+        info = base_texture(stored) if stored is not None else None
+        coordinates = f"TEXCOORD_{textured_coordinate_set(info)}"
+        if coordinates in primitive.attributes:
+            texcoords = _counted(source.floats(coordinates, ("VEC2",)), count, f"{place}.attributes.{coordinates}")
+            attributes["texcoord1"] = moved_texcoords(texcoords, info)
+        if "COLOR_0" in primitive.attributes:
+            attributes["color"] = _colours(source, count, f"{place}.attributes.COLOR_0")
+        attributes.update(self._influences(primitive, source, count, place))
+        vertices = RawVertices(count, attributes, self._targets(primitive, count, place))
+        name = material_names[primitive.material] if primitive.material is not None else ""
+        section = RawSection(
+            name,
+            "",
+            0,
+            self._triangles(primitive, source, count, place),
+            is_double_sided=stored is not None and stored.double_sided,
+            is_flat="NORMAL" not in primitive.attributes,
+        )
+        return vertices, section
+
+    def _triangles(self, primitive: Primitive, source: "_Source", count: int, place: str) -> UInt32:
+        corners = source.corners(count)
+        if len(corners) and int(corners.max()) >= count:
+            raise ElementFault(f"{place}.indices", f"name vertex {int(corners.max())} of {count}")
+        if primitive.mode == _TRIANGLES and len(corners) % 3:
+            self._warnings.append(f"{place} ends in the middle of a triangle, which is left out.")
+        return triangles_of(corners, primitive.mode)
+
+    def _targets(self, primitive: Primitive, count: int, place: str) -> list[dict[str, Float32]]:
+        if len(primitive.targets) > TARGETS_MAX:
+            raise ElementFault(f"{place}.targets", f"there are {len(primitive.targets)}, more than {TARGETS_MAX}")
+        targets = []
+        for number, stored in enumerate(primitive.targets):
+            target: dict[str, Float32] = {}
+            for name, semantic in _DIRECTIONS.items():
+                if name in stored and (name == "POSITION" or name in primitive.attributes):
+                    own = f"{place}.targets[{number}].{name}"
+                    target[semantic] = _counted(self._accessors.floats(stored[name], own, ("VEC3",)), count, own)
+                    check_magnitude(own, "difference", target[semantic])
+            targets.append(target)
+        return targets
+
+    def _influences(
+        self, primitive: Primitive, source: "_Source", count: int, place: str
+    ) -> dict[str, npt.NDArray[np.generic]]:
+        """Joints and weights, the strongest of them where there are more than are blended."""
+        sets = 0
+        while f"JOINTS_{sets}" in primitive.attributes and f"WEIGHTS_{sets}" in primitive.attributes:
+            sets += 1
+        if not sets:
+            return {}
+        if sets > SETS_MAX:
+            raise ElementFault(f"{place}.attributes", f"has {sets} sets of joints, more than {SETS_MAX}")
+        names = [(f"JOINTS_{number}", f"WEIGHTS_{number}") for number in range(sets)]
+        joints = np.concatenate(
+            [_counted(source.numbers(j, ("VEC4",)), count, f"{place}.attributes.{j}") for j, _ in names], axis=1
+        )
+        weights = np.concatenate(
+            [_counted(source.floats(w, ("VEC4",)), count, f"{place}.attributes.{w}") for _, w in names], axis=1
+        )
+        if weights.shape[1] > INFLUENCES_MAX:
+            strongest = np.argsort(-weights, axis=1, kind="stable")[:, :INFLUENCES_MAX]
+            kept = np.take_along_axis(weights, strongest, axis=1)
+            lost = ((weights > 0.0).sum(axis=1) > (kept > 0.0).sum(axis=1)).sum()
+            if lost:
+                self._warnings.append(f"Only the {INFLUENCES_MAX} strongest influences of {lost} vertices are blended.")
+            total = kept.sum(axis=1, keepdims=True)
+            weights = np.where(total > 0.0, kept / np.where(total > 0.0, total, 1.0), kept).astype(np.float32)
+            joints = np.take_along_axis(joints, strongest, axis=1)
+        return {"blendindices": joints, "blendweights": weights}
+
+
+class _Source:
+    """Attributes and indices of a primitive, stored plainly or compressed by Draco."""
+
+    def __init__(self, primitive: Primitive, place: str, accessors: Accessors, budget: Budget) -> None:
+        self._primitive, self._place, self._accessors = primitive, place, accessors
+        draco = primitive.extensions.draco
+        self._decoded: dict[str, npt.NDArray[np.generic]] = {}
+        self._faces: UInt32 | None = None
+        if draco is not None:
+            self._decode(draco, budget)
+
+    def floats(self, name: str, types: tuple[str, ...]) -> Float32:
+        """An attribute as numbers, shape (V, n)."""
+        index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
+        if name not in self._decoded:
+            return self._accessors.floats(index, place, types)
+        values, part = self._decoded[name], self._accessors.part(index, place)
+        if not part.normalized:
+            return values.astype(np.float32, copy=False)
+        if values.dtype.kind != "f":
+            return normalised(values)
+        # The decoder gives quantised positions as floats, but never divides them.
+        scale = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}.get(part.component_type, 1.0)
+        scaled: Float32 = np.maximum(values.astype(np.float32) / np.float32(scale), np.float32(-1.0))
+        return scaled
+
+    def numbers(self, name: str, types: tuple[str, ...]) -> UInt32:
+        """An attribute as whole numbers, shape (V, n)."""
+        index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
+        if name not in self._decoded:
+            return self._accessors.numbers(index, place, types)
+        return self._decoded[name].astype(np.uint32)
+
+    def corners(self, count: int) -> UInt32:
+        """Vertices in the order in which they are drawn, shape (N,)."""
+        if self._faces is not None:
+            return self._faces.ravel()
+        if self._primitive.indices is None:
+            return np.arange(count, dtype=np.uint32)
+        place = f"{self._place}.indices"
+        return self._accessors.numbers(self._primitive.indices, place, ("SCALAR",))[:, 0]
+
+    def _decode(self, draco: Draco, budget: Budget) -> None:
+        place = f"{self._place}.extensions.KHR_draco_mesh_compression"
+        expected = self._accessors.part(self._primitive.attributes.get("POSITION", 0), place).count
+        budget.take(expected * _VERTEX_BYTES, place)
+        package = optional_package("DracoPy", "KHR_draco_mesh_compression")
+        data = bytes(self._accessors.view(draco.buffer_view, f"{place}.bufferView"))
+        try:
+            decoded = package.decode(data)
+            found = {part["unique_id"]: np.asarray(part["data"]) for part in decoded.attributes}
+            faces = np.asarray(decoded.faces, np.uint32).reshape(-1, 3)
+        except Exception as error:  # damaged data fails in every way there is
+            raise ElementFault(place, f"cannot be decoded: {' '.join(str(error).split())[:100]}") from None
+        budget.take(sum(values.nbytes for values in found.values()) + faces.nbytes, place)
+        for name, number in draco.attributes.items():
+            if number not in found:
+                raise ElementFault(f"{place}.attributes.{name}", f"there is no attribute {number}")
+            values = found[number].reshape(len(found[number]), -1)
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                raise ElementFault(f"{place}.attributes.{name}", "holds values that are not finite")
+            self._decoded[name] = values
+        self._faces = faces
+
+
+def triangles_of(corners: UInt32, mode: int) -> UInt32:
+    """Triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6); every second one of a strip is turned round."""
+    if mode == _TRIANGLES:
+        return np.ascontiguousarray(corners[: len(corners) // 3 * 3].reshape(-1, 3))
+    if len(corners) < 3:
+        return np.zeros((0, 3), np.uint32)
+    if mode == _FAN:
+        return np.column_stack([np.full(len(corners) - 2, corners[0], np.uint32), corners[1:-1], corners[2:]])
+    triangles = np.column_stack([corners[:-2], corners[1:-1], corners[2:]])
+    triangles[1::2, :2] = triangles[1::2, 1::-1]
+    # Strips are sewn together by triangles without area.
+    a, b, c = triangles.T
+    kept: UInt32 = triangles[(a != b) & (b != c) & (c != a)]
+    return kept
+
+
+def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
+    """Texture coordinates (V, 2) as the use of a texture moves them."""
+    moved = info.extensions.transform if info is not None else None
+    if moved is None:
+        return texcoords
+    (ox, oy), (sx, sy) = moved.offset, moved.scale
+    cosine, sine = math.cos(moved.rotation), math.sin(moved.rotation)
+    u, v = texcoords.T.astype(np.float64)
+    return np.stack(
+        [ox + cosine * sx * u + sine * sy * v, oy - sine * sx * u + cosine * sy * v], axis=1, dtype=np.float32,
+        casting="same_kind",
+    )  # fmt: skip
+
+
+def _colours(source: _Source, count: int, place: str) -> Float32:
+    """Linear RGBA, opaque where the file has no alpha."""
+    stored = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, place)
+    colours = np.ones((count, 4), np.float32)
+    colours[:, : stored.shape[1]] = stored
+    return colours
+
+
+def _counted(values: npt.NDArray[Any], count: int, place: str) -> npt.NDArray[Any]:
+    if len(values) != count:
+        raise ElementFault(place, f"has {len(values)} elements, POSITION has {count}")
+    return values

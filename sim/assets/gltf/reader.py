@@ -1,0 +1,182 @@
+"""Reads glTF 2.0, text and binary: rigid and skinned meshes with morph targets, their materials and clips.
+
+Vertices are those of the placed primitives, by the number of the node and then of the primitive; a mesh on two nodes
+stands there twice.  Everything that poses is a joint, so rigid parts are skins with one joint.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault, PartCounter
+from sim.assets.formats import GltfOptions
+from sim.assets.gltf.accessors import Accessors, Budget
+from sim.assets.gltf.clips import read_clips
+from sim.assets.gltf.container import Buffers, ModelFolder, split_file
+from sim.assets.gltf.document import Document, Instancing, Mesh, Node, decode_document, part_of
+from sim.assets.gltf.materials import MaterialReader
+from sim.assets.gltf.nodes import read_skeleton, shown_nodes
+from sim.assets.gltf.primitives import PrimitiveReader
+from sim.assets.load_watch import LoadWatch
+from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
+from sim.maths import quaternion
+from sim.maths.transform import compose
+
+Float64 = npt.NDArray[np.float64]
+
+
+def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
+    """The content of a glTF file and of the files beside it that it names.
+
+    Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
+
+    Raises:
+        ElementFault: For what cannot be used; it names the element.
+        LoadCancelled: If `watch` says so.
+    """
+    text, binary = split_file(data)
+    warnings: list[str] = []
+    document = decode_document(text, warnings)
+    budget = Budget()
+    budget.stored(len(data))
+    folder = ModelFolder(path)
+    accessors = Accessors(document, Buffers(document, binary, folder, budget.stored), budget)
+    model = RawModel(path, "gltf", None, asset_info=document.asset.generator, warnings=warnings)
+    model.up_axis, model.texture_origin = "Y", "top"
+    if document.nodes:
+        model.skeletons = [read_skeleton(document, warnings)]
+    model.materials = MaterialReader(document, accessors, folder, warnings).read()
+    watch.advance()
+    _Placer(document, accessors, budget, model, watch).place(shown_nodes(document, options.scene))
+    model.clips = read_clips(document, accessors, warnings)
+    _warn_of_the_rest(document, warnings)
+    return model
+
+
+class _Placer:
+    """Puts the meshes of nodes into a model, each with its skin."""
+
+    def __init__(
+        self, document: Document, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
+    ) -> None:
+        self._document, self._accessors, self._model, self._watch = document, accessors, model, watch
+        self._primitives = PrimitiveReader(document, accessors, budget, model.warnings)
+        self._names = [material.name for material in model.materials]
+        self._parts = PartCounter()
+        self._skins: dict[int, int] = {}
+
+    def place(self, nodes: list[int]) -> None:
+        """Meshes of some nodes, in their order."""
+        for index in nodes:
+            node = self._document.nodes[index]
+            if node.mesh is None:
+                continue
+            mesh = part_of(self._document.meshes, node.mesh, f"nodes[{index}].mesh", "meshes")
+            self._watch.advance()
+            for skin in self._skins_of(index, node):
+                self._place(index, node, mesh, skin)
+
+    def _place(self, index: int, node: Node, mesh: Mesh, skin: int) -> None:
+        assert node.mesh is not None
+        self._parts.add("placed meshes")
+        name = mesh.name.strip() or self._model.skeletons[0].bones[index].name
+        placed = RawMesh(name, "", [], [], skin=skin, joint=index)
+        for number in range(len(mesh.primitives)):
+            self._parts.add("placed primitives")
+            made = self._primitives.read(node.mesh, number, self._names)
+            if made is None:
+                continue
+            vertices, section = made
+            placed.sections.append(
+                RawSection(
+                    section.material,
+                    "",
+                    len(placed.buffers),
+                    section.triangles,
+                    section.is_double_sided,
+                    section.is_flat,
+                )
+            )
+            placed.buffers.append(vertices if node.skin is not None else _rigid(vertices))
+        count = max((len(buffer.targets) for buffer in placed.buffers), default=0)
+        if count:
+            stored = node.weights if node.weights is not None else mesh.weights
+            placed.rest_weights = (list(stored) + [0.0] * count)[:count]
+            placed.target_names = _target_names(mesh, count)
+        if placed.buffers:
+            self._model.meshes.append(placed)
+
+    def _skins_of(self, index: int, node: Node) -> list[int]:
+        """Numbers of the skins that the mesh of a node stands in: one, or one for each instance."""
+        if node.skin is not None:
+            if node.skin not in self._skins:
+                self._skins[node.skin] = self._added(self._skin(node.skin, f"nodes[{index}].skin"))
+            return [self._skins[node.skin]]
+        if node.extensions.instancing is None:
+            return [self._added(RawSkin([index], np.eye(4)[None]))]
+        placements = self._instances(node.extensions.instancing, f"nodes[{index}].extensions.EXT_mesh_gpu_instancing")
+        return [self._added(RawSkin([index], placement[None])) for placement in placements]
+
+    def _added(self, skin: RawSkin) -> int:
+        self._parts.add("skins")
+        self._model.skins.append(skin)
+        return len(self._model.skins) - 1
+
+    def _skin(self, index: int, place: str) -> RawSkin:
+        stored = part_of(self._document.skins, index, place, "skins")
+        own = f"skins[{index}]"
+        for joint in stored.joints:
+            part_of(self._document.nodes, joint, f"{own}.joints", "nodes")
+        count = len(stored.joints)
+        if stored.inverse_bind_matrices is None:
+            return RawSkin(list(stored.joints), np.tile(np.eye(4), (count, 1, 1)))
+        own += ".inverseBindMatrices"
+        values = self._accessors.floats(stored.inverse_bind_matrices, own, ("MAT4",))
+        if len(values) < count:
+            raise ElementFault(own, f"has {len(values)} matrices for {count} joints")
+        # Stored column after column; the last row of an affine matrix is known.
+        matrices = values[:count].reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+        matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
+        return RawSkin(list(stored.joints), matrices)
+
+    def _instances(self, stored: Instancing, place: str) -> Float64:
+        """Transforms of the copies of a mesh, shape (N, 4, 4)."""
+        parts = {}
+        for name, kind in (("TRANSLATION", "VEC3"), ("ROTATION", "VEC4"), ("SCALE", "VEC3")):
+            if name in stored.attributes:
+                parts[name] = self._accessors.floats(stored.attributes[name], f"{place}.{name}", (kind,))
+        counts = {len(values) for values in parts.values()}
+        if len(counts) != 1:
+            raise ElementFault(place, "needs attributes of equal counts")
+        count = counts.pop()
+        return compose(
+            parts.get("TRANSLATION", np.zeros((count, 3))).astype(np.float64),
+            quaternion.normalised(parts.get("ROTATION", np.tile(quaternion.IDENTITY, (count, 1))).astype(np.float64)),
+            parts.get("SCALE", np.ones((count, 3))).astype(np.float64),
+        )
+
+
+def _rigid(vertices: RawVertices) -> RawVertices:
+    """The vertices without influences, which mean nothing where there is no skin."""
+    kept = {name: values for name, values in vertices.attributes.items() if not name.startswith("blend")}
+    return replace(vertices, attributes=kept)
+
+
+def _target_names(mesh: Mesh, count: int) -> list[str]:
+    """Names of morph targets as most writers store them, numbers where there are none."""
+    stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
+    names = stored if isinstance(stored, list) else []
+    return [
+        names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
+        for index in range(count)
+    ]
+
+
+def _warn_of_the_rest(document: Document, warnings: list[str]) -> None:
+    cameras = sum(node.camera is not None for node in document.nodes)
+    lights = sum(node.extensions.lights is not None for node in document.nodes)
+    found = [f"{count} {what}" for count, what in ((cameras, "cameras"), (lights, "lights")) if count]
+    if found:
+        warnings.append(f"{' and '.join(found)} of the file are left out.")

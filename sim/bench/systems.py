@@ -1,0 +1,13 @@
+"""What the benchmark measures."""
+
+SYSTEMS = {
+    "load": "sim.bench.load",
+    "pose": "sim.bench.pose",
+    "skinning": "sim.bench.skinning",
+    "cloth": "sim.bench.cloth",
+    "particles": "sim.bench.particles",
+    "frame": "sim.bench.frame",
+    "timing": "sim.bench.timing",
+    "launch": "app.cli.bench_launch",
+}
+"""Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""

@@ -1,0 +1,51 @@
+"""MorphBuffers: the morph targets of a mesh on the GPU, and which of them act in a pose."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import Targets
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.texture import BufferTexture
+
+WEIGHT_MIN = 1e-6
+"""Targets with a smaller weight, of either sign, are left out."""
+
+
+class MorphBuffers:
+    """Differences and slots as `shaders/model/deform.glsl` reads them.
+
+    Args:
+        context: Where they live.
+        targets: The morph targets.
+        deltas: Their differences, owned from now on.
+
+    Raises:
+        GLLimitError: If there are more differences than the driver can address.
+    """
+
+    def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
+        self._deltas = BufferTexture(context, deltas, "rgba32f", label="morph differences")
+        self._slot_buffer = Buffer(context, 16, usage="stream", label="morph slots")
+        self._slots = BufferTexture(context, self._slot_buffer, "rgba32ui")
+        self._weight_of = targets.weight_of
+        self._table = np.zeros((len(targets.firsts), 4), np.uint32)
+        self._table[:, 0] = targets.starts * targets.deltas.shape[1]
+        self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts
+
+    def uniforms(self, weights: npt.NDArray[np.float64]) -> dict[str, Any]:
+        """Uniforms of the kernel for some weights, shape (M,)."""
+        used = weights.take(self._weight_of).astype(np.float32)
+        active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
+        slots = self._table.take(active, 0)
+        slots[:, 3] = used.take(active).view(np.uint32)
+        if len(slots):
+            self._slot_buffer.orphan(slots)
+        return {"u_slots": self._slots, "u_slot_count": len(slots), "u_deltas": self._deltas}
+
+    def release(self) -> None:
+        """Deletes the buffers; may be called twice."""
+        for owned in (self._slots, self._slot_buffer, self._deltas, self._deltas.buffer):
+            owned.release()

@@ -1,0 +1,148 @@
+"""SelfContact: which particles of a cloth may touch each other, found on the GPU from where they are and how they move.
+
+A tree over the rest shape takes the place of a sorted grid: its order never changes, so that only the balls around its
+nodes are found anew from the leaves up, each from its children.  From the root down every node then lists the nodes of
+its level that come near within a span of time, among the children of those near its parent, and every particle lists
+the particles of the leaves near its own.  All of it gathers, and nothing is kept from one span to the next.
+"""
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.capture import padded_count
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.record import Record, record
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+from sim.kinds.cloth.contact_tree import FAN, contact_tree, first_of_level
+from sim.kinds.cloth.model import ClothModel
+
+NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
+"""Centre, radius [m] | velocity [m/s], 0."""
+
+NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
+"""Nodes of a level that are near one of it."""
+
+CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
+"""Numbers of the particles that one may touch.
+
+Where a crumpled cloth has more around a particle than there is room for, those that the tree has first are listed; a
+pair that only one of the two lists moves that one alone."""
+
+END = 0xFFFFFFFF
+"""After the last number of a list of nodes."""
+
+MARGIN = 0.25
+"""Part of the distance kept by which particles may come nearer within a step than their velocities say.
+
+That is enough for lists once a step: of the near pairs of sheets that fall on themselves, less than 2 % come nearer
+than 0.8 of the distance, with lists in every eighth substep too."""
+
+NEIGHBOURHOOD = 1.5
+"""Rest distance, in distances kept, up to which springs alone hold particles apart."""
+
+
+def width(lists: Record) -> int:
+    """Numbers in a record of lists."""
+    return lists.dtype.itemsize // 4
+
+
+class SelfContact:
+    """Finds what may touch in one cloth.
+
+    Args:
+        context: Where the buffers live.
+        library: Where the programs come from.
+        model: Topology and rest shape.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
+        self._tree = tree = contact_tree(model.positions)
+        self._count, padded = model.particle_count, padded_count(model.particle_count)
+        rest = np.zeros((self._count, 4), np.float32)
+        rest[:, :3] = model.positions
+        places = rest[tree.order]
+        places[:, 3] = tree.order
+        rest[:, 3] = tree.leaves(self._count)
+        self._rest = self._texture(context, rest.ravel(), "rest")
+        self._places = self._texture(context, places.ravel(), "places")
+        self._nodes = self._texture(context, NODE.zeros(tree.node_count), "tree")
+        self._level = Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level")
+        root = NEAR.zeros(1).view(np.uint32)
+        root[1:] = END
+        self._root = self._texture(context, root, "root", "r32ui")
+        self._near = [self._texture(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
+        self._lists = self._texture(context, CONTACTS.zeros(padded), "contacts", "r32ui")
+        self._vertices = VertexArray(context, label="cloth contacts")
+        self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
+        self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
+        widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
+        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths)
+
+    def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
+        """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.
+
+        Args:
+            state: Two texels a particle: position, 1 / share | velocity, 0.
+            kept: The distance [m].
+            span: How long the lists are used [s].
+        """
+        tree = self._tree
+        values = {
+            "u_state": state,
+            "u_tree": self._nodes,
+            "u_places": self._places,
+            "u_rest": self._rest,
+            "u_first_place": tree.first_place,
+            "u_span": span,
+            "u_count": self._count,
+            "u_reach": (1.0 + MARGIN) * kept,
+            "u_neighbourhood": NEIGHBOURHOOD * kept,
+        }
+        for kernel in (self._place, self._node, self._nodes_near, self._list):
+            for name, value in values.items():
+                kernel.program.set_if_active(name, value)
+        self._find_balls()
+        self._list.program["u_leaves"] = self._find_near()
+        self._list.run(self._vertices, self._lists.buffer, self._lists.buffer.count)
+        return self._lists
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for texture in (self._rest, self._places, self._nodes, self._root, *self._near, self._lists):
+            texture.release()
+            texture.buffer.release()
+        self._level.release()
+        self._vertices.release()
+
+    def _find_balls(self) -> None:
+        """From the particles to the root."""
+        tree = self._tree
+        self._write_level(self._place, tree.first_place, len(tree.order))
+        child, children = tree.first_place, tree.leaf_size
+        for level in range(tree.depth, -1, -1):
+            first = first_of_level(level)
+            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
+            child, children = first, FAN
+
+    def _find_near(self) -> BufferTexture:
+        """From the root to the leaves; returns the lists of these."""
+        above = self._root
+        for level in range(1, self._tree.depth + 1):
+            lists = self._near[level % 2]
+            first, count = first_of_level(level), FAN**level
+            self._nodes_near.run(self._vertices, lists.buffer, count, u_above=above, u_first=first)
+            above = lists
+        return above
+
+    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
+        """Levels are written beside the tree: a kernel must not write what it reads."""
+        kernel.run(self._vertices, self._level, count, **uniforms)
+        size = NODE.dtype.itemsize
+        self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
+
+    def _texture(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> BufferTexture:
+        return BufferTexture(context, Buffer(context, data, usage="copy", label=f"cloth {name}"), pixels)

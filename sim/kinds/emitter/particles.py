@@ -1,0 +1,102 @@
+"""The particles of an emitter, as an item of a picture."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sim.assets.model import Bounds
+from sim.gl.state import PipelineState
+from sim.gl.texture import Texture2D
+from sim.kinds.emitter.emitter import Emitter
+from sim.kinds.emitter.particle_programs import Batch, ParticlePrograms
+from sim.kinds.emitter.particle_size import Projection
+from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
+from sim.render.items import WHOLE, Item, Part, Stage, Veil, Way
+from sim.render.painter import Painter
+from sim.scene.scene import Node
+
+_SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False))
+_LEAST_COVERED, _HALF_COVERED = 0.1, 0.5
+
+
+@dataclass(eq=False, kw_only=True)
+class Particles(Item):
+    """Opaque ones stand among the surfaces, all others gather.
+
+    Attributes:
+        emitter: The particles themselves.
+        life: Colour, opacity and size over the life.
+        picture: The image of a textured particle, where there is one.
+        reach: Tells where they are, as far as is known.
+    """
+
+    group: str = "particles"
+    emitter: Emitter
+    life: Texture2D
+    picture: Texture2D | None
+    reach: Callable[[], Bounds | None]
+
+    @classmethod
+    def of(
+        cls,
+        node: Node,
+        emitter: Emitter,
+        life: Texture2D,
+        picture: Texture2D | None,
+        reach: Callable[[], Bounds | None],
+    ) -> "Particles":
+        """The particles of an emitter as its settings are now."""
+        settings = emitter.settings
+        is_solid, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
+        stages: tuple[Stage, ...] = ("shadow", "opaque") if is_solid else ("transparent",)
+        veil = Veil(settings.blending is Blending.ADDITIVE, is_soft and not is_solid)
+        return cls(node=node, stages=stages, veil=veil, emitter=emitter, life=life, picture=picture, reach=reach)
+
+    @property
+    def crowd(self) -> int:
+        """Slots that were ever used."""
+        return self.emitter.slot_count
+
+    @property
+    def settings(self) -> EmitterSettings:
+        """Settings that the particles live by."""
+        return self.emitter.settings
+
+    @property
+    def look(self) -> ParticleLook:
+        """Form of its particles: round spots stand in for a picture that is not there."""
+        is_textured = self.settings.look is ParticleLook.TEXTURED
+        return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
+
+    @property
+    def largest(self) -> float:
+        """Width of the largest particle that occurs [m]."""
+        factor = max(stop[1] for stop in self.settings.size_over_life)
+        return self.settings.size * (1.0 + self.settings.size_variance) * factor
+
+    def ways(self, lamps: int) -> tuple[Way, ...]:
+        """As point sprites, and as quads; streaks always are quads."""
+        way = (self.look, self.settings.blending, self.veil.is_soft, lamps)
+        sprites = (False,) if self.look is ParticleLook.STREAK else (True, False)
+        return tuple((*way, kind) for kind in sprites)
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
+        """Draws some of them."""
+        frame, settings = painter.frame, self.settings
+        programs = painter.get(ParticlePrograms)
+        projection = Projection(painter.clip_from_world, painter.target.size)
+        casts = stage == "shadow"
+        lamps = 0 if casts or settings.blending is Blending.ADDITIVE else len(frame.lamps)
+        batch = Batch(self, projection, part.stride, lamps, casts, part.way[-1] if part.way else None)
+        program = programs.prepared(batch)
+        if stage == "opaque":
+            program["u_least"] = _LEAST_COVERED if painter.target.samples else _HALF_COVERED
+            program.set_if_active("u_shadow_map", painter.shadow_map)
+            _SOLID.within(painter.scissor).apply(painter.context)
+        else:
+            painter.state.apply(painter.context)
+        if stage == "transparent":
+            program.set_if_active("u_middle", frame.middle_depth)
+        if painter.scene_depth is not None:
+            program["u_scene_depth"], program["u_depth_terms"] = painter.scene_depth, frame.depth_terms
+            program["u_softness"], program["u_height"] = settings.softness, frame.height_terms
+        programs.draw(program, part.first, part.count)

@@ -1,0 +1,36 @@
+"""What is seen of a light: what it lights, and its disc."""
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.kinds.contract import Mark, View, World
+from sim.kinds.light.settings import LightSettings
+from sim.render.frame import Lamp
+from sim.scene.places import vector
+from sim.scene.scene import Node
+
+RADIUS, ALPHA = 8.0, 0.95
+
+
+class LightView(View):
+    """Shines where its node stands."""
+
+    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+        self._lamp: Lamp | None = None
+        self._marks: tuple[Mark, ...] = ()
+
+    def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
+        """Takes its settings and its place."""
+        settings = node.settings
+        assert isinstance(settings, LightSettings)
+        place = vector(world.places.world_from_node(node)[:3, 3])
+        self._lamp = Lamp(place, settings.reach, settings.colour, settings.intensity, settings.shadow)
+        colour = (*settings.colour, ALPHA)
+        self._marks = (Mark(node.id, place, colour, RADIUS, colour),)
+
+    def lamp(self) -> Lamp | None:
+        """What it lights with."""
+        return self._lamp
+
+    def marks(self) -> tuple[Mark, ...]:
+        """A disc in its colour."""
+        return self._marks

@@ -1,0 +1,30 @@
+"""Translucent bodies, glassy and lit from above."""
+
+from typing import TYPE_CHECKING
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+
+if TYPE_CHECKING:
+    from sim.render.items import Body
+    from sim.render.painter import Painter
+
+_STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
+
+
+class BodyPass:
+    """Draws bodies after everything opaque."""
+
+    def __init__(self, _context: Context, library: ShaderLibrary) -> None:
+        self._program = library.program("viewport/body.vert", "viewport/body.frag")
+
+    def draw(self, body: "Body", painter: "Painter") -> None:
+        """Draws into the bound framebuffer."""
+        _STATE.apply(painter.context)
+        self._program["u_world_from_model"] = body.world_from_body
+        self._program["u_colour"] = body.colour
+        body.faces.draw(self._program)
+
+    def release(self) -> None:
+        """Owns nothing."""

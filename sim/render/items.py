@@ -1,0 +1,293 @@
+"""What pictures are made of: an item says in which stages it takes part, and draws itself with the shared passes.
+
+The stages, in this order:
+    shadow: what the first lamp sees, for its shadow.
+    opaque: what has depth, in its own colours.
+    detail: lines and points over the surfaces.
+    glass: translucent bodies, laid over one after the other.
+    transparent: what gathers apart, whatever its order, and is laid over at last; see `sim.render.transparent`.
+    overlay: what shows through everything.
+    pick: identities of what is under the mouse.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.vertex_array import VertexArray
+from sim.render.body_pass import BodyPass
+from sim.render.detail_pass import DetailPass
+from sim.render.guide_pass import GuidePass
+from sim.render.mesh_pass import Arrays, MaterialSource, MeshPass, Scalar
+from sim.render.overlay_pass import bone_pass, marker_pass
+from sim.render.painter import Painter
+from sim.render.pick_pass import PickPass
+from sim.render.shadow_pass import ShadowPass
+from sim.render.shot import Look
+from sim.render.surface import DrawRange, spans
+from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
+from sim.scene.view import DisplayMode
+
+Stage = Literal["shadow", "opaque", "detail", "glass", "transparent", "overlay", "pick"]
+Way = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Elements of a crowd that are drawn without a break.
+
+    Attributes:
+        stride: Elements to one that is drawn, which stands for all of them.
+        first, count: Which of the drawn ones.
+        way: One of the ways that the item is drawn in; None for the one that suits it.
+    """
+
+    stride: int = 1
+    first: int = 0
+    count: int = 0
+    way: Way | None = None
+
+
+WHOLE = Part()
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """How something transparent gathers.
+
+    Attributes:
+        shines: Whether it adds light; otherwise it covers what is behind it.
+        is_soft: Whether it fades before the scene, and so reads its depth; otherwise that hides it.
+    """
+
+    shines: bool
+    is_soft: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class Item:
+    """Something that is drawn; its view may move it, and makes another one where anything else changes.
+
+    Attributes:
+        node: Whose it is.
+        stages: Which it takes part in.
+        group: What its kind is called where passes are timed, "models".
+        veil: How it gathers, in the stage of what is transparent.
+        is_thin: Whether it is picked from beside it also where something covers that place.
+        is_endless: Whether everything of its stage lies in front of it.
+    """
+
+    node: Node
+    stages: tuple[Stage, ...] = ()
+    group: str = ""
+    veil: Veil = Veil(shines=False)
+    is_thin: bool = False
+    is_endless: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called where passes are timed."""
+        return self.node.name or self.node.id
+
+    @property
+    def crowd(self) -> int | None:
+        """Elements, of which any may be drawn by themselves; None for what is drawn in one go."""
+        return None
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
+        """Draws it, or a part of it, in a stage; sets all state that it needs unless the painter has one."""
+        raise NotImplementedError
+
+    def ways(self, lamps: int) -> tuple[Way, ...]:
+        """In how many ways a crowd may come to be drawn as the camera moves, with so many lamps.
+
+        What is drawn in the same way by the same stage needs no other programs.
+        """
+        del lamps
+        return ()
+
+    def pieces(self, look: Look) -> "Iterator[tuple[Item, Look]]":
+        """Parts of it that each may need a program of its own, and the looks in which they do."""
+        yield self, look
+
+
+@dataclass(eq=False, kw_only=True)
+class Surface(Item):
+    """A surface.
+
+    Attributes:
+        arrays, materials, ranges: What the GPU holds.
+        world_from_model: Placement, shape (4, 4).
+        texture_origin_bottom: Whether v = 0 is the bottom row.
+        scalar: What the ramp shows, if anything.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+    """
+
+    stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
+    arrays: Arrays
+    materials: MaterialSource
+    ranges: tuple[DrawRange, ...]
+    world_from_model: npt.NDArray[np.float64]
+    texture_origin_bottom: bool = True
+    scalar: Scalar = Scalar.NONE
+    scalar_scale: float = 1.0
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws its faces and edges, its depth, or its triangles' numbers."""
+        if stage == "opaque":
+            painter.get(MeshPass).draw(self, painter)
+        elif stage == "shadow":
+            painter.get(ShadowPass).cast(painter, self.arrays.triangles, self.world_from_model, spans(self.ranges))
+        else:
+            painter.get(PickPass).faces(painter, self.arrays.triangles, self.world_from_model, self.ranges)
+
+    def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
+        """The faces of each texture by themselves, as each may need a shader of its own; then all, with their edges."""
+        display = look.settings.display
+        lined = display in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
+        if display is not DisplayMode.WIREFRAME:
+            shown = look.displaying(DisplayMode.SHADED) if lined else look
+            of_texture = {self.materials.get(p.material, look.settings.textures).texture: p for p in self.ranges}
+            for part in of_texture.values():
+                yield replace(self, ranges=(part,)), shown
+        if lined:
+            yield self, look
+
+
+@dataclass(eq=False, kw_only=True)
+class Lines(Item):
+    """Lines in the world.
+
+    Attributes:
+        vertices: `a_position` in the world [m], three or four components; `a_scalar` for a ramp.
+        strip: Whether each line begins where the one before ends.
+        colour: sRGB-encoded; None for the ramp.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+        width: On the screen [px].
+        first, count: Vertices that are drawn; all that follow the first for None.
+    """
+
+    stages: tuple[Stage, ...] = ("detail", "pick")
+    is_thin: bool = True
+    vertices: VertexArray
+    strip: bool = False
+    colour: Vec3 | None = None
+    scalar_scale: float = 1.0
+    width: float = 1.0
+    first: int = 0
+    count: int | None = None
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws them, or their numbers."""
+        mode: Literal["line_strip", "lines"] = "line_strip" if self.strip else "lines"
+        if stage == "pick":
+            painter.get(PickPass).thin(painter, self.vertices, mode, self.first, self.count)
+        else:
+            painter.get(DetailPass).lines(self, mode, painter)
+
+
+@dataclass(eq=False, kw_only=True)
+class Points(Item):
+    """Points in the world, as small shaded balls or rings.
+
+    Attributes:
+        vertices: `a_position` in the world [m], three or four components; `a_scalar` for a ramp.
+        colour: sRGB-encoded; None for the ramp.
+        scalar_scale: Ramp coordinate per unit of the scalar.
+        size: Width on the screen [px]; None for one that falls with the distance.
+        is_ring: Whether they are rings with dark rims.
+        on_top: Whether they show through everything.
+        first, count: Vertices that are drawn; all that follow the first for None.
+        shader: Vertex shader that says where they are, in place of the usual one.
+        defines, uniforms: What it needs.
+    """
+
+    stages: tuple[Stage, ...] = ("detail", "pick")
+    is_thin: bool = True
+    vertices: VertexArray
+    colour: Vec3 | None = None
+    scalar_scale: float = 1.0
+    size: float | None = None
+    is_ring: bool = False
+    on_top: bool = False
+    first: int = 0
+    count: int | None = None
+    shader: str = "viewport/detail.vert"
+    defines: Mapping[str, object] = field(default_factory=dict)
+    uniforms: Mapping[str, object] = field(default_factory=dict)
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws them, or their numbers."""
+        if stage == "pick":
+            painter.get(PickPass).thin(painter, self.vertices, "points", self.first, self.count)
+        else:
+            painter.get(DetailPass).points(self, painter)
+
+
+@dataclass(eq=False, kw_only=True)
+class Body(Item):
+    """A translucent body.
+
+    Attributes:
+        faces: Its surface, with normals.
+        world_from_body: Rigid placement, shape (4, 4).
+        colour: sRGB and the alpha of a face seen head on.
+    """
+
+    stages: tuple[Stage, ...] = ("glass", "pick")
+    faces: VertexArray
+    world_from_body: npt.NDArray[np.float64]
+    colour: tuple[float, float, float, float]
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws it, or its triangles' numbers."""
+        if stage == "glass":
+            painter.get(BodyPass).draw(self, painter)
+        else:
+            ranges = (DrawRange(-1, 0, self.faces.count // 3, False),)
+            painter.get(PickPass).faces(painter, self.faces, self.world_from_body, ranges)
+
+
+@dataclass(eq=False, kw_only=True)
+class Skeleton(Item):
+    """Bones and joints that show through everything.
+
+    Attributes:
+        bones, joints: Records of `BONE` and `MARKER`.
+    """
+
+    stages: tuple[Stage, ...] = ("overlay",)
+    bones: npt.NDArray[np.void]
+    joints: npt.NDArray[np.void]
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws both."""
+        painter.get(bone_pass).draw(self.bones)
+        painter.get(marker_pass).draw(self.joints)
+
+    def pieces(self, look: Look) -> Iterator[tuple[Item, Look]]:
+        """Bones, then joints."""
+        yield replace(self, joints=self.joints[:0]), look
+        yield replace(self, bones=self.bones[:0]), look
+
+
+@dataclass(eq=False, kw_only=True)
+class Guides(Item):
+    """Lines that help to set something, fainter where the scene hides them.
+
+    Attributes:
+        segments: Ends of the lines in their own frame [m], shape (n, 2, 3).
+        world_from_guides: Placement, shape (4, 4).
+    """
+
+    stages: tuple[Stage, ...] = ("overlay",)
+    segments: npt.NDArray[np.float64]
+    world_from_guides: npt.NDArray[np.float64]
+
+    def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
+        """Draws them twice, hidden and seen."""
+        painter.get(GuidePass).draw(self.segments, self.world_from_guides)

@@ -1,0 +1,76 @@
+"""What items draw with: the passes of a context, and the picture that they draw for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pyglm import glm
+
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.gl.state import PipelineState
+from sim.gl.texture import Texture2D
+from sim.render.frame import Frame
+from sim.render.shot import Look
+
+P = TypeVar("P")
+Scissor = tuple[int, int, int, int] | None
+PLAIN = PipelineState()
+
+
+class Passes:
+    """Gives the one pass of a class, which owns programs and buffers that items share."""
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self.context, self._library = context, library
+        self._made: dict[Callable[..., Any], Any] = {}
+
+    def get(self, cls: Callable[..., P]) -> P:
+        """The pass, made by `cls(context, library)` when it is asked for first."""
+        if cls not in self._made:
+            self._made[cls] = cls(self.context, self._library)
+        found: P = self._made[cls]
+        return found
+
+    def release(self) -> None:
+        """Deletes what the passes own; may be called twice."""
+        for made in self._made.values():
+            made.release()
+        self._made.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Painter:
+    """A stage of a picture, as items draw it.
+
+    Attributes:
+        passes: What they share.
+        frame: Constants of the picture; bound for the shaders.
+        look: How objects are shown.
+        target: What is drawn into, and bound.
+        clip_from_world: The projection onto it.
+        shadow_map: What the first lamp sees.
+        scissor: Part of the picture that is drawn.
+        state: Fixed-function state where the stage demands one: in shadows and where what is transparent gathers.
+        scene_depth: Depth of everything opaque, for what fades before it; None elsewhere.
+    """
+
+    passes: Passes
+    frame: Frame
+    look: Look
+    target: Framebuffer
+    clip_from_world: glm.dmat4
+    shadow_map: Texture2D
+    scissor: Scissor = None
+    state: PipelineState = PLAIN
+    scene_depth: Texture2D | None = None
+
+    @property
+    def context(self) -> Context:
+        """Where everything lives."""
+        return self.passes.context
+
+    def get(self, cls: Callable[..., P]) -> P:
+        """The one pass of a class."""
+        return self.passes.get(cls)

@@ -1,0 +1,114 @@
+"""Kinds are known in their own folders alone: what is written for all of them names none."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from sim.kinds import KINDS
+from tests.architecture.sources import Source, sources
+
+NAMED = re.compile("cloth|emitter|collider", re.IGNORECASE)
+"""Words that mean a kind wherever they stand."""
+PLAIN = ("model", "light")
+"""Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
+ASKING = ("of_kind", "is_kind")
+FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
+TOKEN = re.compile(r"[a-z0-9_.:/-]+")
+"""Texts that may stand for something; others are for people."""
+OWN = (
+    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
+    "app/files/migrations.py",
+)  # fmt: skip
+"""Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""
+
+
+def named_kinds(source: Source) -> list[str]:
+    """Places where a file names a kind, as "file:line what"."""
+    tree = source.tree
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = {
+        (getattr(node, "lineno", 0), word)
+        for node in ast.walk(tree)
+        for word in (*_words(node, documents), *_plain_words(node))
+    }
+    return [f"{source.name}:{line} {word}" for line, word in sorted(found)]
+
+
+def _words(node: ast.AST, documents: set[int]) -> Iterator[str]:
+    """Names, texts and imports of one node of the tree that mean a kind."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        yield from (name for alias in node.names if FOLDERS.match(name := base + alias.name))
+    names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents
+    if is_text and TOKEN.fullmatch(node.value.strip()):
+        names.append(node.value)
+    yield from (name for name in names if isinstance(name, str) and NAMED.search(name))
+
+
+def _plain_words(node: ast.AST) -> Iterator[str]:
+    """The plain words, where they are used as kinds."""
+    used: list[ast.AST] = []
+    if isinstance(node, ast.Compare):
+        used = [node.left, *node.comparators]
+    elif isinstance(node, ast.Subscript):
+        used = [node.slice]
+    elif isinstance(node, ast.MatchValue):
+        used = [node.value]
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ASKING:
+        used = [*node.args]
+    parts = [part for one in used for part in (one.elts if isinstance(one, ast.Tuple | ast.List | ast.Set) else [one])]
+    yield from (repr(p.value) for p in parts if isinstance(p, ast.Constant) and p.value in PLAIN)
+
+
+@pytest.mark.parametrize(
+    "source", [one for one in sources() if not one.name.startswith(OWN)], ids=lambda source: source.name
+)
+def test_no_kind_is_named(source: Source) -> None:
+    found = named_kinds(source)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from sim.kinds.light.settings import LightSettings",
+        "import app.kinds.model.panel",
+        "cloths = {}",
+        "class EmitterView: ...",
+        "def f(collider): ...",
+        "f(cloth=1)",
+        "node.emitter",
+        "x = 'add.cloth'",
+        "f'{kind} collider'",
+        "import a as cloth",
+        "node.kind == 'model'",
+        "node.kind in ('model', 'other')",
+        "KINDS['light']",
+        "scene.of_kind('light')",
+        "match kind:\n    case 'model': ...",
+    ],
+)
+def test_a_named_kind_is_found(text: str) -> None:
+    assert len(named_kinds(Source("app/a.py", text))) == 1
+
+
+def test_what_names_no_kind_is_free() -> None:
+    """Documentation, words that are no kinds where they stand, and the contract."""
+    text = '''"""Cloth and emitters."""
+from sim.kinds.contract import Kind
+size = 3
+"""Of the collider."""
+def f(model: Model, light=0):
+    """A cloth."""
+    return use(content="model", light=light), FileUse("path", model.path, "model"), closed(clothing=model)
+'''
+    assert named_kinds(Source("app/a.py", text.replace("clothing", "clad"))) == []
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("part", ["system", "view", "solids", "figure", "panel"])
+def test_the_parts_that_a_kind_names_are_there(kind, part: str) -> None:
+    assert (kind.load(part) is not None) == bool(getattr(kind, part))

@@ -1,0 +1,110 @@
+"""A kind is a folder and a line: the rope of `tests/rope`, registered by one call, does all that a kind can do.
+
+What needs a window is in `tests/gui/test_new_kind.py`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.cli.main import main
+from app.files.project_file import load_project, save_project
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.kinds import register, unregister
+from sim.render.frame import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
+from sim.scene.transform import Transform
+from sim.scene.view_state import ViewState
+from tests.gl.conftest import context  # noqa: F401
+from tests.rope.kind import ROPE, RopeSettings
+
+FOLDER = Path(__file__).resolve().parents[1] / "rope"
+SIZE = (320, 240)
+CAMERA = Camera(target=(0.0, 1.5, 0.0), distance=3.0)
+
+
+@pytest.fixture(autouse=True)
+def _known() -> Iterator[None]:
+    register(ROPE)
+    yield
+    unregister(ROPE)
+
+
+def rope(**changes: object) -> Node:
+    return Node(id="r", name="Rope", transform=Transform(position=(0.0, 2.0, 0.0)), settings=RopeSettings(), **changes)
+
+
+def test_a_kind_is_small() -> None:
+    assert sum(len(path.read_text().splitlines()) for path in FOLDER.iterdir() if path.is_file()) <= 150
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    scene = with_value(Scene(nodes=(rope(),)), ParamRef("r", "rope", "length"), 1.75)
+    save_project(tmp_path / "a.sinew", scene, ViewState())
+    loaded = load_project(tmp_path / "a.sinew")
+    assert (loaded.scene, loaded.warnings) == (scene, ())
+    (tmp_path / "a.sinew").write_text((tmp_path / "a.sinew").read_text().replace('"knots": 16', '"knots": 1'))
+    assert main(["simulate", str(tmp_path / "a.sinew"), "--output", str(tmp_path / "a.npz")]) == 1
+
+
+def test_commands_simulate_and_draw_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "a.sinew"
+    save_project(project, Scene(nodes=(rope(),)), ViewState(camera=CAMERA))
+    for name in ("a", "b"):
+        assert main(["simulate", str(project), "--steps", "60", "--output", str(tmp_path / f"{name}.npz")]) == 0
+    first, second = (np.load(tmp_path / f"{name}.npz") for name in ("a", "b"))
+    assert first["Rope.positions"].shape == (61, 16, 3)
+    assert first["Rope.positions"].tobytes() == second["Rope.positions"].tobytes()
+    links = np.linalg.norm(np.diff(first["Rope.positions"][-1], axis=0), axis=1)
+    np.testing.assert_allclose(links, 1.0 / 15.0, rtol=0.2)
+    assert main(["render", str(project), "--frames", "5", "--output", str(tmp_path / "a.png")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def stepped(engine: Engine, scene: Scene, first: int, last: int) -> None:
+    engine.apply(scene)
+    for step in range(first, last):
+        engine.step((step + 1) * STEP_TIME)
+
+
+def test_it_steps_rides_and_goes_back_to_the_bit(context: Context) -> None:  # noqa: F811
+    post = Node(id="p", name="post", transform=Transform(position=(1.0, 2.0, 0.0)), settings=RopeSettings(knots=2))
+    scene = Scene(nodes=(post, rope(attachment=Attachment(node="p"))))
+    engine = Engine(context)
+    stepped(engine, scene, 0, 20)
+    arrays = engine.simulation.systems["r"].arrays()
+    np.testing.assert_allclose(arrays["positions"].read()[0], [1.0, 4.0, 0.0], atol=1e-6)
+    state = engine.state()
+    stepped(engine, scene, 20, 50)
+    expected = arrays["positions"].read().tobytes()
+    engine.simulation.reset()
+    engine.restore(state, 20 * STEP_TIME)
+    stepped(engine, scene, 20, 50)
+    assert arrays["positions"].read().tobytes() == expected
+    engine.release()
+
+
+def test_it_is_drawn_picked_framed_and_timed(context: Context) -> None:  # noqa: F811
+    engine, output = Engine(context), Framebuffer(context, SIZE, ("rgba8",), label="output")
+    pictures = []
+    for scene in (Scene(), Scene(nodes=(rope(),))):
+        stepped(engine, scene, 0, 1)
+        engine.refresh(0.0)
+        engine.draw(output, CAMERA)
+        pictures.append(output.read_pixels().astype(int))
+    assert np.abs(pictures[1] - pictures[0]).max() > 60
+    rows, columns = np.nonzero(np.abs(pictures[1] - pictures[0]).max(axis=2) > 60)
+    middle = len(rows) // 2
+    pick = engine.pick(CAMERA, SIZE, float(columns[middle]), float(SIZE[1] - 1 - rows[middle]))
+    assert pick is not None
+    assert pick.node == "r"
+    bounds = engine.bounds("r")
+    assert bounds is not None
+    assert bounds.lo[1] < 1.5 < bounds.hi[1]
+    output.release()
+    engine.release()

@@ -1,0 +1,172 @@
+"""Cloths that were stopped: the reason that is told, and what lets them go on by themselves."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.engine import Engine
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.recovery import PROOF, TRIES
+from sim.kinds.cloth.settings import ClothSettings, PinPreset
+from sim.kinds.cloth.stability import stable_substeps
+from sim.kinds.cloth.system import ClothSystem
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+
+SOUND = ClothSettings(columns=12, rows=12, substeps=24, pins=PinPreset.TOP)
+
+
+class Stage:
+    """One cloth in an engine."""
+
+    def __init__(self, context: Context) -> None:
+        self.engine, self.count = Engine(context), 0
+        self.node = Node(id="cloth", name="Cloth", transform=Transform(position=(0.0, 2.0, 0.0)), settings=SOUND)
+        self.change()
+
+    @property
+    def cloth(self) -> Cloth:
+        system = self.engine.system("cloth")
+        assert isinstance(system, ClothSystem)
+        assert system.cloth is not None
+        return system.cloth
+
+    @property
+    def settings(self) -> ClothSettings:
+        assert isinstance(self.node.settings, ClothSettings)
+        return self.node.settings
+
+    def change(self, **changes: Any) -> None:
+        self.node = msgspec.structs.replace(self.node, settings=msgspec.structs.replace(self.settings, **changes))
+        self.engine.apply(Scene(nodes=(self.node,)))
+
+    def step(self, count: int) -> None:
+        for _ in range(count):
+            self.count += 1
+            self.engine.step(self.count / 60.0)
+        self.engine.simulation.check()
+
+    def stop(self) -> None:
+        """By a fabric that is far too stiff."""
+        self.change(stretch_stiffness=1e7)
+        self.step(20)
+        assert self.cloth.halted
+
+
+@pytest.fixture
+def stage(context: Context) -> Iterator[Stage]:
+    made = Stage(context)
+    made.step(PROOF + 5)
+    assert made.cloth.halted == ""
+    yield made
+    made.engine.release()
+
+
+# --- going on -----------------------------------------------------------------------------------------
+
+
+def test_more_substeps_let_it_go_on_from_where_it_was(stage: Stage) -> None:
+    stage.change(stretch_stiffness=2e4)
+    stage.step(20)
+    assert stage.cloth.halted
+    kept, steps = stage.cloth.positions(), stage.cloth.step_count
+    assert steps > PROOF
+    stage.change(substeps=stable_substeps(stage.cloth.model, stage.settings))
+    assert stage.cloth.halted == ""
+    np.testing.assert_array_equal(stage.cloth.positions(), kept)
+    stage.step(10)
+    assert stage.cloth.step_count == steps + 10
+    assert stage.cloth.halted == ""
+
+
+def test_so_does_the_undo_of_the_cause(stage: Stage) -> None:
+    stage.stop()
+    stage.change(stretch_stiffness=SOUND.stretch_stiffness)
+    assert stage.cloth.halted == ""
+    stage.step(30)
+    assert stage.cloth.halted == ""
+
+
+def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.kinds.cloth.recovery.StabilityMeter.allows", lambda *_: False)
+    stage.stop()
+    stage.change(stretch_stiffness=1e6)
+    assert stage.cloth.halted
+    stage.change(stretch_stiffness=SOUND.stretch_stiffness)
+    assert stage.cloth.halted == ""
+
+
+@pytest.mark.parametrize(
+    "changes", [{"colour": (1.0, 0.0, 0.0)}, {"wind": (0.0, 0.0, 1.0)}, {"stretch_stiffness": 9e6}]
+)
+def test_what_mends_nothing_leaves_it_stopped(stage: Stage, changes: dict[str, Any]) -> None:
+    stage.stop()
+    reason = stage.cloth.halted
+    stage.change(**changes)
+    assert stage.cloth.halted == reason
+
+
+def test_it_does_not_try_for_ever(stage: Stage) -> None:
+    """A hand that shakes a slider over settings that are stable, and yet tear the cloth at once."""
+    stage.change(stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
+    stage.step(20)
+    assert stage.cloth.halted
+    tries = 0
+    for index in range(3 * TRIES):
+        stage.change(wind=(0.0, 0.0, 0.01 * (index + 1)))
+        tries += not stage.cloth.halted
+        stage.step(20)
+        assert stage.cloth.halted
+    assert tries == TRIES
+    stage.engine.simulation.reset()
+    stage.change(stretch_limit=5.0, gravity=SOUND.gravity)
+    stage.step(20)
+    assert stage.cloth.halted == ""
+
+
+# --- reasons ------------------------------------------------------------------------------------------
+
+
+def halted(cloth: Cloth, steps: int = 30) -> str:
+    """Why it was stopped, however few of its steps went wrong."""
+    for _ in range(steps):
+        cloth.step()
+    cloth.check()
+    return cloth.halted
+
+
+def test_too_few_substeps_are_told(context: Context, library: ShaderLibrary) -> None:
+    cloth = Cloth(context, library, msgspec.structs.replace(SOUND, substeps=1, stretch_stiffness=1e5))
+    assert halted(cloth).endswith("more substeps or a softer fabric keep it stable")
+
+
+def test_pins_that_pull_too_far_are_told(context: Context, library: ShaderLibrary) -> None:
+    cloth = Cloth(context, library, SOUND)
+    cloth.step()
+    cloth.set_pin_targets(cloth.model.positions + np.array([3.0, 0.0, 0.0]))
+    assert "its pins pull further than the fabric can follow; fewer pins" in halted(cloth)
+
+
+def test_pins_that_pull_apart_are_told(context: Context, library: ShaderLibrary) -> None:
+    cloth = Cloth(context, library, SOUND)
+    cloth.step()
+    cloth.set_pin_targets(cloth.model.positions * np.array([8.0, 1.0, 1.0]))
+    assert "its pins pull further" in halted(cloth)
+
+
+def test_weight_that_no_substeps_would_help_against_is_told(context: Context, library: ShaderLibrary) -> None:
+    heavy = msgspec.structs.replace(SOUND, stretch_limit=1.01, gravity=(0.0, -400.0, 0.0))
+    assert "beyond 1.01 times its length under weight, wind or colliders; a stiffer" in halted(
+        Cloth(context, library, heavy)
+    )
+
+
+def test_a_start_that_is_stretched_already_is_told(context: Context, library: ShaderLibrary) -> None:
+    cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1.0))
+    cloth.stand(cloth.model.positions * np.array([1.0, 8.0, 1.0]))
+    assert "in the pose that it starts in; a higher stretch limit" in halted(cloth)

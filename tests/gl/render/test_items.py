@@ -1,0 +1,208 @@
+"""A kind of its own draws a line or points from a buffer with little code, and what is thin is clicked."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.assets.model import Bounds
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds import register, unregister
+from sim.kinds.contract import Counts, Kind, Mark, View, World
+from sim.render.items import Item, Lines, Points
+from sim.render.pick_pass import REACH, Pick
+from sim.render.shot import Look, Overlay
+from sim.scene.params import Settings
+from sim.scene.scene import Node
+from sim.scene.transform import Transform
+from sim.scene.vectors import Vec3
+from tests.gl.render.worlds import FRONT, Stage, model_node, model_of, pixel_of, quad
+
+RECORD = np.dtype([("position", "f4", 4), ("scalar", "f4")])
+PLACES = np.array([(-1.0, 1.0, 0.0), (-0.5, 2.0, 0.0), (0.5, 1.0, 0.0), (1.0, 2.0, 0.0)])
+SIZE = (160, 120)
+
+
+class RopeSettings(Settings, frozen=True, kw_only=True):
+    """How it is drawn."""
+
+    kind: ClassVar[str] = "rope"
+
+    knots: bool = False
+    width: float = 2.0
+    colour: Vec3 | None = (1.0, 0.0, 0.0)
+
+
+class RopeView(View):
+    """Draws a polyline, or its points."""
+
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
+        records = np.zeros(len(PLACES), RECORD)
+        records["position"][:, :3], records["scalar"] = PLACES, np.linspace(0.0, 1.0, len(PLACES))
+        self._buffer = Buffer(context, records, label="rope")
+        self._array = VertexArray(context, [Stream(self._buffer)], label="rope")
+
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        settings = node.settings
+        if settings.knots:
+            self._item = Points(node=node, vertices=self._array, colour=settings.colour, size=settings.width)
+        else:
+            self._item = Lines(
+                node=node, vertices=self._array, strip=True, colour=settings.colour, width=settings.width
+            )
+        self._marks = (Mark(node.id, node.transform.position, (0.0, 1.0, 0.0, 1.0), 6.0, (0.0, 0.0, 1.0, 1.0)),)
+
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        return (self._item,)
+
+    def bounds(self) -> Bounds:
+        return Bounds(PLACES.min(axis=0), PLACES.max(axis=0))
+
+    def counts(self) -> Counts:
+        return Counts(vertices=len(PLACES))
+
+    def marks(self) -> tuple[Mark, ...]:
+        return self._marks
+
+    def release(self) -> None:
+        self._array.release()
+        self._buffer.release()
+
+
+ROPE = Kind(name="rope", label="Rope", icon="", settings=RopeSettings, view=f"{__name__}:RopeView")
+
+
+@pytest.fixture(autouse=True)
+def kind() -> Iterator[None]:
+    register(ROPE)
+    yield
+    unregister(ROPE)
+
+
+def rope(place: Vec3 = (0.0, 0.0, 0.0), **settings: object) -> Node:
+    return Node(id="rope", name="rope", transform=Transform(position=place), settings=RopeSettings(**settings))
+
+
+def drawn(stage: Stage, *nodes: Node) -> np.ndarray:
+    """Where nodes change the picture."""
+    stage.look(*nodes)
+    shown = stage.picture()
+    stage.look(*(msgspec.structs.replace(node, visible=False) for node in nodes))
+    return np.abs(shown - stage.picture()).max(axis=2) > 20
+
+
+def middle(first: int) -> tuple[int, int]:
+    return pixel_of(FRONT, SIZE, (PLACES[first] + PLACES[first + 1]) / 2.0)
+
+
+def test_a_line_goes_from_vertex_to_vertex_in_its_colour(stage: Stage) -> None:
+    stage.look(rope())
+    picture = stage.picture()
+    for first in range(3):
+        column, row = middle(first)
+        assert (picture[row - 2 : row + 3, column] == (255, 0, 0)).all(axis=1).any()
+
+
+@pytest.mark.parametrize("width", [1.0, 3.0, 9.0])
+def test_a_line_is_as_wide_as_it_says(stage: Stage, width: float) -> None:
+    level = np.array([[-1.0, 1.5, 0.0], [1.0, 1.5, 0.0]])
+    stage.look(rope(width=width))
+    view = stage.engine.view("rope")
+    records = np.zeros(len(PLACES), RECORD)
+    records["position"][:, :3] = level[[0, 1, 1, 1]]
+    view._buffer.write(records)
+    found = drawn(stage, rope(width=width))
+    assert found[:, 80].sum() == pytest.approx(width, abs=1.01)
+
+
+def test_a_line_that_passes_the_eye_is_cut_off_there(stage: Stage) -> None:
+    stage.look(rope(width=4.0))
+    records = np.zeros(len(PLACES), RECORD)
+    records["position"][:, :3] = [(0.5, 1.0, -2.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0), (0.5, 1.0, 20.0)]
+    stage.engine.view("rope")._buffer.write(records)
+    found = drawn(stage, rope(width=4.0))
+    assert found.any()
+    assert not found[:, :80].any()
+    assert not found[:58].any()
+
+
+@pytest.mark.parametrize("knots", [False, True])
+@pytest.mark.parametrize("width", [1.0, 4.0])
+def test_without_a_colour_numbers_go_through_the_ramp(stage: Stage, knots: bool, width: float) -> None:
+    stage.look(rope(colour=None, knots=knots, width=width))
+    picture = stage.picture()
+    ends = [picture[row - 3 : row + 4, column - 3 : column + 4] for column, row in (
+        pixel_of(FRONT, SIZE, PLACES[0]), pixel_of(FRONT, SIZE, PLACES[3])
+    )]  # fmt: skip
+    # Viridis begins violet and ends yellow.
+    assert (ends[0][..., 2] - ends[0][..., 1]).max() > 20
+    assert (ends[1][..., 1] - ends[1][..., 2]).max() > 40
+
+
+@pytest.mark.parametrize("size", [5.0, 11.0])
+def test_points_have_their_size(stage: Stage, size: float) -> None:
+    found = drawn(stage, rope(knots=True, width=size))
+    column, row = pixel_of(FRONT, SIZE, PLACES[1])
+    assert found[row, column - 12 : column + 13].sum() == pytest.approx(size, abs=1.0)
+
+
+def test_the_line_that_is_clicked_is_told(stage: Stage) -> None:
+    stage.look(rope())
+    for first in range(3):
+        assert stage.engine.pick(FRONT, SIZE, *middle(first)) == Pick("rope", first)
+    column, row = middle(0)
+    assert stage.engine.pick(FRONT, SIZE, column - REACH, row) == Pick("rope", 0)
+    assert stage.engine.pick(FRONT, SIZE, column - 3 * REACH, row) is None
+
+
+def test_the_point_that_is_clicked_is_told(stage: Stage) -> None:
+    stage.look(rope(knots=True))
+    for index, place in enumerate(PLACES):
+        column, row = pixel_of(FRONT, SIZE, place)
+        assert stage.engine.pick(FRONT, SIZE, column + REACH - 1, row) == Pick("rope", index)
+    assert stage.engine.pick(FRONT, SIZE, *middle(0)) is None
+
+
+@pytest.mark.parametrize("depth", [-1.0, 1.0])
+def test_a_line_before_a_wall_is_clicked_from_beside_it_and_one_behind_is_not(stage: Stage, depth: float) -> None:
+    wall = model_of(quad(6.0, 6.0, centre=(0.0, 1.5, -depth)))
+    stage.show({"wall": wall}, model_node("wall"), rope())
+    column, row = middle(1)
+    found = stage.engine.pick(FRONT, SIZE, column + 3, row)
+    assert found is not None
+    assert found.node == ("rope" if depth > 0.0 else "wall")
+    far = stage.engine.pick(FRONT, SIZE, *pixel_of(FRONT, SIZE, (0.0, 2.7, 0.0)))
+    assert far is not None
+    assert far.node == "wall"
+
+
+def test_it_is_counted_framed_and_marked(stage: Stage) -> None:
+    stage.look(rope((0.0, 2.5, 0.0)))
+    assert stage.engine.statistics() == Counts(vertices=4)
+    np.testing.assert_array_equal(stage.engine.bounds().lo, PLACES.min(axis=0))
+    assert [(mark.node_id, mark.position) for mark in stage.engine.marks()] == [("rope", (0.0, 2.5, 0.0))]
+    column, row = pixel_of(FRONT, SIZE, (0.0, 2.5, 0.0))
+    assert tuple(stage.picture(overlay=Overlay(marks=True))[row, column]) == (0, 255, 0)
+    selected = Overlay(marks=True, selected_node="rope")
+    assert tuple(stage.picture(overlay=selected)[row, column]) == (0, 0, 255)
+
+
+def test_what_did_not_change_is_told_nothing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    apply = RopeView.apply
+    monkeypatch.setattr(RopeView, "apply", lambda self, node, *rest: (told.append(node.id), apply(self, node, *rest)))
+    node = rope()
+    for time in (0.0, 0.1, 0.2):
+        stage.look(node, model_node(), time=time)
+        stage.picture()
+    assert told == ["rope"]
+    stage.look(rope(width=3.0), model_node())
+    assert told == ["rope", "rope"]
+    assert stage.engine.view("rope") is not None
+    stage.look()
+    assert stage.engine.view("rope") is None

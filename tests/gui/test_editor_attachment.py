@@ -1,0 +1,134 @@
+"""Riding on nodes and bones in the whole editor: by dragging rows, by adding, and the tree that comes of it."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from sim.kinds import KINDS
+from sim.scene.scene import Attachment, ParamRef
+from sim.scene.view_state import Selection
+from tests.gui.editor_harness import Mouse, Session, picture, place_of
+from widgets.message_model import Severity
+
+
+@pytest.fixture
+def editor(fresh, qtbot, arm):
+    """An editor with the arm open, which stands aside, turned and larger."""
+    Session(qtbot).load(fresh, arm)
+    model = fresh.document.scene.figures[0].id
+    values = {"position": (1.0, 0.5, -2.0), "rotation": (10.0, 40.0, 0.0), "scale": (1.5, 1.5, 1.5)}
+    fresh.document.set_values({ParamRef(model, "transform", name): value for name, value in values.items()})
+    fresh.document.undo_stack.clear()
+    picture(fresh)
+    return fresh
+
+
+def drop(editor, node, carrier=None, bone=""):
+    """Drops the row of a node on that of another one or of a bone, or into the empty place."""
+    model = editor.panels.outliner.model
+    key = () if carrier is None else (carrier, "bone", bone) if bone else (carrier,)
+    dragged = model.mimeData([model.index_of(model.entry_of((node,)))])
+    onto = model.index_of(model.entry_of(key)) if key else model.index(-1, 0)
+    assert model.dropMimeData(dragged, Qt.DropAction.LinkAction, -1, -1, onto)
+    picture(editor)
+
+
+def placement(editor, node_id):
+    return editor.client.engine.places.world_from_node(editor.document.scene.node(node_id))
+
+
+def below(editor, node_id):
+    return [entry.selection.node for entry in editor.panels.outliner.model.entry_of((node_id,)).children]
+
+
+def test_a_row_that_is_dropped_rides_there_and_stays_where_it_was_as_one_edit(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    light = document.scene.of_kind("light")[0]
+    before = placement(editor, light.id)
+    for carrier, bone_name, text in ((model, bone, bone), (model, "", "arm")):
+        drop(editor, light.id, carrier, bone_name)
+        assert document.scene.node(light.id).attachment == Attachment(node=carrier, bone=bone_name)
+        assert document.scene.node(light.id).transform != light.transform
+        np.testing.assert_allclose(placement(editor, light.id), before, atol=1e-9)
+        assert document.undo_stack.count() == 1
+        assert document.undo_stack.undoText() == f"Attach light to {text}"
+        assert below(editor, model)[0] == light.id
+        document.undo_stack.undo()
+        assert document.scene.node(light.id) == light
+        assert light.id not in below(editor, model)
+        document.undo_stack.clear()
+
+
+def test_a_row_that_is_dropped_beside_everything_rides_on_nothing_any_more(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    light = document.scene.of_kind("light")[0].id
+    drop(editor, light, model, bone)
+    before = placement(editor, light)
+    drop(editor, light)
+    assert document.scene.node(light).attachment == Attachment()
+    np.testing.assert_allclose(placement(editor, light), before, atol=1e-9)
+    assert document.undo_stack.undoText() == "Detach light"
+    assert document.undo_stack.count() == 2
+    drop(editor, light)
+    assert document.undo_stack.count() == 2  # there is nothing to detach it from
+
+
+def test_a_node_cannot_ride_on_itself_and_says_so(editor):
+    document = editor.document
+    light = document.scene.of_kind("light")[0].id
+    sphere = editor.edits.add("sphere")
+    drop(editor, sphere, light)
+    scene, count = document.scene, document.undo_stack.count()
+    for node, carrier in ((light, sphere), (light, light)):
+        drop(editor, node, carrier)
+    assert document.scene is scene
+    assert document.undo_stack.count() == count
+    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    assert errors
+    assert set(errors) == {"light cannot ride on itself"}
+
+
+def test_what_rode_on_a_node_that_is_removed_keeps_its_wish_and_one_undo_brings_both_back(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    light = document.scene.of_kind("light")[0].id
+    drop(editor, light, model)
+    scene, count = document.scene, document.undo_stack.count()
+    document.select(Selection(node=model))
+    editor.edits.delete_selected()
+    picture(editor)
+    assert document.undo_stack.count() == count + 1
+    assert document.scene.node(light).attachment == Attachment(node=model)
+    document.undo_stack.undo()
+    assert document.scene == scene
+    assert below(editor, model)[0] == light
+
+
+ON_BONES = [entry.id for kind in KINDS.values() for entry in kind.adds if entry.id not in ("cloth", "plane")]
+
+
+def test_what_is_added_on_a_bone_rides_on_it(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    for entry_id in ON_BONES:
+        document.select(Selection(node=model, bone=bone))
+        editor.window.actions_table[f"add.{entry_id}"].trigger()
+        assert document.selected.attachment == Attachment(node=model, bone=bone), entry_id
+        assert document.selected.transform.position == (0.0, 0.0, 0.0)
+
+
+def test_a_light_on_a_bone_is_dragged_in_the_plane_of_the_view(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    document.select(Selection(node=model, bone=editor.active.model.skeleton.names[1]))
+    light = editor.edits.add("light")
+    document.undo_stack.clear()
+    picture(editor)
+    editor.frame_all()
+    picture(editor)
+    start = place_of(editor, placement(editor, light)[:3, 3])
+    end = start + start.__class__(25.0, -15.0)
+    Mouse(editor.viewport).drag(start, end)
+    picture(editor)
+    assert (place_of(editor, placement(editor, light)[:3, 3]) - end).manhattanLength() < 0.5
+    assert document.undo_stack.count() == 1

@@ -1,0 +1,98 @@
+"""The rope of `tests/rope` in the editor: menu, outliner, inspector, undo, file, bone, clock and mouse.
+
+The other half is `tests/architecture/test_new_kind.py`.
+"""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
+
+from sim.kinds import register, unregister
+from sim.scene.params import Role
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
+from tests.gui.editor_harness import Clock, Mouse, picture, place_of
+from tests.rope.kind import ROPE
+
+
+@pytest.fixture
+def roped(session, tiny):
+    """An editor that knows ropes, with a small figure."""
+    register(ROPE)
+    editor = session.start(clock=Clock())
+    session.load(editor, tiny)
+    yield editor
+    session.close_all()
+    unregister(ROPE)
+
+
+def added(editor):
+    """Adds a rope by the menu; returns its node."""
+    editor.window.actions_table["add.rope"].trigger()
+    QApplication.processEvents()
+    return editor.document.selected
+
+
+def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
+    entry = next(action for action in roped.window.menus.add.actions() if action.objectName() == "add.rope")
+    assert entry.text() == "&Rope"
+    node = added(roped)
+    assert roped.panels.outliner.model.entry_of((node.id,)).name == "rope"
+    rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
+    assert rows == {"knots", "length", "drag", "colour"}
+    roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
+    assert roped.document.undo_stack.undoText() == "Set length of rope"
+    roped.document.undo_stack.undo()
+    assert roped.document.scene.node(node.id).settings.length == 1.0
+    roped.document.undo_stack.redo()
+    scene = roped.document.scene
+    assert roped.files.save_to(tmp_path / "a.sinew")
+    roped.files.open(tmp_path / "a.sinew")
+    assert roped.document.scene == scene
+    assert not [m for m in roped.panels.messages.model.messages if "rope" in m.text]
+
+
+def test_it_rides_on_a_bone_and_steps_with_the_clock(roped):
+    figure = roped.document.scene.nodes[0]
+    bone = roped.store.loaded(figure.id).model.skeleton.names[-1]
+    roped.document.select(Selection(node=figure.id, bone=bone))
+    node = added(roped)
+    assert (node.attachment.node, node.attachment.bone) == (figure.id, bone)
+    records = {
+        row.record.declared.role for row in roped.panels.inspector.tree.settings() if row.ref.part == "attachment"
+    }
+    assert records == {Role.CARRIER, Role.BONE}
+    picture(roped)
+    with roped.viewport.gl_current():
+        start = roped.client.engine.system(node.id).arrays()["positions"].read()
+    roped.playback.toggle()
+    for _ in range(20):
+        roped.playback._clock.now += 1.0 / 60.0
+        roped.playback.tick()
+    with roped.viewport.gl_current():
+        now = roped.client.engine.system(node.id).arrays()["positions"].read()
+        place = roped.client.engine.places.world_from_node(node)[:3, 3]
+    assert not np.array_equal(now, start)
+    np.testing.assert_allclose(now[0], place, atol=1e-5)
+
+
+def test_it_is_clicked_and_timed(roped):
+    node = added(roped)
+    roped.document.select(Selection())
+    roped.frame_all()
+    picture(roped)
+    with roped.viewport.gl_current():
+        knots = roped.client.engine.system(node.id).arrays()["positions"].read()
+    middle = place_of(roped, knots[12])
+    Mouse(roped.viewport).click(QPointF(middle.x(), middle.y()))
+    assert roped.document.selection.node == node.id
+    roped.client.set_timing(True)
+    samples = []
+    roped.client.measured.connect(samples.extend)
+    roped.playback.toggle()
+    for _ in range(12):
+        roped.playback._clock.now += 1.0 / 60.0
+        roped.playback.tick()
+        picture(roped)
+    assert any("rope" in part.path for sample in samples for part in sample.slices)

@@ -1,0 +1,158 @@
+"""Projects of version 1: everything stays where it was, and the file is kept."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+import resources
+from app.files.project_file import LoadedProject, load_project, save_project
+from sim.bench.pose import synthetic_character
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.scene.places import Places
+from sim.scene.scene import Attachment, Node
+from sim.scene.transform import Transform, node_matrix
+from tests.unit.colliders.cases import posed
+
+FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"
+PROJECTS = resources.path("projects")
+MOVED = {"position": [3.0, 0.5, 1.0], "rotation": [10.0, 40.0, -20.0], "scale": [2.0, 2.0, 2.0]}
+OWN = {"position": [0.1, 0.2, 0.3], "rotation": [0.0, 0.0, 30.0], "scale": [1.0, 1.5, 1.0]}
+MODEL = {"id": "figure", "name": "Figure", "transform": MOVED, "model": {}}
+
+
+def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
+    """A project of version 1 with these nodes."""
+    path = folder / "old.sinew"
+    path.write_text(json.dumps({"format": "sinew-project", "version": 1, "nodes": nodes}), encoding="utf-8")
+    project = load_project(path)
+    assert project.migrated_from == 1
+    assert project.warnings == ()
+    return project
+
+
+def only(folder: Path, kind: str, values: dict[str, Any], *others: dict[str, Any], **node: Any) -> Node:
+    """The node of a kind with these settings, as it is read, before others."""
+    return opened(folder, {"id": "n", "name": "N", "transform": OWN, kind: values, **node}, *others).scene.node("n")
+
+
+def place_of(raw: dict[str, Any]) -> np.ndarray:
+    return node_matrix(msgspec.convert(raw, Transform))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FIRST.glob("*.sinew")))
+def test_the_projects_of_before_are_those_of_now(name: str, tmp_path: Path) -> None:
+    """Value by value; saved they are the same file, and the old one is kept beside."""
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    (tmp_path / "models").symlink_to(resources.path("models"))
+    path = Path(shutil.copy(FIRST / f"{name}.sinew", folder))
+    before = path.read_bytes()
+    shipped = Path(shutil.copy(PROJECTS / f"{name}.sinew", folder / "shipped.sinew"))
+    old, new = load_project(path), load_project(shipped)
+    assert (old.migrated_from, new.migrated_from) == (1, None)
+    assert (old.warnings, new.warnings) == ((), ())
+    assert old.scene == new.scene
+    assert [type(node.settings) for node in old.scene.nodes] == [type(node.settings) for node in new.scene.nodes]
+    assert old.view_state == new.view_state
+    assert path.read_bytes() == before, "reading writes nothing"
+    for _ in range(2):
+        save_project(path, old.scene, old.view_state, old.unknown)
+        assert json.loads(path.read_bytes()) == json.loads(shipped.read_bytes())
+        assert sorted(entry.name for entry in folder.glob(f"{name}*")) == [f"{name}.sinew", f"{name}.sinew.bak"]
+        assert Path(f"{path}.bak").read_bytes() == before
+
+
+# --- what rode on bones ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "key"), [("collider", "bone_node"), ("emitter", "model_node")])
+def test_what_rode_on_a_bone_rides_on_it(tmp_path: Path, kind: str, key: str) -> None:
+    node = only(tmp_path, kind, {key: "figure", "bone": "hand"}, MODEL)
+    assert node.attachment == Attachment(node="figure", bone="hand")
+    np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
+
+
+@pytest.mark.parametrize(("kind", "key"), [("collider", "bone_node"), ("emitter", "model_node")])
+@pytest.mark.parametrize("given", ["model", "bone", "neither"])
+def test_half_a_choice_was_none(tmp_path: Path, kind: str, key: str, given: str) -> None:
+    values = {"model": {key: "figure"}, "bone": {"bone": "hand"}, "neither": {key: "", "bone": ""}}[given]
+    node = only(tmp_path, kind, values, MODEL)
+    assert node.attachment == Attachment()
+    np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
+
+
+def test_a_model_that_was_not_there_is_still_named(tmp_path: Path) -> None:
+    node = only(tmp_path, "collider", {"bone_node": "gone", "bone": "hand"})
+    assert node.attachment == Attachment(node="gone", bone="hand")
+
+
+# --- what followed a skin -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("emitter", {"source": "faces", "model_node": "figure", "bone": "hand"}),
+        ("emitter", {"source": "vertices", "model_node": "figure"}),
+        ("cloth", {"pin_target": "surface", "pin_node": "figure"}),
+        ("cloth", {"pin_target": "bone", "pin_node": "figure", "pin_bone": "hand"}),
+    ],
+)
+@pytest.mark.parametrize("comes_first", [False, True])
+def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(
+    tmp_path: Path, kind: str, values: dict[str, Any], comes_first: bool
+) -> None:
+    """Its transform was that in the world; now it is relative to the model, whichever stands first in the file."""
+    raw = {"id": "n", "transform": OWN, kind: values}
+    project = opened(tmp_path, *((MODEL, raw) if comes_first else (raw, MODEL)))
+    node = project.scene.node("n")
+    assert node.attachment == Attachment(node="figure")
+    model = synthetic_character(3)
+    figures = {"figure": posed(project.scene.node("figure"), model, 0.1)}
+    found = Places(project.scene, figures).world_from_node(node)
+    np.testing.assert_allclose(found, place_of(OWN), atol=1e-9)
+    assert project.scene.node("figure").transform == msgspec.convert(MOVED, Transform)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("emitter", {"source": "faces", "model_node": "gone"}),
+        ("cloth", {"pin_target": "surface", "pin_node": "gone"}),
+    ],
+)
+def test_on_a_model_that_is_not_there_all_stays_in_its_place(tmp_path: Path, kind: str, values: dict[str, Any]) -> None:
+    project = opened(tmp_path, {"id": "n", "transform": OWN, kind: values}, MODEL)
+    node = project.scene.node("n")
+    assert node.attachment == Attachment(node="gone")
+    np.testing.assert_array_equal(Places(project.scene, {}).world_from_node(node), place_of(OWN))
+
+
+def test_pins_that_followed_the_world_forget_the_model_they_would_have_followed(tmp_path: Path) -> None:
+    for values in ({"pin_node": "figure"}, {"pin_node": "figure", "pin_target": "world"}):
+        node = only(tmp_path, "cloth", values, MODEL)
+        assert node.attachment == Attachment()
+        np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
+
+
+# --- mute and solo, and what is odd ---------------------------------------------------------------------
+
+
+def test_mute_and_solo_of_emitters_are_those_of_their_nodes(tmp_path: Path) -> None:
+    for muted, solo in ((True, False), (False, True), (False, False)):
+        node = only(tmp_path, "emitter", {"muted": muted, "solo": solo, "rate": 7.0})
+        assert (node.muted, node.solo, node.settings) == (muted, solo, EmitterSettings(rate=7.0))
+
+
+def test_what_is_no_transform_is_refused_by_whoever_reads_it(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nodes\[0\]\.transform\.position"):
+        opened(
+            tmp_path,
+            {"id": "n", "transform": {"position": "here"}, "cloth": {"pin_target": "surface", "pin_node": "figure"}},
+            MODEL,
+        )

@@ -1,0 +1,54 @@
+"""What the kind of cloths completes of an edit."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.figures.settings import ModelSettings
+from sim.kinds import KINDS
+from sim.kinds.cloth.kind import completed
+from sim.kinds.cloth.settings import ClothSettings, PinTarget
+from sim.scene.places import Places
+from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import Transform, node_matrix
+
+FIGURE = Node(
+    id="figure",
+    transform=Transform(position=(1.0, 2.0, -3.0), rotation=(10.0, 40.0, 5.0), scale=(2.0, 2.0, 2.0)),
+    settings=ModelSettings(path="figure.ezm"),
+)
+CLOTH = Node(
+    id="cloth", transform=Transform(position=(0.5, 1.5, 0.0), rotation=(0.0, 30.0, 0.0)), settings=ClothSettings()
+)
+
+
+def following(target: PinTarget, node: Node = CLOTH) -> Node:
+    return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, pin_target=target))
+
+
+@pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE])
+def test_pins_follow_the_only_figure_and_the_cloth_stays_where_it_is(target: PinTarget) -> None:
+    node = following(target)
+    made = completed(node, Scene(nodes=(FIGURE, node)))
+    assert made.attachment == Attachment(node="figure")
+    assert made.settings == node.settings
+    placed = Places(Scene(nodes=(FIGURE, made)), {}).world_from_node(made)
+    np.testing.assert_allclose(placed, node_matrix(node.transform), rtol=0.0, atol=1e-12)
+
+
+def test_where_there_is_a_choice_or_none_nothing_is_completed() -> None:
+    other = msgspec.structs.replace(FIGURE, id="other")
+    node = following(PinTarget.BONE)
+    riding = msgspec.structs.replace(node, attachment=Attachment(node="other"))
+    for scene, edited in (
+        (Scene(nodes=(FIGURE, other, node)), node),
+        (Scene(nodes=(node,)), node),
+        (Scene(nodes=(FIGURE, CLOTH)), CLOTH),
+        (Scene(nodes=(FIGURE, riding)), riding),
+    ):
+        assert completed(edited, scene) is edited
+
+
+def test_every_kind_completes() -> None:
+    assert KINDS["cloth"].completed is completed
+    assert KINDS["model"].completed(FIGURE, Scene(nodes=(FIGURE,))) is FIGURE

@@ -1,0 +1,32 @@
+"""Which nodes are silent."""
+
+import pytest
+
+from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.light.settings import LightSettings
+from sim.scene.scene import Node, Scene
+
+
+def scene(**states: str) -> Scene:
+    nodes = [
+        Node(id=name, visible="h" not in state, muted="m" in state, solo="s" in state, settings=EmitterSettings())
+        for name, state in states.items()
+    ]
+    return Scene(nodes=(*nodes, Node(id="lamp", settings=LightSettings())))
+
+
+@pytest.mark.parametrize(
+    ("states", "heard"),
+    [
+        ({"a": "", "b": ""}, {"a", "b"}),
+        ({"a": "m", "b": ""}, {"b"}),
+        ({"a": "", "b": "s"}, {"b"}),
+        ({"a": "s", "b": "s", "c": ""}, {"a", "b"}),
+        ({"a": "ms", "b": ""}, set()),
+        ({"a": "ms", "b": "s"}, {"b"}),
+        ({"a": "h", "b": "h"}, {"a", "b"}),
+        ({}, set()),
+    ],
+)
+def test_solo_silences_others_of_the_kind_and_mute_the_one(states: dict[str, str], heard: set[str]) -> None:
+    assert scene(**states).heard == heard | {"lamp"}

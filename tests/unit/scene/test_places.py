@@ -1,0 +1,273 @@
+"""Where nodes stand that ride on others: frames, chains, what is missing, and that nothing rides on itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.files.project_error import ProjectError
+from app.files.project_file import load_project
+from sim.bench.pose import synthetic_character
+from sim.figures.settings import ModelSettings
+from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.contract import World
+from sim.kinds.light.settings import LightSettings
+from sim.kinds.light.view import LightView
+from sim.scene.params import ParamError
+from sim.scene.places import WORLD, Carrier, Places, carrier_of, relative_transform
+from sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
+from sim.scene.transform import Transform, node_matrix, rigid_matrix
+from tests.unit.colliders.cases import Posed, posed
+
+MODEL = synthetic_character(12)
+BONE = 5
+STAYS = "it stays where its own transform puts it"
+OFFSET = Transform(position=(0.1, 0.2, -0.1), rotation=(30.0, 0.0, 10.0), scale=(1.0, 3.0, 0.5))
+UNEVEN = Transform(position=(3.0, 0.0, 1.0), rotation=(10.0, 40.0, -20.0), scale=(1.0, 2.0, 4.0))
+
+
+def lamp(node_id: str, on: str = "", bone: str = "", place: Transform = OFFSET) -> Node:
+    return Node(
+        id=node_id,
+        name=node_id.upper(),
+        transform=place,
+        attachment=Attachment(node=on, bone=bone),
+        settings=LightSettings(),
+    )
+
+
+def figure(place: Transform = UNEVEN) -> Node:
+    return Node(id="figure", name="Figure", transform=place, settings=ModelSettings())
+
+
+def places(*nodes: Node) -> Places:
+    """The nodes, the figure among them posed in its first clip."""
+    return Places(Scene(nodes=nodes), {node.id: posed(node, MODEL, 0.4) for node in nodes if node.settings.is_figure})
+
+
+# --- frames ---------------------------------------------------------------------------------------------
+
+
+def test_what_rides_on_nothing_stands_in_the_world() -> None:
+    found = places(lamp("a"), lamp("b", bone="head"))
+    for node in found.scene.nodes:
+        assert found.carrier(node) is WORLD
+        np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
+
+
+def test_on_a_node_it_is_relative_to_a_rigid_frame_with_the_mean_scale() -> None:
+    """Metres stay metres along each axis: nothing is stretched by what carries it."""
+    found = places(lamp("a", place=UNEVEN), lamp("b", on="a"))
+    carrier = found.carrier(found.scene.node("b"))
+    assert carrier.scale == pytest.approx(2.0)
+    np.testing.assert_allclose(carrier.world_from_carrier, rigid_matrix(UNEVEN), atol=1e-12)
+    expected = rigid_matrix(UNEVEN) @ np.diag([2.0, 2.0, 2.0, 1.0]) @ node_matrix(OFFSET)
+    np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [(1.0, 2.0, 4.0), (-2.0, 2.0, 2.0)])
+def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[float, float, float]) -> None:
+    found = places(figure(Transform(scale=scale)), lamp("a", on="figure", bone=f"joint {BONE}"))
+    one = posed(found.scene.node("figure"), MODEL, 0.4)
+    assert one.pose is not None
+    bone = one.world_from_model @ one.pose.model_from_joint[BONE]
+    carrier = found.carrier(found.scene.node("a"))
+    np.testing.assert_allclose(carrier.world_from_carrier[:3, 3], bone[:3, 3], atol=1e-12)
+    linear = carrier.world_from_carrier[:3, :3]
+    np.testing.assert_allclose(linear @ linear.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(linear) == pytest.approx(1.0)
+    assert carrier.scale == pytest.approx(2.0)
+
+
+def test_a_flat_carrier_does_not_shrink_its_riders() -> None:
+    found = places(lamp("a", place=Transform(scale=(1.0, 0.0, 1.0))), lamp("b", on="a"))
+    np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), node_matrix(OFFSET), atol=1e-15)
+
+
+def test_lights_ride_too() -> None:
+    found = places(figure(), lamp("a", on="figure", bone=f"joint {BONE}"), lamp("b", on="a"), lamp("c"))
+    shining = {}
+    for name in "abc":
+        view, node = LightView(None, None), found.scene.node(name)
+        view.apply(node, None, World(found.scene, {}, found, {}, {}, None))
+        shining[name] = view.lamp().position
+        np.testing.assert_allclose(shining[name], found.world_from_node(node)[:3, 3], atol=1e-12)
+    assert shining["a"] != OFFSET.position
+    assert shining["c"] == OFFSET.position
+
+
+# --- chains ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["abc", "cba", "bac"])
+def test_chains_of_nodes_and_bones_whoever_is_asked_first(order: str) -> None:
+    """One that rides on a bone carries others; all are the same asked for alone and together."""
+    figure_node, last = figure(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
+    nodes = {"a": lamp("a", on="figure", bone=f"joint {BONE}"), "b": lamp("b", on="a"), "c": last}
+    found = places(figure_node, *(nodes[name] for name in order))
+    together = dict(zip(order, found.carriers([nodes[name] for name in order]), strict=True))
+    # UNEVEN scales by two in the mean, OFFSET by the third root of one and a half.
+    own = 1.5 ** (1.0 / 3.0)
+    bone = together["a"]
+    assert [together[name].scale for name in "abc"] == pytest.approx([2.0, 2.0 * own, 2.0 * own * own])
+    first = bone.world_from_carrier @ rigid_matrix(OFFSET, 2.0)
+    second = first @ rigid_matrix(OFFSET, 2.0 * own)
+    np.testing.assert_allclose(together["b"].world_from_carrier, first, atol=1e-12)
+    np.testing.assert_allclose(together["c"].world_from_carrier, second, atol=1e-12)
+    for name in "abc":
+        alone = places(figure_node, *nodes.values()).carrier(nodes[name])
+        np.testing.assert_array_equal(alone.matrix, together[name].matrix)
+
+
+def test_the_bones_of_a_figure_that_rides_on_a_bone() -> None:
+    """What the second figure scales is scaled by the first one too."""
+    rider = Node(
+        id="rider",
+        transform=Transform(scale=(3.0, 3.0, 3.0)),
+        attachment=Attachment(node="figure", bone=f"joint {BONE}"),
+        settings=ModelSettings(),
+    )
+    found = places(figure(), rider, lamp("a", on="rider", bone="joint 2"), lamp("b", on="figure", bone="joint 2"))
+    scales = [carrier.scale for carrier in found.carriers(found.scene.nodes)]
+    assert scales == pytest.approx([1.0, 2.0, 6.0, 2.0])
+
+
+def test_a_very_long_chain_is_no_deep_recursion() -> None:
+    count, step = 5_000, Transform(position=(0.0, 0.0, 1.0))
+    chain = [lamp(f"n{index}", on=f"n{index - 1}" if index else "", place=step) for index in range(count)]
+    for nodes in (chain, chain[::-1]):
+        found = places(*nodes)
+        assert found.world_from_node(chain[-1])[2, 3] == pytest.approx(count)
+        assert [node.id for node in found.scene.carried_last] == [node.id for node in chain]
+        assert found.scene.circling is None
+        assert len(found.scene.carriers(chain[-1].id)) == count - 1
+        # Asked for together, the deepest first or last.
+        assert len({id(carrier) for carrier in places(*nodes).carriers(nodes)}) == count
+
+
+# --- what is missing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("on", "bone", "line"),
+    [
+        ("gone", "", f"A: what it rides on is not in the scene; {STAYS}"),
+        ("gone", "head", f"A: what it rides on is not in the scene; {STAYS}"),
+        ("figure", "tail", f"A: Figure has no bone 'tail'; {STAYS}"),
+        ("b", "head", f"A: B has no bone 'head'; {STAYS}"),
+    ],
+)
+def test_what_has_nothing_to_ride_on_stays_and_says_so(on: str, bone: str, line: str) -> None:
+    found = places(figure(), lamp("a", on=on, bone=bone), lamp("b"), lamp("c", on="a"))
+    node = found.scene.node("a")
+    assert found.missing(node) == line
+    np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
+    assert found.missing(found.scene.node("c")) == "", "what rides on it has something to ride on"
+    assert found.missing(found.scene.node("b")) == ""
+
+
+def test_a_model_that_is_being_read_is_waited_for_in_silence() -> None:
+    scene = Scene(nodes=(figure(), lamp("a", on="figure", bone="head"), lamp("b", on="figure")))
+    found = Places(scene, {})
+    assert [found.missing(node) for node in scene.nodes] == ["", "", ""]
+    np.testing.assert_array_equal(found.world_from_node(scene.node("a")), node_matrix(OFFSET))
+    np.testing.assert_allclose(found.carrier(scene.node("b")).world_from_carrier, rigid_matrix(UNEVEN), atol=1e-12)
+
+
+def test_a_model_without_a_skeleton_has_no_bones_and_carries_as_a_whole() -> None:
+    scene = Scene(nodes=(figure(), lamp("a", on="figure", bone="head"), lamp("b", on="figure")))
+    found = Places(scene, {"figure": Posed(MODEL, None, node_matrix(UNEVEN))})
+    lines = [found.missing(node) for node in scene.nodes]
+    assert lines == ["", f"A: Figure has no bone 'head'; {STAYS}", ""]
+
+
+# --- circles --------------------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_made_to_ride_on_itself() -> None:
+    scene = Scene(nodes=(lamp("a"), lamp("b", on="a"), lamp("c", on="b", bone="head"), lamp("d")))
+    for node_id, carrier in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
+        with pytest.raises(ParamError, match=f"{node_id.upper()} cannot ride on itself"):
+            with_value(scene, ParamRef(node_id, "attachment", "node"), carrier)
+    for node_id, carrier in (("c", "a"), ("d", "c"), ("a", "d"), ("a", "gone"), ("b", "")):
+        changed = with_value(scene, ParamRef(node_id, "attachment", "node"), carrier)
+        assert changed.node(node_id).attachment.node == carrier
+        assert changed.circling is None
+
+
+def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_path: Path) -> None:
+    def node(node_id: str, carrier: str) -> dict[str, Any]:
+        return {"id": node_id, "attachment": {"node": carrier}, "light": {}}
+
+    path = tmp_path / "circle.sinew"
+    for nodes, place in (
+        ([node("a", "a")], 0),
+        ([node("x", ""), node("a", "b"), {"id": "k", "kite": {}}, node("b", "c"), node("c", "a")], 1),
+        ([node("x", "b"), node("b", "c"), node("c", "b")], 1),
+    ):
+        path.write_text(json.dumps({"format": "sinew-project", "version": 2, "nodes": nodes}), encoding="utf-8")
+        with pytest.raises(ProjectError) as caught:
+            load_project(path)
+        carrier = nodes[place]["attachment"]["node"]
+        reason = f'"{carrier}" is not allowed; allowed: a node that does not ride on this one'
+        assert str(caught.value) == f"{path}: $.nodes[{place}].attachment.node: {reason}"
+
+
+@given(st.lists(st.integers(-1, 9), min_size=10, max_size=10), st.permutations(range(10)))
+def test_what_is_carried_comes_after_what_carries_it(carriers: list[int], order: list[int]) -> None:
+    """In any scene without a circle; one with a circle is told, and its answers end."""
+    nodes = [lamp(f"n{index}", on=f"n{carriers[index]}" if carriers[index] >= 0 else "") for index in order]
+    scene = Scene(nodes=tuple(nodes))
+    assert {node.id for node in scene.carried_last} == {node.id for node in nodes}
+    assert len(scene.carried_last) == len(nodes)
+    for node in nodes:
+        assert Places(scene, {}).world_from_node(node).shape == (4, 4)
+    circling = scene.circling
+    if circling is not None:
+        assert (scene.carriers(circling.id) or [circling])[-1].attachment.node == circling.id
+        return
+    ends = list(range(10))
+    for _ in range(10):
+        ends = [carriers[end] if end >= 0 else -1 for end in ends]
+    assert set(ends) == {-1}
+    rank = {node.id: index for index, node in enumerate(scene.carried_last)}
+    for node in nodes:
+        assert all(rank[above.id] < rank[node.id] for above in scene.carriers(node.id))
+
+
+# --- keeping a place ------------------------------------------------------------------------------------
+
+numbers = st.floats(-10.0, 10.0)
+angles = st.floats(-180.0, 180.0)
+scales = st.floats(0.1, 10.0)
+transforms = st.builds(
+    Transform,
+    position=st.tuples(numbers, numbers, numbers),
+    rotation=st.tuples(angles, angles, angles),
+    scale=st.tuples(scales, scales, scales),
+)
+
+
+@given(transforms, transforms)
+def test_a_transform_relative_to_another_carrier_keeps_the_place_in_the_world(
+    own: Transform, carrier: Transform
+) -> None:
+    world = node_matrix(own)
+    on = carrier_of(carrier)
+    relative = relative_transform(world, on)
+    np.testing.assert_allclose(on.matrix @ node_matrix(relative), world, rtol=1e-9, atol=1e-9)
+    found = places(lamp("a", place=carrier), lamp("b", on="a", place=relative))
+    np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), world, rtol=1e-9, atol=1e-9)
+
+
+def test_a_carrier_is_its_frame_times_its_scale() -> None:
+    frame = rigid_matrix(UNEVEN)
+    matrix = Carrier(frame, 0.5).matrix
+    np.testing.assert_allclose(matrix[:3, :3], 0.5 * frame[:3, :3])
+    np.testing.assert_array_equal(matrix[:, 3], frame[:, 3])
+    assert msgspec.structs.asdict(relative_transform(frame, WORLD))["scale"] == pytest.approx((1.0, 1.0, 1.0))

@@ -1,0 +1,141 @@
+"""Head of the inspector for nodes: how they stand, mute and solo, what the room of their kind adds, presets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from sim.kinds import KINDS
+from sim.kinds.contract import Command, Panel
+from sim.scene.scene import Node
+from widgets.inspector.notice import Notice, StopNotice
+from widgets.inspector.preset_bar import PresetBar
+from widgets.theme import SPACE, SPACE_WIDE, icon
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """How a node stands.
+
+    Attributes:
+        halted: Why its simulation stands still, or "" while it can move.
+        warning: What its settings do not suffice for, or "".
+        note: What else there is to know: that it is silent, or what is missing; or "".
+        remedy: What can be done about the warning.
+    """
+
+    halted: str = ""
+    warning: str = ""
+    note: str = ""
+    remedy: Command | None = None
+
+
+class NodeHead(QWidget):
+    """Shows how the selected node stands; asks for edits, makes none.
+
+    Signals:
+        reset_requested: Back to the start.
+        resume_requested: On from the last good state.
+        switched: "muted" or "solo", and whether it shall be.
+
+    Attributes:
+        presets: Bar of the presets.
+        status: What is shown.
+    """
+
+    reset_requested = Signal()
+    resume_requested = Signal()
+    switched = Signal(str, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.status = NodeStatus()
+        self._own: dict[str, list[QWidget]] = {}
+        self.presets = PresetBar(self)
+        self.notice = StopNotice(self)
+        self.notice.reset_button.clicked.connect(self.reset_requested)
+        self.notice.resume_button.clicked.connect(self.resume_requested)
+        self.warning = Notice("warning", self)
+        self.remedy_button = self.warning.add_button("", "")
+        self.remedy_button.clicked.connect(lambda: self.status.remedy and self.status.remedy.run())
+        self.note = QLabel(self)
+        self.note.setWordWrap(True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.mute_button, self.solo_button = self._switch("muted", "Mute"), self._switch("solo", "Solo")
+        self._places, self._buttons = QVBoxLayout(), QHBoxLayout()
+        self._buttons.setSpacing(SPACE)
+        for button in (self.mute_button, self.solo_button):
+            self._buttons.addWidget(button)
+        self._buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE_WIDE, 0, SPACE_WIDE, SPACE_WIDE)
+        layout.setSpacing(SPACE_WIDE)
+        for part in (self.notice, self.warning, self.note):
+            layout.addWidget(part)
+        layout.addLayout(self._places)
+        layout.addLayout(self._buttons)
+        layout.addWidget(self.presets)
+        self.show_status(self.status)
+        self.hide()
+
+    def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
+        """Takes what the rooms of kinds have for the head."""
+        for kind, room in rooms.items():
+            if room.head is not None:
+                self._places.addWidget(room.head)
+            for button in room.buttons:
+                self._buttons.insertWidget(self._buttons.count() - 1, button)
+            self._own[kind] = [*([room.head] if room.head is not None else []), *room.buttons]
+
+    def show_node(self, node: Node | None) -> None:
+        """Shows what there is for a node; hides where there is nothing."""
+        kind = KINDS[node.kind] if node is not None else None
+        for name, widgets in self._own.items():
+            for widget in widgets:
+                widget.setVisible(kind is not None and name == kind.name)
+        if node is None or kind is None or not (kind.system or kind.presets or self._own.get(kind.name)):
+            self.hide()
+            return
+        label = kind.label.lower()
+        self.notice.show_kind(label)
+        self.presets.setVisible(kind.presets is not None)
+        self.mute_button.setToolTip(f"Silence this {label}: it is not simulated.")
+        self.solo_button.setToolTip(f"Silence every {label} that is not solo too.")
+        for button, on in ((self.mute_button, node.muted), (self.solo_button, node.solo)):
+            button.setVisible(bool(kind.system))
+            button.setChecked(on)
+        self.show()
+
+    def show_status(self, status: NodeStatus) -> None:
+        """Shows how the node stands; what is the same stays untouched."""
+        self.status = status
+        self.notice.show_reason(status.halted)
+        self.warning.show_reason(status.warning)
+        self.remedy_button.setVisible(status.remedy is not None)
+        if status.remedy is not None:
+            self.remedy_button.setText(status.remedy.text)
+            self.remedy_button.setToolTip(status.remedy.tip)
+        if self.note.text() != status.note:
+            self.note.setText(status.note)
+        self.note.setVisible(bool(status.note))
+
+    def _switch(self, name: str, text: str) -> QToolButton:
+        button = head_button(name, text)
+        button.setCheckable(True)
+        # Only clicks ask: `toggled` would also report what the scene has just told the buttons.
+        button.clicked.connect(lambda on: self.switched.emit(name, on))
+        return button
+
+
+def head_button(icon_name: str, text: str, tip: str = "") -> QToolButton:
+    """A button of the head: an icon with a text beside it."""
+    button = QToolButton()
+    button.setIcon(icon(icon_name))
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button
