@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
-from sim.figures.character import Character
+from sim.figures.character import Character, Poses
 from sim.figures.comparison import ComparisonStatistics
 from sim.figures.prepared import PreparedModel, prepare_model
 from sim.gl.context import Context
@@ -92,7 +92,7 @@ class Engine:
             view.figure.primary.prepare(node.settings.skinning)
             yield
             if rehearsed:
-                view.figure.update(node, self._time, self._views.scene.view.comparison, self._views.places)
+                view.figure.update(node, self._time, self._views.scene.view.comparison, self._views.places, {})
                 yield
                 yield from self.pictures.rehearse_first(self._views.shot_of(view))
         self._views.put_figure(node, view, self._world())
@@ -160,8 +160,9 @@ class Engine:
     def _advance(self, time: float) -> None:
         self._time = time
         self._views.settle()
+        poses: Poses = {}
         for node, figure in self._views.posed():
-            figure.update(node, time, self._views.scene.view.comparison, self._views.places)
+            figure.update(node, time, self._views.scene.view.comparison, self._views.places, poses)
 
     def _figure_node(self, node_id: NodeId) -> Node:
         """The node of a figure; one that the scene does not have yet is as such nodes are at first."""

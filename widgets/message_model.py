@@ -15,6 +15,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QIcon
 
+from sim.printable import printable
 from widgets.theme import colours, icon
 
 KEPT = 10_000
@@ -50,7 +51,7 @@ class Message:
     def line(self) -> str:
         """The message as one line of text."""
         parts = (self.clock(), self.severity.name.lower(), self.file, self.text.replace("\n", " "))
-        return "\t".join(parts)
+        return "\t".join(map(printable, parts))
 
     def clock(self) -> str:
         """Local time of day."""
@@ -114,9 +115,9 @@ class MessageModel(QAbstractTableModel):
         """What a cell shows."""
         message, column = self._messages[index.row()], index.column()
         if role == _Role.DisplayRole:
-            return (message.clock(), _file_name(message.file), message.text.replace("\n", " "))[column]
+            return printable((message.clock(), _file_name(message.file), message.text.replace("\n", " "))[column])
         if role == _Role.ToolTipRole:
-            return message.file if column == FILE else message.text
+            return printable(message.file) if column == FILE else message.text
         if role == _Role.DecorationRole and column == TIME:
             return severity_icon(message.severity)
         if role == _Role.ForegroundRole and column != TEXT:

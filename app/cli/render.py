@@ -30,7 +30,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
 from sim.scene.camera import DIRECTIONS, Camera
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import validated
+from sim.scene.params import params_of, validated
 from sim.scene.scene import Node, Scene
 from sim.scene.vectors import Colour
 from sim.scene.view import Comparison, DisplayMode, ViewSettings
@@ -50,7 +50,7 @@ NUMBERED = re.compile(r"%\d{0,2}d")
 UInt8 = npt.NDArray[np.uint8]
 
 
-OVERLAYS = ("grid", "axes", "bones", "colliders", "contacts")
+OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
 """What the view settings draw that is no part of the scene."""
 
 
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overlays",
         action="store_true",
-        help="draw grid, axes, bones, colliders and contacts too, as the project has them",
+        help="draw the grid, the axes, bones and other marks too, as the project has them",
     )
     parser.add_argument(
         "--alpha",

@@ -157,7 +157,8 @@ def _rgba(image: Image.Image, factor: int) -> UInt8:
     for top in range(0, height, rows):
         band = image.crop((0, top, width, min(top + rows, height)))
         band = (_eight_bit(band) if band.mode in _SIXTEEN_BIT else band).convert("RGBA")
-        pixels[top // factor : (top + rows) // factor] = np.asarray(band.reduce(factor) if factor > 1 else band)
+        shrunk = band.reduce(factor) if factor > 1 else band
+        pixels[top // factor : (top + rows) // factor] = np.asarray(shrunk)
     return pixels
 
 

@@ -32,6 +32,10 @@ class PoseKey:
     settings: ModelSettings
 
 
+Poses = dict[tuple[int, PoseKey], Pose | None]
+"""Poses of one moment, by the identity of the model and what they depend on."""
+
+
 class Character:
     """Current pose and deformed vertices of a model.
 
@@ -85,16 +89,26 @@ class Character:
         """Whether the second way of skinning exists."""
         return self._secondary is not None
 
-    def update(self, node: Node, time: float, comparison: Comparison, places: Places) -> None:
-        """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already."""
+    def update(self, node: Node, time: float, comparison: Comparison, places: Places, poses: Poses) -> None:
+        """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already.
+
+        Args:
+            node: With settings of a model.
+            time: Of the scene clock [s].
+            comparison: Whether another way of skinning is wanted too.
+            places: Where nodes stand now.
+            poses: Those that other figures have found for this moment; figures of one file often share them.
+        """
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
         if node is not self._node or node.attachment.node:
             self._node = node
             self.primary.name = node.name or node.id
-            self.world_from_model = world_from_model(node.settings, self.model, places.world_from_node(node))
-            self.texture_origin_bottom = texture_origin_bottom(node.settings, self.model)
+            self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+            self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
         if self.model.skeleton is not None:
-            self._evaluate(node.settings, time)
-        method = node.settings.skinning
+            self._evaluate(settings, time, poses)
+        method = settings.skinning
         if comparison is Comparison.OFF:
             self.primary.skin(self.pose, method)
             return
@@ -127,7 +141,7 @@ class Character:
         skeleton = self.model.skeleton
         if skeleton is None or self.pose is None or name not in skeleton.names:
             return None
-        frame = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
+        frame: npt.NDArray[np.float64] = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
         frame[:3, :3], _ = polar(frame[:3, :3])
         return frame
 
@@ -178,7 +192,7 @@ class Character:
         if self._secondary is not None:
             self._secondary.release()
 
-    def _evaluate(self, settings: ModelSettings, time: float) -> None:
+    def _evaluate(self, settings: ModelSettings, time: float, poses: Poses) -> None:
         key = PoseKey(time, settings)
         if key == self._key:
             return
@@ -186,8 +200,11 @@ class Character:
         if active_clip(settings, self.model) is None:
             self.pose = self._bind_pose
             return
-        with self._context.timers.host_scope("pose", self.primary.name):
-            self.pose = self._evaluated(key)
+        shared = id(self.model), key
+        if shared not in poses:
+            with self._context.timers.host_scope("pose", self.primary.name):
+                poses[shared] = self._evaluated(key)
+        self.pose = poses[shared]
 
     def _evaluated(self, key: PoseKey) -> Pose | None:
         clip = active_clip(key.settings, self.model)

@@ -499,6 +499,7 @@ class FigureView(View):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+        raise NotImplementedError
 
 
 # --- the editor -----------------------------------------------------------------------------------------------------

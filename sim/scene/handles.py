@@ -185,7 +185,8 @@ def along_axis(view: View, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[flo
     square = 1.0 - cosine * cosine
     if square < 1e-6:
         return 0.0
-    return float(cosine * glm.dot(direction, between) - glm.dot(axis, between)) / square
+    along: float = (cosine * glm.dot(direction, between) - glm.dot(axis, between)) / square
+    return along
 
 
 def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:

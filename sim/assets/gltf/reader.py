@@ -23,6 +23,7 @@ from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawSkin, RawVertices
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from sim.notes import Notes
 
 Float64 = npt.NDArray[np.float64]
 
@@ -37,7 +38,7 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
         LoadCancelled: If `watch` says so.
     """
     text, binary = split_file(data)
-    warnings: list[str] = []
+    warnings = Notes()
     document = decode_document(text, warnings)
     budget = Budget()
     budget.stored(len(data))

@@ -67,6 +67,8 @@ class Cloth:
         surface: ClothSurface | None = None,
         world_from_cloth: Float64 | None = None,
     ) -> None:
+        self.halted = ""
+        self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._lines: SpringLines | None = None
         self._built = False
@@ -228,7 +230,8 @@ class Cloth:
     @property
     def time(self) -> float:
         """Time since the start [s]."""
-        return self.step_count * self.settings.step_time
+        time: float = self.step_count * self.settings.step_time
+        return time
 
     @property
     def measures(self) -> Buffer:
@@ -343,7 +346,7 @@ class Cloth:
     def _start(self) -> None:
         self.step_count = 0
         self.halted = ""
-        self.statistics: ClothStatistics | None = None
+        self.statistics = None
         self._built_at = self.placement
         self.start = self.model.positions
         self._drawn = False

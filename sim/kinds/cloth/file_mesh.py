@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel
 from sim.figures.placement import up_axis, world_from_model
+from sim.figures.settings import ModelSettings
 from sim.maths.euler import degrees_from_matrix
 from sim.scene.scene import Node
 from sim.scene.transform import Transform, node_matrix
@@ -20,11 +21,12 @@ def placed_as_model(node: Node, model: CharacterModel) -> Transform:
     Raises:
         ValueError: If the node is scaled to nothing.
     """
-    assert node.kind == "model"
-    placement = world_from_model(node.settings, model, node_matrix(node.transform))
+    settings = node.settings
+    assert isinstance(settings, ModelSettings)
+    placement = world_from_model(settings, model, node_matrix(node.transform))
     # Turning z up swaps the axes that the scale of the node belongs to.
     x, y, z = node.transform.scale
-    scale = np.array([x, z, y] if up_axis(node.settings, model) == "z" else [x, y, z]) * node.settings.unit_scale
+    scale = np.array([x, z, y] if up_axis(settings, model) == "z" else [x, y, z]) * settings.unit_scale
     if np.abs(scale).min() < _SHORTEST:
         raise ValueError(f"{node.name} is scaled to nothing")
     rotation = degrees_from_matrix(placement[:3, :3] / scale)

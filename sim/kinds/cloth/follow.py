@@ -59,7 +59,7 @@ class PinFollower:
         carrier = world.scene.by_id.get(self._carrier)
         if carrier is None or not carrier.settings.is_figure:
             return f"{label}: the model that its pins follow is not in the scene; they stay where they are"
-        figure, name = world.figures.get(self._carrier), carrier.name
+        figure, name = self._worn_by(world.figures), carrier.name
         if figure is None:
             return ""
         if settings.pin_target is PinTarget.BONE and figure.joint_frame(settings.pin_bone) is None:
@@ -83,7 +83,7 @@ class PinFollower:
             figures: As they stand now.
             wearing: How the figure wears it; what is a part of the figure is tied in the bind pose when it starts.
         """
-        figure = figures.get(self._carrier)
+        figure = self._worn_by(figures)
         if figure is not self._figure:
             # A model that was read again has other buffers.
             self.detach()
@@ -105,11 +105,17 @@ class PinFollower:
     def tie(self, cloth: Cloth, ties: Ties, figures: Figures) -> None:
         """Ties the particles of a cloth as they were tied before."""
         self.detach()
-        self._figure = figures.get(self._carrier)
+        self._figure = self._worn_by(figures)
         self._tied, self._in_joint = ties.held, ties.in_joint
         if ties.feet:
             self._attachment = Attachment(*ties.feet)
             cloth.attach_pins(self._attachment)
+
+    def _worn_by(self, figures: Figures) -> Character | None:
+        """The figure that the pins follow."""
+        figure = figures.get(self._carrier)
+        assert isinstance(figure, Character | None)
+        return figure
 
     def _move_with_bone(self, cloth: Cloth, figure: Character) -> None:
         frame = figure.joint_frame(self._settings.pin_bone)

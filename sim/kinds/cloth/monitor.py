@@ -156,5 +156,5 @@ class ClothMonitor:
 
 def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
     total, kept = report
-    values = {name: float(total[name]) for name in MEASURE.names}
+    values = {name: float(total[name]) for name in MEASURE.names or ()}
     return ClothStatistics(time=time, failed=int(kept["strain"]), **values)

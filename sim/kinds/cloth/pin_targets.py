@@ -149,8 +149,10 @@ class ClothPins:
     def release(self) -> None:
         """Delete everything; may be called twice."""
         self.detach()
-        for owned in (*self._textures, *self._buffers, self._orders, self._vertices):
+        for owned in (*self._textures, *self._buffers):
             owned.release()
+        self._orders.release()
+        self._vertices.release()
 
     def _run(self, orders: npt.NDArray[np.float64], state: BufferTexture, move: Float64) -> None:
         records = np.zeros(self._orders.count, ORDER)

@@ -61,8 +61,8 @@ class Emitter:
         pool: ScratchPool | None = None,
     ) -> None:
         self._context, self._library = context, library
-        self._own_pool = ScratchPool(context) if pool is None else None
-        self._pool = pool if pool is not None else self._own_pool
+        self._pool = pool if pool is not None else ScratchPool(context)
+        self._owns_pool = pool is None
         self._built = False
         self.rebuild(settings, faces)
 
@@ -129,8 +129,8 @@ class Emitter:
         if not self._built:
             return
         self._pool.close(self._side)
-        if self._own_pool is not None:
-            self._own_pool.release()
+        if self._owns_pool:
+            self._pool.release()
         self._passes.release()
         self._count.release()
         self._built = False

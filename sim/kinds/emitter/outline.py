@@ -97,4 +97,5 @@ def _strip(points: npt.NDArray[np.float64]) -> Segments:
 def _box(half: npt.NDArray[np.float64]) -> Segments:
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
     pairs = [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit]
-    return corners[np.array(pairs)]
+    edges: Segments = corners[np.array(pairs)]
+    return edges

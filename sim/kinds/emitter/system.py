@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sim.figures.character import Character
 from sim.figures.placement import texture_origin_bottom
+from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import Array, Services, StepInputs, System, World
@@ -80,7 +81,7 @@ class EmitterSystem(System):
             if figure is None or carrier is None or not figure.model.mesh.vertex_count:
                 self._drop()
                 return
-            assert isinstance(figure, Character)
+            assert isinstance(carrier.settings, ModelSettings)
             bottom_up = texture_origin_bottom(carrier.settings, figure.model)
             vertices = settings.source is EmitterSource.VERTICES
             wanted = TableKey(figure.model, vertices, settings.density_bone, pixels, bottom_up)
@@ -88,6 +89,7 @@ class EmitterSystem(System):
         else:
             world.services.get(SurfaceTables).forget(self)
         self._take(settings, faces, world)
+        assert isinstance(figure, Character | None)
         world.services.get(SkinTrails).follow(self, figure if faces is not None else None)
 
     def step(self, inputs: StepInputs) -> None:

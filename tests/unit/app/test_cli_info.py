@@ -244,8 +244,8 @@ def test_a_project_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ]  # fmt: skip
     assert (info["nodes"][2]["name"], info["nodes"][2]["rides_on"], info["nodes"][2]["bone"]) == (EVIL, "m", "hand")
     assert info["files"] == [
-        {"path": str(tmp_path / "here.ezm"), "content": "model", "node": "m", "found": True},
-        {"path": str(tmp_path / "gone.ezm"), "content": "model", "node": "n", "found": False},
+        {"path": str(tmp_path / "here.ezm"), "content": "character", "node": "m", "found": True},
+        {"path": str(tmp_path / "gone.ezm"), "content": "character", "node": "n", "found": False},
     ]
     assert main(["info", str(path)]) == 0
     out, err = capsys.readouterr()
