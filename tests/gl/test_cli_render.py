@@ -9,6 +9,7 @@ from PIL import Image
 import resources
 from app.cli.main import main
 from app.cli.matte import straight_rgba
+from app.cli.render import OVERLAYS
 from app.files.project_file import save_project
 from sim.figures.settings import ModelSettings
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
@@ -242,7 +243,7 @@ def test_the_scene_is_drawn_alone_unless_overlays_are_asked_for(tmp_path: Path) 
 
 
 def test_overlays_are_those_of_the_project(tmp_path: Path) -> None:
-    for name, view in (("with", ViewSettings()), ("without", ViewSettings(grid=False, axes=False, colliders=False))):
+    for name, view in (("with", ViewSettings()), ("without", ViewSettings(**dict.fromkeys(OVERLAYS, False)))):
         save_project(tmp_path / f"{name}.sinew", Scene(view=view), ViewState())
         rendered(tmp_path / f"{name}.sinew", tmp_path / f"{name}.png", "--overlays")
     rendered(tmp_path / "with.sinew", tmp_path / "plain.png")
