@@ -59,7 +59,8 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 def completed(before: Node, node: Node, scene: Scene) -> Node:
     """Pins told to follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
     old, settings = before.settings, node.settings
-    assert isinstance(old, ClothSettings) and isinstance(settings, ClothSettings)
+    assert isinstance(old, ClothSettings)
+    assert isinstance(settings, ClothSettings)
     figures = [other for other in scene.nodes if other.settings.is_figure]
     if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(figures) != 1:
         return node
