@@ -5,7 +5,7 @@ same way.  The document knows no widget and no OpenGL.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from app.document.node_names import NodeIds, default_name, unique_name
 from app.document.state import DocumentState
 from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
+from sim.kinds import KINDS
 from sim.scene.camera import Camera
 from sim.scene.params import ParamError, Role, param_of, params_of
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
@@ -177,8 +178,9 @@ class Document(QObject):
         scene = self.scene
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
-        old = {ref: value_at(self.scene, ref) for ref in values}
-        new = {ref: value_at(scene, ref) for ref in values}
+        scene, implied = self._completed(scene, {ref.owner for ref in values if ref.part in KINDS})
+        old = {ref: value_at(self.scene, ref) for ref in (*values, *implied)}
+        new = {ref: value_at(scene, ref) for ref in old}
         if new == old:
             return
         text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
@@ -210,6 +212,19 @@ class Document(QObject):
             return
         gesture.state = GestureState.CANCELLED
         self.undo_stack.drop_gesture(gesture)
+
+    def _completed(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef]]:
+        """A scene after an edit of settings with what the kinds add to it, and which values those are."""
+        implied = []
+        for node_id in edited:
+            node = scene.node(node_id)
+            completed = KINDS[node.kind].completed(self.scene.node(node_id), node, scene)
+            for part in ("attachment", "transform"):
+                for name, value in msgspec.structs.asdict(getattr(completed, part)).items():
+                    if value != getattr(getattr(node, part), name):
+                        implied.append(ParamRef(node_id, part, name))
+                        scene = with_value(scene, implied[-1], value)
+        return scene, implied
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
         """`value` as the scene as a whole takes it; the declaration judges it alone."""

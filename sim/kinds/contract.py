@@ -161,7 +161,8 @@ class Kind:
         choices: Texts of members of enumerations whose values do not read well.
         companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
         files: Files that the settings name.
-        completed: A node that was edited, with what the scene has only one answer to; part of the same edit.
+        completed: A node before and after an edit of its settings, and the scene after it, to the node with what that
+            scene has only one answer to; part of the same edit.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
         system: A `System`, where something of it is simulated.
@@ -182,7 +183,7 @@ class Kind:
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
     companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
-    completed: Callable[[Node, Scene], Node] = lambda node, _: node
+    completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
     view: str = ""

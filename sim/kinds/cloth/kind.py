@@ -56,11 +56,13 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
 
 
-def completed(node: Node, scene: Scene) -> Node:
-    """Pins that shall follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
-    settings, figures = node.settings, [other for other in scene.nodes if other.settings.is_figure]
+def completed(before: Node, node: Node, scene: Scene) -> Node:
+    """Pins told to follow a bone or a skin follow the only figure; the cloth rides on it and stays where it is."""
+    old, settings = before.settings, node.settings
+    assert isinstance(old, ClothSettings)
     assert isinstance(settings, ClothSettings)
-    if settings.pin_target is PinTarget.WORLD or node.attachment.node or len(figures) != 1:
+    figures = [other for other in scene.nodes if other.settings.is_figure]
+    if settings.pin_target in (PinTarget.WORLD, old.pin_target) or node.attachment.node or len(figures) != 1:
         return node
     riding = msgspec.structs.replace(node, attachment=Attachment(node=figures[0].id))
     # One figure rides on no bone, so no poses are needed.

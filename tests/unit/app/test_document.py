@@ -8,11 +8,13 @@ from PySide6.QtCore import QObject
 
 from app.document.document import Document
 from sim.figures.settings import ModelSettings
+from sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, ParamError
 from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sim.scene.transform import Transform
 from sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
@@ -178,6 +180,20 @@ def test_a_save_in_the_middle_of_a_drag_is_kept_as_a_state(document, tmp_path):
 def test_undo_texts_come_from_the_declarations(document, ref, value, text):
     document.set_value(ref, value)
     assert document.undo_stack.undoText() == text
+
+
+def test_what_the_scene_has_one_answer_to_is_completed_within_the_same_entry(document):
+    """Pins told to follow a bone follow the only model; undo takes both back."""
+    cloth = Node(id="cloth", settings=ClothSettings(), transform=Transform(position=(0.0, 1.0, 2.0)))
+    document.replace_scene(msgspec.structs.replace(document.scene, nodes=(*document.scene.nodes, cloth)), ViewState())
+    document.set_value(ParamRef("cloth", "cloth", "pin_target"), PinTarget.BONE)
+    edited = document.scene.node("cloth")
+    assert edited.attachment.node == "model-1"
+    assert edited.transform == cloth.transform
+    assert document.undo_stack.count() == 1
+    assert document.undo_stack.undoText().startswith("Set pins follow")
+    document.undo_stack.undo()
+    assert document.scene.node("cloth") == cloth
 
 
 def test_an_added_node_gets_a_fresh_id_a_unique_name_and_the_selection(document):

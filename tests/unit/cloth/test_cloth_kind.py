@@ -29,7 +29,7 @@ def following(target: PinTarget, node: Node = CLOTH) -> Node:
 @pytest.mark.parametrize("target", [PinTarget.BONE, PinTarget.SURFACE])
 def test_pins_follow_the_only_figure_and_the_cloth_stays_where_it_is(target: PinTarget) -> None:
     node = following(target)
-    made = completed(node, Scene(nodes=(FIGURE, node)))
+    made = completed(CLOTH, node, Scene(nodes=(FIGURE, node)))
     assert made.attachment == Attachment(node="figure")
     assert made.settings == node.settings
     placed = Places(Scene(nodes=(FIGURE, made)), {}).world_from_node(made)
@@ -40,15 +40,16 @@ def test_where_there_is_a_choice_or_none_nothing_is_completed() -> None:
     other = msgspec.structs.replace(FIGURE, id="other")
     node = following(PinTarget.BONE)
     riding = msgspec.structs.replace(node, attachment=Attachment(node="other"))
-    for scene, edited in (
-        (Scene(nodes=(FIGURE, other, node)), node),
-        (Scene(nodes=(node,)), node),
-        (Scene(nodes=(FIGURE, CLOTH)), CLOTH),
-        (Scene(nodes=(FIGURE, riding)), riding),
+    for before, edited, nodes in (
+        (CLOTH, node, (FIGURE, other)),
+        (CLOTH, node, ()),
+        (CLOTH, CLOTH, (FIGURE,)),
+        (CLOTH, riding, (FIGURE,)),
+        (node, node, (FIGURE,)),  # was taken off the figure, and something else is edited
     ):
-        assert completed(edited, scene) is edited
+        assert completed(before, edited, Scene(nodes=(*nodes, edited))) is edited
 
 
 def test_every_kind_completes() -> None:
     assert KINDS["cloth"].completed is completed
-    assert KINDS["model"].completed(FIGURE, Scene(nodes=(FIGURE,))) is FIGURE
+    assert KINDS["model"].completed(FIGURE, FIGURE, Scene(nodes=(FIGURE,))) is FIGURE
