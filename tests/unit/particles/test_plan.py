@@ -49,9 +49,9 @@ def test_a_preset_of_ones_own_comes_back() -> None:
         ({"bursts": "x"}, "burst"),
         ({"mode": EmissionMode.BURST}, "bursts"),
         ({"bursts": "0:5", "burst_period": 0.001}, "burst period"),
-        ({"colour_over_life": ()}, "colour over life"),
-        ({"opacity_over_life": ((0.5, 1.0), (0.2, 1.0))}, "opacity over life"),
-        ({"size_over_life": ((0.0, 1.0),) * 33}, "size over life"),
+        ({"colour_over_life": ()}, "colour_over_life"),
+        ({"opacity_over_life": ((0.5, 1.0), (0.2, 1.0))}, "opacity_over_life"),
+        ({"size_over_life": ((0.0, 1.0),) * 33}, "size_over_life"),
         ({"colour_over_life": ((0.0, 2.0, 0.0, 0.0),)}, "colour_over_life"),
     ],
 )
