@@ -70,3 +70,12 @@ def test_nearer_to_the_light_is_a_smaller_depth():
     matrix = shadow_clip_from_world((0.0, 6.0, 0.0), (0.0, 0.0, 0.0), 2.0)
     seen, _ = projected(matrix, np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, -1.0, 0.0]]))
     assert (np.diff(seen[:, 2]) > 0.0).all()
+
+
+@pytest.mark.parametrize("away", [1e5, 1e20, 1e160, 1e300])
+def test_a_light_beyond_all_measure_still_sees_the_subject_fill_the_map(away):
+    matrix = shadow_clip_from_world((away, 2.0 * away, 0.0), (0.0, 1.0, 0.0), 1.5)
+    seen, w = projected(matrix, sphere(np.array([0.0, 1.0, 0.0]), 1.5))
+    assert (w > 0.0).all()
+    assert 0.9 < np.abs(seen[:, :2]).max() <= 1.0 + 1e-6
+    assert np.abs(seen[:, 2]).max() <= 1.0 + 1e-6
