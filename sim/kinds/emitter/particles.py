@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from sim.assets.model import Bounds
 from sim.gl.state import PipelineState
@@ -20,7 +21,7 @@ _LEAST_COVERED, _HALF_COVERED = 0.1, 0.5
 
 @dataclass(eq=False, kw_only=True)
 class Particles(Item):
-    """Opaque ones stand among the surfaces, all others gather.
+    """Opaque ones stand among the surfaces, all others gather; other settings need another item.
 
     Attributes:
         emitter: The particles themselves.
@@ -61,13 +62,13 @@ class Particles(Item):
         """Settings that the particles live by."""
         return self.emitter.settings
 
-    @property
+    @cached_property
     def look(self) -> ParticleLook:
         """Form of its particles: round spots stand in for a picture that is not there."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
         return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """Width of the largest particle that occurs [m]."""
         factor = max(stop[1] for stop in self.settings.size_over_life)
