@@ -155,7 +155,7 @@ def test_the_shipped_sheet_falls_as_the_reference(output: Path) -> None:
 
     It meets the ellipsoid after 59 steps and the floor after 170.
     """
-    steps = 300
+    steps = 200
     arrays = simulated(FALLING, output, "--steps", str(steps))
     scene = load_project(FALLING).scene
     (node,) = scene.of_kind("cloth")
