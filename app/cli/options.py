@@ -8,6 +8,7 @@ from typing import Any
 
 from app.cli.failure import CommandError
 from sim.assets.format_registry import Formats
+from sim.gl.back_end import BackEndChoice
 
 
 def positive(text: str) -> int:
@@ -51,6 +52,19 @@ def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
 def any_of(formats: Formats[Any]) -> str:
     """Endings of the files of some formats for a help text, such as ".npz|.obj"."""
     return "|".join(formats.suffixes())
+
+
+def add_back_end_option(parser: argparse.ArgumentParser) -> None:
+    """Declares what kernels run on."""
+    parser.add_argument(
+        "--backend",
+        type=BackEndChoice,
+        choices=list(BackEndChoice),
+        default=BackEndChoice.AUTO,
+        metavar=f"{{{','.join(BackEndChoice)}}}",
+        help="what the GPU simulates and skins with: transform feedback, compute (OpenGL 4.3), or what is faster here"
+        " (default: %(default)s)",
+    )
 
 
 def require_folder(path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
-from app.cli.options import any_of, output_file, require_folder
+from app.cli.options import add_back_end_option, any_of, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
@@ -103,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave the background out: RGBA, where colours are not multiplied by their opacity",
     )
+    add_back_end_option(parser)
     add_outside_option(parser)
 
 
@@ -112,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     scene = as_wished(opened(options.path, allow_outside=options.allow_outside), options)
     frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
     writer = PICTURE_WRITERS.of(options.output)
-    with headless() as context, Progress(f"drawing {options.path.name}") as progress:
+    with headless(options.backend) as context, Progress(f"drawing {options.path.name}") as progress:
         renderer = Renderer(context, scene, options.size, alpha=options.alpha)
         camera = renderer.camera(options.view, [time for _, time in frames])
         for index, (frame, time) in enumerate(frames):

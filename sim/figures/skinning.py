@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sim.assets.model import Mesh, Skin
 from sim.figures.morphs import MorphBuffers
 from sim.figures.settings import SkinningMethod
+from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
 from sim.gl.context import Context
@@ -170,7 +171,7 @@ class SkinnedMesh:
         self.write_count = 0
         self.name = ""
         self._kernels: dict[SkinningMethod, Kernel] = {}
-        self._applied: tuple[Pose | None, SkinningMethod] | None = None
+        self._applied: tuple[Pose | None, SkinningMethod, BackEnd | None] | None = None
         self._influence_count = 0
         self._morphs: MorphBuffers | None = None
         if mesh.targets is not None and buffers.deltas is not None:
@@ -186,7 +187,7 @@ class SkinnedMesh:
     def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
         """Write `vertices` for a pose; the bind pose for None.
 
-        Poses are values: the very pose and method of the last call leave the buffer as it is.
+        Poses are values: the very pose and method of the last call, and its back end, leave the buffer as it is.
 
         Returns:
             Whether the vertices were written.
@@ -201,7 +202,7 @@ class SkinnedMesh:
                 self.rest.copy_to(self.vertices)
             else:
                 self._run(pose, method)
-        self._applied = (pose, method)
+        self._applied = (pose, method, None if pose is None else self._kernel(method).back_end)
         self.write_count += 1
         return True
 
@@ -238,7 +239,8 @@ class SkinnedMesh:
     def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
         if self._applied is None:
             return False
-        return self._applied[0] is pose and (pose is None or self._applied[1] is method)
+        last, last_method, back_end = self._applied
+        return last is pose and (pose is None or (last_method is method and self._kernel(method).back_end is back_end))
 
     def _run(self, pose: Pose, method: SkinningMethod) -> None:
         if len(pose.palette) < self._joint_count:
@@ -258,7 +260,14 @@ class SkinnedMesh:
                 "MORPHS": self._morphs is not None,
             }
             inputs = [self.record, self._influences.dtype]
-            kernel = Kernel(self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines)
+            kernel = Kernel(
+                self.library,
+                "model/skin.glsl",
+                self.record,
+                inputs=inputs,
+                defines=defines,
+                records=self.vertex_count,
+            )
             self._kernels[method] = kernel
         return kernel
 
