@@ -54,16 +54,18 @@ def any_of(formats: Formats[Any]) -> str:
     return "|".join(formats.suffixes())
 
 
-def add_back_end_option(parser: argparse.ArgumentParser) -> None:
-    """Declares what kernels run on."""
+def add_back_end_option(
+    parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
+) -> None:
+    """Declares what kernels run on; None for what the user chose in the editor."""
     parser.add_argument(
         "--backend",
         type=BackEndChoice,
         choices=list(BackEndChoice),
-        default=BackEndChoice.AUTO,
+        default=default,
         metavar=f"{{{','.join(BackEndChoice)}}}",
         help="what the GPU simulates and skins with: transform feedback, compute (OpenGL 4.3), or what is faster here"
-        " (default: %(default)s)",
+        f"{more} (default: {'as chosen in the editor' if default is None else default})",
     )
 
 

@@ -12,8 +12,12 @@ CHECKED_EVERY = 60
 """Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
 
 
-def headless(choice: BackEndChoice) -> Context:
+def headless(choice: BackEndChoice, remedy: str = "") -> Context:
     """A context without a window, whose kernels run on this; a warning says where that cannot be had.
+
+    Args:
+        choice: What kernels run on.
+        remedy: What is told besides where there is no OpenGL.
 
     Raises:
         CommandError: If this machine offers no OpenGL.
@@ -21,7 +25,7 @@ def headless(choice: BackEndChoice) -> Context:
     try:
         context = Context.headless()
     except GLError as error:
-        raise CommandError("OpenGL", "", str(error)) from error
+        raise CommandError("OpenGL", "", f"{error}{remedy}") from error
     context.back_ends.choice = choice
     if choice is BackEndChoice.COMPUTE and not context.back_ends.has_compute:
         print_warnings("--backend", [context.back_ends.status])

@@ -15,6 +15,7 @@ from app.editor.actions import EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
+from sim.gl.back_end import BackEndChoice
 from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
 from sim.scene.scene import ParamRef
@@ -92,6 +93,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.step": playback.step_simulation,
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.reset": playback.reset_simulation,
+        **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
@@ -162,10 +164,10 @@ def show_shortcuts(editor: Editor) -> CheatSheet:
 def show_about(editor: Editor) -> None:
     """Tells the version and the graphics driver."""
     engine = editor.client.engine
-    driver = engine.context.capabilities if engine else None
     lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
-    if driver is not None:
-        lines += [driver.renderer, f"OpenGL {driver.version}"]
+    if engine is not None:
+        driver = engine.context.capabilities
+        lines += [driver.renderer, f"OpenGL {driver.version}", f"Back end: {engine.context.back_ends.status}"]
     QMessageBox.about(editor.window, "About Sinew", "\n".join(lines))
 
 

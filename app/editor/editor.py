@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QObject, QSettings, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -28,7 +28,7 @@ from app.files.project_files import Answer, ProjectFiles, can_open
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
-from app.files.settings_store import app_settings
+from app.files.settings_store import app_settings, stored_choice
 from app.timeline.active_model import ActiveModel
 from app.timeline.binding import TimelineBinding
 from app.timeline.playback import Playback
@@ -45,6 +45,7 @@ from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
+from sim.gl.back_end import BackEndChoice
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -57,7 +58,7 @@ from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
 from widgets.viewport import Viewport
 
-_THEME = "theme"
+_THEME, _BACK_END = "theme", "back_end"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -68,6 +69,7 @@ class Editor:
         dialogs: Asks the user; tests give their own.
         new_window_layout: Forget how the panels were arranged.
         debug_gl: Report OpenGL errors in the messages.
+        back_end: What kernels run on at first; what the user chose by default.
         clock: Monotonic time [s] that playback follows.
     """
 
@@ -77,11 +79,12 @@ class Editor:
         dialogs: Dialogs | None = None,
         new_window_layout: bool = False,
         debug_gl: bool = False,
+        back_end: BackEndChoice | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = app_settings()
         self.theme = application_theme()
-        self.theme.set_mode(stored_theme(self.settings))
+        self.theme.set_mode(stored_choice(self.settings, _THEME, ThemeMode.AUTO))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
         self.loader = ModelLoader()
@@ -93,6 +96,7 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -152,6 +156,7 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
+        self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
         for part in vars(self).values():
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -178,6 +183,7 @@ class Editor:
         # Not while a picture is painted: what appears in the window may give the viewport another size.
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
+        self.client.switched.connect(self.window.show_hint, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -279,6 +285,13 @@ class Editor:
         self.settings.setValue(_THEME, mode.value)
         self.window.actions_table.check_one("theme", mode.value)
 
+    def set_back_end(self, choice: BackEndChoice) -> None:
+        """Simulates and skins with this from a moment on, without a new start; remembered."""
+        self.settings.setValue(_BACK_END, choice.value)
+        self.window.actions_table.check_one("back_end", choice.value)
+        self.client.switch_back_end(choice)
+        self.viewport.update()
+
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
         if self.client.engine is None:
@@ -372,22 +385,17 @@ def application_theme() -> Theme:
     return application.findChild(Theme) or Theme(application)
 
 
-def stored_theme(settings: QSettings) -> ThemeMode:
-    """The theme the user chose; the system's where nothing sensible is stored."""
-    stored = settings.value(_THEME)
-    return ThemeMode(stored) if stored in [mode.value for mode in ThemeMode] else ThemeMode.AUTO
-
-
 def run_editor(
     path: Path | None,
     *,
     new_window_layout: bool = False,
     debug_gl: bool = False,
+    back_end: BackEndChoice | None = None,
     exit_after_first_frame: bool = False,
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     if path is not None:

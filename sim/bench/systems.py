@@ -6,8 +6,12 @@ SYSTEMS = {
     "skinning": "sim.bench.skinning",
     "cloth": "sim.bench.cloth",
     "particles": "sim.bench.particles",
+    "backends": "sim.bench.backends",
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
     "launch": "app.cli.bench_launch",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
+
+ON_ONE_BACK_END = ("skinning", "cloth", "particles", "frame", "timing")
+"""Those whose function also takes `backend`, what kernels run on."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.gl.back_end import BackEnds
 from sim.gl.bootstrap import GL
-from sim.gl.environment import WANTED
+from sim.gl.environment import COMPUTE_VERSION, WANTED
 from sim.gl.errors import GLError
 from sim.gl.objects import ObjectRegistry, new_name
 from sim.gl.timer import Timers
@@ -29,9 +29,6 @@ CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
 """A machine without X11 may have the second only."""
 
 MINIMUM_VERSION = WANTED
-COMPUTE_VERSION = (4, 3)
-"""From here on kernels can run by compute; it is asked for first, since some drivers give what they are asked for."""
-
 SCRATCH_UNIT = 15
 """Texture unit that uploads bind to, so that they disturb no binding of a pass; 16 is the guaranteed count."""
 

@@ -83,7 +83,7 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     arrays = simulated(project, output, "--steps", "10", "--every", "4")
     assert list(arrays) == [
         "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities",
-        "Sheet.triangles", "Flag, 2.triangles", "step", "dt", "settings",
+        "Sheet.triangles", "Flag, 2.triangles", "step", "dt", "settings", "back_end",
     ]  # fmt: skip
     for name, count in (("Sheet", 64), ("Flag, 2", 40)):
         assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
