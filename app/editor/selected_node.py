@@ -86,7 +86,11 @@ class SelectedNode(QObject):
             return
         values = presets.values.get(name) or self._own[node.kind].get(name)
         if values is not None:
-            self._desk.edits.set_all(f"Use {name} for {node.name}", node, presets.changes(node.settings, values))
+            document = self._desk.document
+            alike = [document.scene.node(node_id) for node_id in document.selection.nodes]
+            alike = [other for other in alike if other.kind == node.kind]
+            text = f"Use {name} for {document.nodes_text([other.id for other in alike])}"
+            self._desk.edits.set_all(text, {other.id: presets.changes(other.settings, values) for other in alike})
             self._show_preset()
 
     def save_preset(self, name: str) -> None:

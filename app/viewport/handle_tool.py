@@ -116,7 +116,7 @@ class HandleTool(QObject, Tool):
         if self.mode is None or selection.node is None or selection.bone is not None or not scene.has(selection.node):
             return None
         node = scene.node(selection.node)
-        return node if node.visible else None
+        return node if node.id in scene.shown & scene.unlocked else None
 
     def _handles(self) -> Handles | None:
         node = self._node()

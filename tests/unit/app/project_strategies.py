@@ -76,6 +76,8 @@ def scenes(draw: st.DrawFn) -> Scene:
                 visible=draw(st.booleans()),
                 muted=draw(st.booleans()),
                 solo=draw(st.booleans()),
+                locked=draw(st.booleans()),
+                within=draw(st.sampled_from(["", "gone", *(node.id for node in nodes)])),
                 transform=draw(settings(Transform)),
                 attachment=Attachment(node=carrier, bone=draw(texts)),
                 settings=draw(settings(KINDS[kind].settings)),
