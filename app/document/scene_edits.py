@@ -8,9 +8,11 @@ import msgspec
 from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
+from sim.figures.pose_settings import PART, BonePose
 from sim.figures.settings import SkinningMethod
 from sim.kinds import KINDS, group_kind
 from sim.kinds.contract import AddPlace
+from sim.scene.params import params_of
 from sim.scene.places import Places
 from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sim.scene.view import Comparison, DisplayMode
@@ -112,6 +114,29 @@ class SceneEdits:
             freed = [node.id for node in scene.nodes if scene.parents.get(node.id) in groups and node.id not in groups]
             text = f"Ungroup {document.nodes_text(groups)}"
             document.set_nodes(ungrouped(self.places, groups), text, selection_of(freed))
+
+    @property
+    def posed_bones(self) -> list[tuple[NodeId, str]]:
+        """Bones that are posed: the selected one, or all of the selected figures."""
+        scene, selection = self._document.scene, self._document.selection
+        figures = [node for node in scene.figures if node.id in selection.all_nodes]
+        return [
+            (node.id, posed.bone)
+            for node in figures
+            for posed in node.settings.pose
+            if selection.bone in (None, posed.bone)
+        ]
+
+    def reset_pose(self) -> None:
+        """Takes the selected bone, or all of the selected figures, as the clip has them."""
+        bones = self.posed_bones
+        if bones:
+            named = bones[0][1] if len(bones) == 1 else f"{len(bones)} bones"
+            rest = [(record.name, record.default) for record in params_of(BonePose)]
+            refs = [
+                (ParamRef(node_id, f"{PART}{bone}", name), value) for node_id, bone in bones for name, value in rest
+            ]
+            self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
 
     def copied_text(self) -> str:
         """The selected nodes as text, with what is in groups among them; "" for none."""

@@ -75,6 +75,7 @@ def _edit_slots(editor: Editor) -> Slots:
         "edit.lock": edits.lock_selected,
         "edit.hide": edits.hide_selected,
         "edit.show_all": edits.show_all,
+        "pose.reset": edits.reset_pose,
         "edit.select_all": edits.select_all,
         "edit.deselect": lambda: deselect(editor),
         **{f"handle.{mode.value}": _call(editor.handles.set_mode, mode) for mode in HandleMode},

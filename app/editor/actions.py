@@ -114,6 +114,7 @@ SPECS: tuple[ActionSpec, ...] = (
         icon="mdi6.arrow-expand",
         group="handle",
     ),
+    _spec("pose.reset", "Reset &Pose", "Take the bone as the clip has it; all bones of a model.", "Ctrl+Alt+R"),
     _spec("add.model", "&Model…", "Add a model from a file."),
     _spec("play.toggle", "&Play / Pause", "Run or hold the clock.", "Space", icon="play"),
     _spec("play.backwards", "Play &Backwards", "Run the clock backwards.", "Shift+Space"),
@@ -316,7 +317,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 def shortcut_entries(specs: Iterable[ActionSpec], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
     """Rows of the cheat sheet: every action with a key, and what the mouse does, some of it in rooms of kinds."""
     titles = {
-        "file": "File", "edit": "Edit", "handle": "Handles", "add": "Add", "play": "Playback",
+        "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",

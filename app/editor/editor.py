@@ -151,7 +151,7 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
-        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
 
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
@@ -259,6 +259,7 @@ class Editor:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_figure:
             self.document.select(entry.selection)
+            menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 
 from app.bootstrap import APPLICATION
 from app.document.document import Document
+from app.document.scene_edits import SceneEdits
 from app.editor.actions import EXPORTS, SWITCHES
 from app.editor.main_window import MainWindow
 from app.files.project_files import ProjectFiles
@@ -26,9 +27,11 @@ class WindowState(QObject):
         recent: RecentFiles,
         active: ActiveModel,
         files: ProjectFiles,
+        edits: SceneEdits,
     ) -> None:
         super().__init__(window)
         self._window, self._document, self._recent, self._active, self._files = window, document, recent, active, files
+        self._edits = edits
         stack = document.undo_stack
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
@@ -70,6 +73,7 @@ class WindowState(QObject):
             actions[name].setEnabled(bool(chosen))
         for name in ("edit.delete", "edit.cut", "edit.group"):
             actions[name].setEnabled(bool(free))
+        actions["pose.reset"].setEnabled(bool(self._edits.posed_bones))
         actions["edit.rename"].setEnabled(len(chosen) == 1)
         actions["edit.ungroup"].setEnabled(any(node.settings.is_group for node in free))
         actions["edit.select_all"].setEnabled(bool(scene.nodes))

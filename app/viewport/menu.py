@@ -15,8 +15,9 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from widgets.viewport import Viewport
 
-OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", SEPARATOR, "edit.rename",
-          "edit.copy", "edit.duplicate", "edit.group", "edit.lock", "edit.hide", "edit.delete")  # fmt: skip
+OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR,
+          "edit.rename", "edit.copy", "edit.duplicate", "edit.group", "edit.lock", "edit.hide",
+          "edit.delete")  # fmt: skip
 SIMULATED = ("node.mute", "node.solo", "simulate.reset", SEPARATOR)
 NOTHING = ("view.home", "edit.paste", "edit.show_all")
 

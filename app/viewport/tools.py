@@ -165,7 +165,7 @@ class ViewportTools(QObject):
 
     def _surface_at(self, position: QPointF) -> Selection:
         engine, hit = self._client.engine, self._picker.surface(position)
-        if engine is None or hit is None:
+        if engine is None or hit is None or hit.node not in self._document.scene.unlocked:
             return Selection()
         weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
         joint = strongest_joint(engine.model_of(hit.node), hit.element) if weights_shown else None

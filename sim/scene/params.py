@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
@@ -32,6 +32,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     kind: ClassVar[str] = ""
     is_figure: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
+
+    def part(self, name: str) -> msgspec.Struct | None:  # noqa: ARG002
+        """A value within these settings whose parameters have addresses of their own; None for none of that name."""
+        return None
+
+    def with_part(self, name: str, value: msgspec.Struct) -> Self:
+        """The same settings with another value of that name.
+
+        Raises:
+            KeyError: If they have none.
+        """
+        raise KeyError(f"{self.kind} has no {name}: {value}")
 
 
 _EXTRA_KEY = "param"
@@ -290,6 +302,8 @@ def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _is_finite(value: Any) -> bool:
+    if isinstance(value, msgspec.Struct):
+        return _is_finite(msgspec.structs.astuple(value))
     if isinstance(value, tuple):
         return all(_is_finite(part) for part in value)
     return not isinstance(value, float) or value - value == 0.0

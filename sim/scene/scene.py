@@ -138,8 +138,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             parent = self.parents.get(parent)
 
     def with_contents(self, node_ids: Iterable[NodeId]) -> frozenset[NodeId]:
-        """Some nodes, and all that is listed below the groups among them."""
-        found = frozenset(node_ids)
+        """Those of some nodes that are there, and all that is listed below the groups among them."""
+        found = frozenset(node_id for node_id in node_ids if node_id in self.by_id)
         groups = {node_id for node_id in found if self.by_id[node_id].settings.is_group}
         if not groups:
             return found
@@ -225,7 +225,8 @@ class ParamRef(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment" or the name of its kind for nodes; equal to the owner otherwise.
+        part: "node", "transform", "attachment", the name of its kind or of a part of its settings for nodes; equal to
+            the owner otherwise.
         name: Field name.
     """
 
@@ -241,9 +242,10 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
         return value
     node = scene.node(owner)
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
-    if part not in parts:
+    found = parts.get(part) or node.settings.part(part)
+    if found is None:
         raise KeyError(f"{owner} has no {part}")
-    return parts[part]
+    return found
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -265,7 +267,9 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     node = scene.node(ref.owner)
     if isinstance(changed, Attachment):
         refuse_circle(scene, node, changed)
-    field = "settings" if ref.part == node.kind else ref.part
+    if ref.part not in ("node", "transform", "attachment", node.kind):
+        changed = node.settings.with_part(ref.part, changed)
+    field = "settings" if isinstance(changed, Settings) else ref.part
     replaced = changed if isinstance(changed, Node) else msgspec.structs.replace(node, **{field: changed})
     return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
 

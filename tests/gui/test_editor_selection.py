@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -26,6 +27,8 @@ def editor(fresh, qtbot, arm):
     fresh.document.undo_stack.clear()
     picture(fresh)
     fresh.frame_all()
+    camera = fresh.document.view_state.camera
+    fresh.document.set_camera(msgspec.structs.replace(camera, distance=5.0 * camera.distance))
     fresh.window.activateWindow()
     qtbot.waitUntil(fresh.window.isActiveWindow)
     picture(fresh)
@@ -301,3 +304,68 @@ def test_nodes_are_copied_cut_and_pasted_as_json(editor):
     count = document.undo_stack.count()
     QTest.keyClick(editor.viewport, Qt.Key.Key_V, CONTROL)
     assert document.undo_stack.count() == count
+
+
+# --- posing -----------------------------------------------------------------------------------------------
+
+
+def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    joint = editor.active.model.skeleton.index(bone)
+    document.select(Selection(node=model, bone=bone))
+    editor.frame_selection()
+    before = editor.client.engine.pose(model).model_from_joint.copy()
+    for key, name, way in (
+        (Qt.Key.Key_R, "rotation", QPointF(0.0, 1.0)),
+        (Qt.Key.Key_G, "position", QPointF(15.0, 10.0)),
+        (Qt.Key.Key_E, "scale", QPointF(0.0, -40.0)),
+    ):
+        QTest.keyClick(editor.viewport, key)
+        picture(editor)
+        handles = editor.handles._handles()
+        # Handles stand at the joint, not at the origin of the model.
+        world = editor.client.engine.joint_positions(model)[joint]
+        np.testing.assert_allclose(handles.centre, world, atol=1e-6)
+        start = QPointF(*handles.view.pixels([handles.centre])[0])
+        if name == "rotation":
+            ring = handles.view.pixels(handles.curve(0))
+            start, way = QPointF(*ring[5]), QPointF(*(ring[20] - ring[5]))
+        count = document.undo_stack.count()
+        Mouse(editor.viewport).drag(start, start + way)
+        assert document.undo_stack.count() == count + 1
+        assert document.undo_stack.undoText().endswith(f"{bone} of arm")
+        assert getattr(document.scene.node(model).settings.pose[0], name) != getattr(
+            type(document.scene.node(model).settings.pose[0])(), name
+        )
+    QTest.keyClick(editor.viewport, Qt.Key.Key_E)
+    picture(editor)
+    posed = document.scene.node(model).settings.pose
+    assert [p.bone for p in posed] == [bone]
+    after = editor.client.engine.pose(model).model_from_joint
+    assert np.abs(after[joint] - before[joint]).max() > 0.01
+    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == posed[0].rotation
+    QTest.keyClick(editor.viewport, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
+    picture(editor)
+    assert document.scene.node(model).settings.pose == ()
+    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, before)
+    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == (0.0, 0.0, 0.0)
+    document.undo_stack.undo()
+    assert document.scene.node(model).settings.pose == posed
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.scene.node(model).settings.pose == ()
+
+
+def test_a_pose_is_saved_with_the_project(editor, qtbot, tmp_path):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
+    assert document.undo_stack.undoText() == f"Set rotation of {bone} of arm"
+    picture(editor)
+    posed = editor.client.engine.pose(model).model_from_joint.copy()
+    assert editor.files.save_to(tmp_path / "posed.sinew")
+    Session(qtbot).load(editor, tmp_path / "posed.sinew")
+    assert document.scene.node(model).settings.pose[0].rotation == (0.0, 40.0, 5.0)
+    picture(editor)
+    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, posed)

@@ -55,6 +55,9 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     index = scene.nodes.index(scene.node(ref.owner))
+    node = scene.node(ref.owner)
+    if node.settings.part(ref.part) is not None:
+        return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
     part = "" if ref.part == "node" else f".{ref.part}"
     return f"$.nodes[{index}]{part}.{ref.name}"
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from sim.figures.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
@@ -193,7 +194,8 @@ class Inspector(QWidget):
             self.header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
             sections = joint_sections(model, joint)
             self._placements = (sections[1], sections[2])
-            return sections
+            part = f"{PART}{chosen.bone}"
+            return [*self._setting_sections(BonePose, node.id, part, "Pose"), *sections]
         return self._node_sections(node, status)
 
     def _view_sections(self) -> list[SectionParameter]:

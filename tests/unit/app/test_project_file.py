@@ -59,7 +59,8 @@ GOLDEN = """{
         "clip": "walk",
         "bind_pose": false,
         "interpolation": "linear",
-        "lock_root": false
+        "lock_root": false,
+        "pose": []
       }
     },
     {
