@@ -14,6 +14,7 @@ from app.editor.action_slots import action_slots
 from app.editor.add_menu import add_place_menus
 from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
+from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
@@ -129,6 +130,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.overlays = ViewportOverlays(
