@@ -42,8 +42,8 @@ class EditTarget(Protocol):
             sim.scene.params.ParamError: If the value is refused; nothing changes then.
         """
 
-    def new_gesture(self) -> object:
-        """A token for the edits from a press to its release."""
+    def new_gesture(self, text: str | None = None) -> object:
+        """A token for the edits from a press to its release; `text` names them in the history."""
 
     def cancel_gesture(self, gesture: object) -> None:
         """Restores what the gesture changed and leaves no history entry."""

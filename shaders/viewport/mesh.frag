@@ -9,6 +9,7 @@
 uniform vec3 u_diffuse;
 uniform vec3 u_specular;
 uniform float u_roughness;
+uniform vec3 u_emission;          // light that the surface gives off by itself, linear
 uniform sampler2D u_texture;      // sRGB image, decoded by the sampler; white where there is none
 uniform sampler2D u_ramp;         // 256 x 1 colours, sRGB-encoded
 uniform float u_ramp_scale;       // ramp coordinate per unit of the scalar
@@ -36,7 +37,7 @@ void main() {
     o_colour = vec4(ramp * form, 1.0);
 #else
     vec3 albedo = u_diffuse * texture(u_texture, v_texcoord).rgb;
-    vec3 light = shaded(v_position, normal, albedo, u_specular, u_roughness);
+    vec3 light = shaded(v_position, normal, albedo, u_specular, u_roughness) + u_emission;
     o_colour = vec4(srgb_from_linear(tone_mapped(light)), 1.0);
 #endif
 }

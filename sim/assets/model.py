@@ -71,6 +71,7 @@ class Targets:
     deltas: Float32  # Differences of position, normal and, where the mesh has them, tangent; shape (R, 2 or 3, 4)
     names: tuple[str, ...]  # Unique names of the M weights
     rest_weights: Float64  # Weights where no clip drives them, shape (M,)
+    are_frames: bool = False  # Whether they are the frames of clips, and nothing to be set by itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,11 @@
 import enum
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
+from sim.figures.deformers.settings import AnyDeformer
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -38,6 +41,13 @@ class SkinningMethod(enum.Enum):
     LBS = "lbs"
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
+
+
+TARGET_WEIGHT_MAX = 100.0
+DEFORMERS_MAX = 16
+
+TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
+"""Name of a morph target, and a weight."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
@@ -100,6 +110,22 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Keep the character in place by removing the root's travel.", group="Animation",
               label="Lock root motion", effect=Effect.POSE),
     ] = False  # fmt: skip
+    target_weights: Annotated[
+        tuple[TargetWeight, ...],
+        param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+              label="Morph targets", effect=Effect.POSE, bounded=False),
+    ] = ()  # fmt: skip
+    solo_target: Annotated[
+        str,
+        param("Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ""  # fmt: skip
+    deformers: Annotated[
+        tuple[AnyDeformer, ...],
+        msgspec.Meta(max_length=DEFORMERS_MAX),
+        param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
+              effect=Effect.POSE, bounded=False),
+    ] = ()  # fmt: skip
 
 
 def section_list(names: str) -> tuple[str, ...]:

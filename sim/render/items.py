@@ -125,6 +125,7 @@ class Surface(Item):
         texture_origin_bottom: Whether v = 0 is the bottom row.
         scalar: What the ramp shows, if anything.
         scalar_scale: Ramp coordinate per unit of the scalar.
+        emission: Light that it gives off by itself, linear RGB.
     """
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
@@ -135,6 +136,7 @@ class Surface(Item):
     texture_origin_bottom: bool = True
     scalar: Scalar = Scalar.NONE
     scalar_scale: float = 1.0
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
         """Draws its faces and edges, its depth, or its triangles' numbers."""

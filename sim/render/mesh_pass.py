@@ -90,6 +90,7 @@ class MeshPass:
         program["u_shadow_map"] = painter.shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
+        program["u_emission"] = surface.emission
         for part in surface.ranges:
             _FACES[culling(placement, part.double_sided)].within(painter.scissor).apply(self._context)
             _set_material(program, surface.materials.get(part.material, painter.look.settings.textures))

@@ -147,7 +147,8 @@ class ParamRef(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment" or the name of its kind for nodes; equal to the owner otherwise.
+        part: "node", "transform", "attachment" or the name of its kind for nodes, and for an entry of a list that a
+            field of these holds, its field and place too, such as "model.deformers.2"; equal to the owner otherwise.
         name: Field name.
     """
 
@@ -161,11 +162,24 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
+    whole, entry = _split(part)
     node = scene.node(owner)
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
-    if part not in parts:
+    if whole not in parts:
         raise KeyError(f"{owner} has no {part}")
-    return parts[part]
+    if entry is None:
+        return parts[whole]
+    entries = getattr(parts[whole], entry[0], ())
+    if entry[1] >= len(entries):
+        raise KeyError(f"{owner} has no {part}")
+    found: msgspec.Struct = entries[entry[1]]
+    return found
+
+
+def _split(part: str) -> tuple[str, tuple[str, int] | None]:
+    """Part of a node, and the field and place of an entry of a list in it."""
+    whole, *entry = part.split(".")
+    return whole, (entry[0], int(entry[1])) if entry else None
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -182,6 +196,11 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     """
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
+    whole, entry = _split(ref.part)
+    if entry is not None:
+        field, place = entry
+        entries = getattr(part_of(scene, ref.owner, whole), field)
+        return with_value(scene, ParamRef(ref.owner, whole, field), (*entries[:place], changed, *entries[place + 1 :]))
     if ref.owner in (PLAYBACK, VIEW):
         return msgspec.structs.replace(scene, **{ref.owner: changed})
     node = scene.node(ref.owner)

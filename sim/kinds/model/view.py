@@ -20,6 +20,7 @@ from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
 from sim.render.texture_upload import MipImages, upload_images
+from sim.scene.places import vector
 from sim.scene.scene import Node
 from sim.scene.view import Comparison, DisplayMode
 
@@ -115,7 +116,9 @@ class ModelView(FigureView):
     def _surface(self, look: Look) -> Surface:
         """The surface; the last one while nothing about it changes."""
         scalar, scale = self._scalar(look)
-        key = (self._node, self.arrays(look.second), self._ranges_now(), self.figure.world_from_model, scalar, scale)
+        arrays, ranges, warps = self.arrays(look.second), self._ranges_now(), self.figure.pose.warps
+        emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
+        key = (self._node, arrays, ranges, self.figure.world_from_model, scalar, scale, emission)
         known = self._surfaces.get(look.second)
         if (
             known is None
@@ -132,6 +135,7 @@ class ModelView(FigureView):
                 texture_origin_bottom=self.figure.texture_origin_bottom,
                 scalar=scalar,
                 scalar_scale=scale,
+                emission=emission,
             ))  # fmt: skip
         return known[1]
 

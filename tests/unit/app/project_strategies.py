@@ -45,6 +45,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.one_of([_values(inner) for inner in kinds])
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_values(item) for item in items))
+        case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
+            return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.VarTupleType(item_type=item):  # stops, in the order of their places
             return st.lists(_values(item), min_size=1, max_size=3).map(lambda stops: tuple(sorted(stops)))
         case inspect.FloatType(ge=lo, le=hi):
@@ -59,6 +61,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.none()
         case inspect.StrType():
             return texts
+        case inspect.StructType(cls=cls):
+            return settings(cls)
     raise TypeError(f"no values for {kind}")
 
 
