@@ -182,10 +182,15 @@ class LocalPose:
 
 
 class Interpolation(enum.Enum):
-    """How a clip is read between its keys."""
+    """How a clip is read between its keys; a spline runs through key frames, and is even for joints."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
+    STEP = "step"
+    QUADRATIC = "quadratic"
+    SMOOTH = "smooth"
+    EXPONENTIAL = "exponential"
+    CATMULL_ROM = "catmull-rom"
 
 
 class Clip(Protocol):
