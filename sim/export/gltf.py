@@ -95,11 +95,12 @@ class GltfScene:
             model: The model.
             raw: What it was made of, so that curves stay what they are; equally good without, but larger.
         """
-        nodes, roots = self._add_joints(model)
+        groups = _by_skin(model)
+        nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
         weighted: list[Weighted] = []
         if model.default_up_axis.lower() == "z" and model.skeleton is None:
             roots.append(self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": []}))
-        for skin, parts in _by_skin(model):
+        for skin, parts in groups:
             made = self._add_mesh(model, parts, skin)
             node: Json = {"name": model.path.stem, "mesh": made.mesh}
             if skin is not None:
@@ -115,8 +116,8 @@ class GltfScene:
             self.put("animations", animation)
         return roots
 
-    def _add_joints(self, model: CharacterModel) -> tuple[list[int], list[int]]:
-        """Nodes of the joints, and those without a parent."""
+    def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
+        """Nodes of the joints, and those without a parent; joined, these are one."""
         skeleton = model.skeleton
         if skeleton is None:
             return [], []
@@ -137,6 +138,8 @@ class GltfScene:
                 self._parts["nodes"][nodes[parent]].setdefault("children", []).append(nodes[joint])
             else:
                 roots.append(nodes[joint])
+        if is_joined and len(roots) > 1:
+            roots = [self.put("nodes", {"name": "skeleton", "children": roots})]
         if model.default_up_axis.lower() == "z":
             roots = [self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": roots})]
         return nodes, roots
@@ -244,13 +247,25 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
         used = np.unique(model.skin.joints[part.vertices][weights > 0.0])
         wanted = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
         for entries, members in groups:
-            if all(entries.get(joint, entry) == entry for joint, entry in wanted.items()):
+            fits = all(entries.get(joint, entry) == entry for joint, entry in wanted.items())
+            if fits and not _spans(model, entries | wanted):
                 entries.update(wanted)
                 members.append(part)
                 break
         else:
             groups.append((wanted, [part]))
     return [(entries, members) for entries, members in groups]
+
+
+def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
+    """Whether joints stand below several roots, which those of a skin must not."""
+    if entries is None or model.skeleton is None:
+        return False
+    parents = model.skeleton.parents
+    roots = np.array(list(entries), np.intp)
+    while (parents[roots] >= 0).any():
+        roots = np.unique(np.where(parents[roots] >= 0, parents[roots], roots))
+    return len(np.unique(roots)) > 1
 
 
 def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
