@@ -192,7 +192,8 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     path = editor.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
     if path is not None:
         target = path if path.suffix else path.with_suffix(suffix)
-        export_model(Path(loaded.model.path), target, writer, done=editor.panels.inform, failed=editor.panels.fail)
+        panels = editor.panels
+        export_model(Path(loaded.model.path), target, writer, panels, done=panels.inform, failed=panels.fail)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

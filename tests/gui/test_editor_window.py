@@ -1,12 +1,14 @@
 """Docks, layout, playback and the end of the whole editor."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app.editor.action_slots import show_shortcuts
 from sim.scene.playback import LoopMode
@@ -173,9 +175,22 @@ def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, ca
     editor.edits.add("light")
     session.close(editor)
     assert not editor.loader.busy
-    editor.document.undo_stack.clear()
     gc.collect()
     assert capfd.readouterr().err == ""
+
+
+def test_closed_editors_are_freed(session):
+    seen = []
+    for _ in range(3):
+        editor = session.start()
+        editor.edits.add("light")
+        QApplication.processEvents()
+        seen.append((weakref.ref(editor), weakref.ref(editor.document), editor.window))
+        session.close(editor)
+        del editor
+    QApplication.processEvents()  # what is queued holds on to whom it is for
+    gc.collect()
+    assert all(editor() is None and document() is None and not isValid(window) for editor, document, window in seen)
 
 
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
