@@ -3,7 +3,7 @@
 Written for clarity; nothing here is fast.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sim.assets.model import Mesh, Skin
 from sim.figures.deformers.warping import mask_of, warped
 from sim.figures.settings import SkinningMethod
 from sim.jobs.palette import rigid_and_scale
-from sim.jobs.pose import Warps
+from sim.jobs.pose import Pose, Warps
 from sim.maths import dual_quaternion, quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -111,6 +111,16 @@ def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
     if tangents is not None:
         tangents[:, :3] = _unit(tangents[:, :3], tangents[:, :3])
     return SkinnedVertices(positions, _unit(normals, normals), tangents)
+
+
+def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
+    """The bind pose as morph targets and deformers leave it, before joints move it; the very same where they rest."""
+    if pose.warps is None and not pose.local.weights.any():
+        return mesh
+    rest = deformed(mesh, pose.local.weights)
+    if pose.warps is not None:
+        rest = _warped(pose.warps, mesh, influences, rest)
+    return replace(mesh, positions=rest.positions.astype(np.float32), normals=rest.normals.astype(np.float32))
 
 
 def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVertices) -> SkinnedVertices:
