@@ -45,11 +45,21 @@ class Checked:
     def values(self, accessor: int) -> np.ndarray:
         """Rows of an accessor."""
         part = self.document["accessors"][accessor]
-        view, width = self.document["bufferViews"][part["bufferView"]], _WIDTHS[part["type"]]
-        dtype = np.dtype(_TYPES[part["componentType"]])
-        assert part["count"] * width * dtype.itemsize <= view["byteLength"]
-        found = np.frombuffer(self._binary, dtype, part["count"] * width, view["byteOffset"])
-        return found.reshape(part["count"], width)
+        width, kind = _WIDTHS[part["type"]], part["componentType"]
+        if "bufferView" in part:
+            return self._rows(part["bufferView"], part["count"], width, kind)
+        found = np.zeros((part["count"], width), _TYPES[kind])
+        if "sparse" in part:
+            sparse, indices = part["sparse"], part["sparse"]["indices"]
+            rows = self._rows(indices["bufferView"], sparse["count"], 1, indices["componentType"])[:, 0]
+            assert (np.diff(rows.astype(np.int64)) > 0).all()
+            found[rows] = self._rows(sparse["values"]["bufferView"], sparse["count"], width, kind)
+        return found
+
+    def _rows(self, number: int, count: int, width: int, kind: int) -> np.ndarray:
+        view, dtype = self.document["bufferViews"][number], np.dtype(_TYPES[kind])
+        assert count * width * dtype.itemsize <= view["byteLength"]
+        return np.frombuffer(self._binary, dtype, count * width, view["byteOffset"]).reshape(count, width)
 
     def _check_accessors(self) -> None:
         for number, part in enumerate(self.document.get("accessors", [])):

@@ -215,9 +215,9 @@ class GltfScene:
             first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
             inside = (rows >= first) & (rows < first + count)
             deltas[inside] += targets.deltas[start + rows[inside] - first, :, :3]
-        found = {"POSITION": self.chunk.once(deltas[:, 0], VERTEX_DATA, bounded=True)}
+        found = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
         if deltas[:, 1].any():
-            found["NORMAL"] = self.chunk.once(deltas[:, 1], VERTEX_DATA)
+            found["NORMAL"] = self.chunk.sparse(deltas[:, 1], VERTEX_DATA)
         return found
 
 

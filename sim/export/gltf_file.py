@@ -75,6 +75,22 @@ class GlbChunk:
                 self._views[-1]["target"] = target
         return self._known[key]
 
+    def sparse(self, values: npt.NDArray[Any], target: int | None = None, *, bounded: bool = False) -> int:
+        """The same as `once` where rows are not zero, and nothing where they are, if that is smaller."""
+        rows = np.flatnonzero(values.any(axis=1)).astype(np.uint32)
+        if 2 * len(rows) > len(values):
+            return self.once(values, target, bounded=bounded)
+        part: dict[str, Any] = {"componentType": _COMPONENTS[values.dtype], "count": len(values)}
+        part["type"] = _TYPES[values.shape[1]]
+        if bounded:
+            part |= {"min": values.min(axis=0).tolist(), "max": values.max(axis=0).tolist()}
+        if len(rows):
+            places, kept = self.view(rows.tobytes()), self.view(np.ascontiguousarray(values[rows]).tobytes())
+            indices = {"bufferView": places, "componentType": _COMPONENTS[rows.dtype]}
+            part["sparse"] = {"count": len(rows), "indices": indices, "values": {"bufferView": kept}}
+        self.accessors.append(part)
+        return len(self.accessors) - 1
+
     def file(self, document: dict[str, Any]) -> bytes:
         """The whole binary file; what the document says of buffers, views and accessors counts."""
         data = b"".join(self._data)

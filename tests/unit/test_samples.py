@@ -301,7 +301,11 @@ def assert_same_files(made: list[Path], folder: Path) -> None:
 
 def test_small_samples_are_made_the_same_again(tmp_path: Path) -> None:
     assert_same_files(
-        [*make_samples.make_tiny(tmp_path), *make_samples.make_arm(tmp_path), *make_samples.make_cape(tmp_path)],
+        [
+            path
+            for make in (make_samples.make_tiny, make_samples.make_arm, make_samples.make_cape, make_samples.make_head)
+            for path in make(tmp_path)
+        ],
         tmp_path,
     )
 
