@@ -32,12 +32,12 @@ Grid = npt.NDArray[np.int64]
 
 TARGETS = ("Smile", "Frown", "Jaw open", "Blink left", "Blink right", "Brows up", "Brows down", "Puff cheeks")
 
-COLUMNS, ROWS = 112, 90
+COLUMNS, ROWS = 88, 82
 AXES = np.array([0.078, 0.112, 0.096])
 """Half axes of the skull."""
 
 CENTRE = np.array([0.0, 0.16, 0.0])
-MOUTH_ROW, MOUTH_HALF = 31, 0.30
+MOUTH_ROW, MOUTH_HALF = 28, 0.30
 """Row of the slit, and half of its width [rad]."""
 
 EYE, EYE_RADIUS = np.array([0.034, 0.010, 0.071]), 0.0175
@@ -192,7 +192,9 @@ def _expressions(
     inner = at((0.14, 0.32), (0.14, 0.12))
     # The jaw turns about a hinge below the ears; it takes along what is below the slit and in front.
     front = np.clip(1.6 - np.abs(azimuth), 0.0, 1.0)
-    lower = np.where(is_lower, 1.0, np.clip((mouth - elevation) / 0.16, 0.0, 1.0))
+    beside = np.clip((MOUTH_HALF + 0.12 - np.abs(azimuth)) / 0.12, 0.0, 1.0)
+    lower = np.where(is_lower | (elevation < mouth - 1e-6), beside, 0.0)
+    lower = np.maximum(lower, np.clip((mouth - elevation) / 0.16, 0.0, 1.0))
     held = np.clip((elevation + 1.50) / 0.35, 0.0, 1.0)
     weight = (front * lower * held)[:, None]
     weight = weight * weight * (3.0 - 2.0 * weight)

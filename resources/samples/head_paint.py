@@ -7,7 +7,7 @@ from PIL import Image
 Float64 = npt.NDArray[np.float64]
 
 WIDTH, HEIGHT = 1024, 512
-MOUTH = -0.4765
+MOUTH = -0.4848
 """Elevation of the line between the lips [rad]."""
 
 SKIN, LIPS, BLUSH = (0.87, 0.66, 0.54), (0.70, 0.34, 0.33), (0.88, 0.50, 0.44)
