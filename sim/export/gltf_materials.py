@@ -48,10 +48,22 @@ class MaterialWriter:
             "metallicFactor": metal,
             "roughnessFactor": min(max(roughness, 0.0), 1.0),
         }
-        texture = self._texture(material.image) if material.image is not None else None
-        if texture is not None:
-            pbr["baseColorTexture"] = {"index": texture}
         written: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": pbr}
+        if material.surface_image is not None:
+            # The colour is that of both, and the image says which is metal.
+            factors = [*_colour(material.diffuse), pbr["baseColorFactor"][3]]
+            pbr |= {"baseColorFactor": factors, "metallicFactor": material.metal, "roughnessFactor": material.roughness}
+        for part, name, image, more in (
+            (pbr, "baseColorTexture", material.image, {}),
+            (pbr, "metallicRoughnessTexture", material.surface_image, {}),
+            (written, "normalTexture", material.normal_image, {"scale": material.normal_scale}),
+            (written, "occlusionTexture", material.occlusion_image, {"strength": material.occlusion}),
+            (written, "emissiveTexture", material.emission_image, {}),
+        ):
+            texture = self._texture(image) if image is not None else None
+            if texture is not None:
+                part[name] = {"index": texture, **more}
+        self._add_emission(material, written)
         if material.alpha_mode is not AlphaMode.OPAQUE:
             written["alphaMode"] = material.alpha_mode.name
         if material.alpha_mode is AlphaMode.MASK:
@@ -59,9 +71,22 @@ class MaterialWriter:
         if double_sided:
             written["doubleSided"] = True
         if material.is_unlit:
-            written["extensions"] = {"KHR_materials_unlit": {}}
-            self.parts["extensionsUsed"] = ["KHR_materials_unlit"]
+            self._extend(written, "KHR_materials_unlit", {})
         return written
+
+    def _add_emission(self, material: Material, written: dict[str, Any]) -> None:
+        """Light that it gives off, as a factor up to 1 and a strength beyond."""
+        brightest = max(material.emission)
+        if brightest > 0.0:
+            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
+        if brightest > 1.0:
+            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
+
+    def _extend(self, written: dict[str, Any], name: str, content: dict[str, Any]) -> None:
+        written.setdefault("extensions", {})[name] = content
+        used = self.parts.setdefault("extensionsUsed", [])
+        if name not in used:
+            used.append(name)
 
     def _texture(self, source: ImageSource) -> int | None:
         """Number of a texture; None for an image that cannot be read."""

@@ -14,7 +14,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.kinds.contract import Counts, FigureView, World
-from sim.render.items import Item, Skeleton, Surface
+from sim.render.items import Item, Skeleton, Stage, Surface
 from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look
@@ -23,6 +23,9 @@ from sim.render.texture_upload import MipImages, upload_images
 from sim.scene.places import vector
 from sim.scene.scene import Node
 from sim.scene.view import Comparison, DisplayMode
+
+_SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
+_THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(FigureView):
@@ -136,6 +139,8 @@ class ModelView(FigureView):
                 scalar=scalar,
                 scalar_scale=scale,
                 emission=emission,
+                stages=_THROUGH if self._materials.is_blended else _SOLID,
+                is_coloured=self.figure.model.mesh.is_coloured,
             ))  # fmt: skip
         return known[1]
 
