@@ -114,6 +114,7 @@ def _timing_slots(editor: Editor) -> Slots:
         "timing.measure": lambda on: editor.measure(on),
         "timing.pause": lambda on: editor.timings.pause(on),
         "timing.record": lambda _on: editor.timings.toggle_recording(),
+        "timing.compare_back_ends": lambda: editor.compare_back_ends(),
         "timing.export_csv": lambda: editor.timings.export_csv(),
         "timing.export_trace": lambda: editor.timings.export_trace(),
         "timing.import": lambda: editor.timings.import_csv(),

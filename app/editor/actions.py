@@ -152,6 +152,11 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),
     _spec("timing.pause", "&Pause Timings", "Hold the view of the timings; measuring goes on.", "Shift+P", check=True),
     _spec("timing.record", "&Record", "Begin or end a recording to compare with others.", "Ctrl+Shift+T", check=True),
+    _spec(
+        "timing.compare_back_ends",
+        "Compare Back &Ends",
+        "Measure the same scene by transform feedback and by compute in turn, frame by frame.",
+    ),
     _spec("timing.export_csv", "Export &CSV…", "Write the timings that are shown: a row for each frame and pass."),
     _spec("timing.export_trace", "Export Chrome &Trace…", "Write the timings that are shown for Perfetto."),
     _spec("timing.import", "&Import CSV…", "Read timings to compare with."),

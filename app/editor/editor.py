@@ -213,6 +213,7 @@ class Editor:
         timings.paused.connect(lambda on: actions.check("timing.pause", on))
         timings.recording.connect(lambda on: actions.check("timing.record", on))
         timings.hint.connect(self.window.show_hint)
+        timings.view.back_ends_requested.connect(self.compare_back_ends)
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
         timings.files.progressed.connect(self.window.show_transfer)
@@ -281,6 +282,13 @@ class Editor:
         self.timings.measure(on)
         if on:
             self.window.docks.reveal("timings")
+
+    def compare_back_ends(self) -> None:
+        """Compares them in the scene as it plays, beginning to play if need be."""
+        self.window.docks.reveal("timings")
+        if not self.playback.is_running:
+            self.playback.toggle()
+        self.timings.compare_back_ends()
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""

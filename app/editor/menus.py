@@ -28,8 +28,8 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
 SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR,
               "back_end", SEPARATOR)  # fmt: skip
 BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
-TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", SEPARATOR, "timing.export_csv",
-          "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
+TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
+          "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
