@@ -15,6 +15,7 @@ from app.editor.action_slots import action_slots
 from app.editor.add_menu import add_place_menus
 from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
+from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
@@ -130,6 +131,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.overlays = ViewportOverlays(
@@ -152,7 +154,7 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
-        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in vars(self).values():
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
@@ -264,6 +266,7 @@ class Editor:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_figure:
             self.document.select(entry.selection)
+            menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 

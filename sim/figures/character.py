@@ -206,7 +206,7 @@ class Character:
         if key == self._key:
             return
         self._key = key
-        if active_clip(settings, self.model) is None and not shapes(settings):
+        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
             self.pose = self._bind_pose
             return
         shared = id(self.model), key
@@ -214,8 +214,8 @@ class Character:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
         pose = poses[shared]
-        # Deformers that stand still let a figure without a clip rest.
-        if active_clip(settings, self.model) is not None or not pose.same_shape(self.pose):
+        # What stands still, such as deformers without a frequency, lets a figure without a clip rest.
+        if not (pose.same_shape(self.pose) and np.array_equal(pose.palette, self.pose.palette)):
             self.pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:
@@ -223,15 +223,16 @@ class Character:
 
     def _of_clip(self, key: PoseKey) -> Pose:
         clip = active_clip(key.settings, self.model)
-        if clip is None:
+        if clip is None and not key.settings.pose:
             return self._bind_pose
         return evaluate_pose(
             self.model,
             clip,
-            clip_time(key.time, clip.duration, LoopMode.LOOP),
+            clip_time(key.time, clip.duration, LoopMode.LOOP) if clip is not None else 0.0,
             interpolation=key.settings.interpolation,
             lock_root=key.settings.lock_root,
             up_axis=up_axis(key.settings, self.model),
+            offsets=key.settings.pose,
         )
 
 

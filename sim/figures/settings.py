@@ -8,6 +8,7 @@ import msgspec
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
 from sim.figures.deformers.settings import AnyDeformer
+from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -126,6 +127,21 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
               effect=Effect.POSE, bounded=False),
     ] = ()  # fmt: skip
+    pose: Annotated[
+        Bones,
+        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ()  # fmt: skip
+
+    def part(self, name: str) -> msgspec.Struct | None:
+        """The pose of one bone, for "bone:" and its name."""
+        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
+
+    def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
+        """The same with another pose of one bone."""
+        if not isinstance(value, BonePose):
+            return super().with_part(name, value)
+        return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
 
 
 def section_list(names: str) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sim.jobs.pose import Pose
+from sim.jobs.pose_offsets import Offset, with_offsets
 from sim.jobs.root_motion import root_motion, without_travel
 from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
@@ -18,6 +21,7 @@ def evaluate_pose(
     interpolation: Interpolation = Interpolation.LINEAR,
     lock_root: bool = False,
     up_axis: str = "y",
+    offsets: Sequence[Offset] = (),
 ) -> Pose:
     """Pose of the skeleton of `model`, and weights of its morph targets.
 
@@ -29,12 +33,13 @@ def evaluate_pose(
         lock_root: Keep the motion joint over the ground where it was at the start of the clip; see
             `sim.jobs.root_motion`.  Nothing changes for clips that stay in place.
         up_axis: Axis of the file that points up, "y" or "z".
+        offsets: What is done to single joints on top of that.
 
     Raises:
         ValueError: If the clip was made for another number of joints.
     """
     if clip is None:
-        return bind_pose(model)
+        return bind_pose(model, offsets)
     local, skeleton = clip.sample(time, interpolation), model.skeleton
     if skeleton is None:
         return _boneless(local)
@@ -45,17 +50,37 @@ def evaluate_pose(
     motion = root_motion(skeleton, clip, up_axis) if lock_root else None
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
-    return _posed(model, skeleton, local, model_from_joint)
+    return _offset(model, skeleton, local, model_from_joint, offsets)
 
 
-def bind_pose(model: CharacterModel) -> Pose:
-    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs."""
+def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
+
+    Args:
+        model: A character.
+        offsets: What is done to single joints on top of it.
+    """
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     if skeleton is None:
         return _boneless(LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights))
     local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
-    return _posed(model, skeleton, local, skeleton.model_from_bind)
+    return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
+
+
+def _offset(
+    model: CharacterModel,
+    skeleton: Skeleton,
+    local: LocalPose,
+    model_from_joint: npt.NDArray[np.float64],
+    offsets: Sequence[Offset],
+) -> Pose:
+    """The pose with offsets of joints, by way of their local transforms."""
+    moved = with_offsets(skeleton, local, offsets) if offsets else local
+    if moved is not local:
+        matrices = compose(moved.positions, moved.orientations, moved.scales)
+        model_from_joint = model_from_local(matrices, skeleton.hierarchy)
+    return _posed(model, skeleton, moved, model_from_joint)
 
 
 def _boneless(local: LocalPose) -> Pose:

@@ -8,11 +8,12 @@ documentation and the tests one normalised record per field.  This module knows 
 import enum
 import functools
 import itertools
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
@@ -26,10 +27,44 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: Name of the kind, the key of its settings in the project file.
         is_figure: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
+        is_group: Whether its nodes hold others, which are hidden, locked and removed with them.
     """
 
     kind: ClassVar[str] = ""
     is_figure: ClassVar[bool] = False
+    is_group: ClassVar[bool] = False
+
+    def part(self, name: str) -> msgspec.Struct | None:
+        """A value within these settings whose parameters have addresses of their own; None for none of that name.
+
+        An entry of a list is called by its field and its place, such as "deformers.2".
+        """
+        entry = entry_of(name)
+        entries = getattr(self, entry[0], ()) if entry is not None else ()
+        found: msgspec.Struct | None = entries[entry[1]] if entry is not None and entry[1] < len(entries) else None
+        return found
+
+    def with_part(self, name: str, value: msgspec.Struct) -> Self:
+        """The same settings with another value of that name.
+
+        Raises:
+            KeyError: If they have none.
+        """
+        entry = entry_of(name)
+        if entry is None or self.part(name) is None:
+            raise KeyError(f"{self.kind} has no {name}: {value}")
+        field, place = entry
+        entries = getattr(self, field)
+        return msgspec.structs.replace(self, **{field: (*entries[:place], value, *entries[place + 1 :])})
+
+
+_ENTRY = re.compile(r"(\w+)\.(\d+)")
+
+
+def entry_of(part: str) -> tuple[str, int] | None:
+    """Field and place of an entry of a list that a part of settings is; None for another part."""
+    match = _ENTRY.fullmatch(part)
+    return (match[1], int(match[2])) if match else None
 
 
 _EXTRA_KEY = "param"
@@ -84,6 +119,7 @@ class Declaration:
     Attributes:
         source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Gives the endings of the files that a path may name, such as ".png".
+        undone: Whether a change is an entry of the history; not where it only changes how one looks at the scene.
     """
 
     doc: str
@@ -99,6 +135,7 @@ class Declaration:
     role: Role = Role.PLAIN
     source: str = ""
     suffixes: Suffixes = tuple
+    undone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +192,7 @@ def param(
     source: str = "",
     suffixes: Suffixes = tuple,
     bounded: bool = True,
+    undone: bool = True,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -173,10 +211,11 @@ def param(
         source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Gives the endings of the files that a path may name, when a file is chosen.
         bounded: False for vectors, whose components carry their own bounds.
+        undone: False for what only changes how one looks at the scene: it is saved, and no entry of the history.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
-        effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes,
+        effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None,
@@ -299,6 +338,8 @@ def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _is_finite(value: Any) -> bool:
+    if isinstance(value, msgspec.Struct):
+        return _is_finite(msgspec.structs.astuple(value))
     if isinstance(value, tuple):
         return all(_is_finite(part) for part in value)
     return not isinstance(value, float) or value - value == 0.0

@@ -5,7 +5,7 @@ has the rows, `FormTree` shows them.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import msgspec
 from pyqtgraph.parametertree import Parameter
 from PySide6.QtWidgets import QWidget
 
-from sim.scene.params import Param, Role, params_of
+from sim.scene.params import Param, Role, entry_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
@@ -22,7 +22,7 @@ WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
 """Pictures, which want the whole width."""
 
 MakeEditor = Callable[[Param], Editor]
-MakeBinding = Callable[[ParamRef, Editor], Binding]
+MakeBinding = Callable[[Param, ParamRef, Editor], Binding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,13 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     index = scene.nodes.index(scene.node(ref.owner))
-    part = "" if ref.part == "node" else "." + re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+    node = scene.node(ref.owner)
+    if entry_of(ref.part) is not None:
+        place = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
+    if node.settings.part(ref.part) is not None:
+        return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
+    part = "" if ref.part == "node" else f".{ref.part}"
     return f"$.nodes[{index}]{part}.{ref.name}"
 
 
@@ -77,12 +83,20 @@ class SettingParameter(Parameter):
         ref: Its address.
         value: What it is now.
         make_editor, make_binding: Called when the row is built.
+        others: Gives the values of the nodes that are edited along with that of the address.
     """
 
     def __init__(
-        self, record: Param, ref: ParamRef, value: Any, make_editor: MakeEditor, make_binding: MakeBinding
+        self,
+        record: Param,
+        ref: ParamRef,
+        value: Any,
+        make_editor: MakeEditor,
+        make_binding: MakeBinding,
+        others: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
         self.record = record
+        self._others = others
         self.ref = ref
         self.make_editor = make_editor
         self.make_binding = make_binding
@@ -99,6 +113,17 @@ class SettingParameter(Parameter):
     def resettable(self) -> bool:
         """Whether going back to the default makes sense; the default of a file or a name is no choice."""
         return self.record.declared.role is not Role.PATH and (self.ref.part, self.ref.name) != ("node", "name")
+
+    @property
+    def mixed(self) -> tuple[Any, ...]:
+        """The values of all nodes, its own first; empty where they are the same."""
+        values = (self.value(), *self._others())
+        return values if any(value != values[0] for value in values) else ()
+
+    def refresh(self) -> None:
+        """Shows the values of the other nodes anew."""
+        for item in list(self.items):
+            item.show_value()
 
     @property
     def modified(self) -> bool:

@@ -91,7 +91,8 @@ class ClothPanel(Panel):
 
     def legend(self) -> ColourKey | None:
         """The strain, where a cloth is drawn in its colours."""
-        cloths = [node.settings for node in self._desk.document.scene.of_kind("cloth") if node.visible]
+        scene = self._desk.document.scene
+        cloths = [node.settings for node in scene.of_kind("cloth") if node.id in scene.shown]
         if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
             return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
         return None

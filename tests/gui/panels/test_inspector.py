@@ -310,7 +310,7 @@ def test_facts_and_transforms_of_a_bone(inspector, statuses):
     half_turn = np.diag([-1.0, 1.0, -1.0, 1.0])
     half_turn[:3, 3] = (10.0, 0.0, 0.0)
     inspector.set_pose(lambda node_id: pose, lambda node_id: half_turn)
-    local, world = inspector.tree.topLevelItem(1), inspector.tree.topLevelItem(2)
+    local, world = inspector.tree.topLevelItem(2), inspector.tree.topLevelItem(3)
     assert [local.child(row).text(1) for row in (0, 3)] == ["0.0000  1.0000  0.0000", "1.0000  1.0000  1.0000"]
     assert world.child(0).text(1) == "10.0000  4.0000  0.0000"
     shown = facts(inspector)
