@@ -14,7 +14,7 @@ SPACER = " "
 RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
-        SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
+        SEPARATOR, "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
 EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", SEPARATOR, "edit.rename",
         "edit.duplicate", "edit.delete", SEPARATOR, "edit.group", "edit.ungroup", "edit.lock", SEPARATOR,
         "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR, "edit.hide", "edit.show_all",

@@ -11,7 +11,7 @@ CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
 
 def size_of(settings: ModelSettings, model: CharacterModel) -> float:
-    """Largest edge of the box around a model in its bind pose [m], its node not scaled: it may lie, or spread its arms."""
+    """Largest edge of the box around a model in its bind pose [m], its node unscaled; it may lie or spread its arms."""
     return settings.unit_scale * float(model.mesh.bounds.size.max())
 
 

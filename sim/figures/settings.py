@@ -7,6 +7,7 @@ import msgspec
 
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
+from sim.figures.deformers.settings import AnyDeformer
 from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
@@ -41,6 +42,13 @@ class SkinningMethod(enum.Enum):
     LBS = "lbs"
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
+
+
+TARGET_WEIGHT_MAX = 100.0
+DEFORMERS_MAX = 16
+
+TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
+"""Name of a morph target, and a weight."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
@@ -107,6 +115,23 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         Bones,
         param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
               effect=Effect.POSE),
+    ] = ()  # fmt: skip
+
+    target_weights: Annotated[
+        tuple[TargetWeight, ...],
+        param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+              label="Morph targets", effect=Effect.POSE, bounded=False),
+    ] = ()  # fmt: skip
+    solo_target: Annotated[
+        str,
+        param("Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ""  # fmt: skip
+    deformers: Annotated[
+        tuple[AnyDeformer, ...],
+        msgspec.Meta(max_length=DEFORMERS_MAX),
+        param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
+              effect=Effect.POSE, bounded=False),
     ] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:

@@ -10,7 +10,7 @@ import functools
 import itertools
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -86,6 +86,8 @@ class Role(enum.Enum):
     SECTION = "section"
     GRADIENT = "gradient"
     CURVE = "curve"
+    OWN_BONE = "own bone"
+    LIST = "list"
     HIDDEN = "hidden"
 
 
@@ -317,6 +319,19 @@ def value_text(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value_text(part) for part in value)
     return "none" if value is None else str(value)
+
+
+@functools.cache
+def entry_types(cls: type[msgspec.Struct], name: str) -> tuple[type[msgspec.Struct], ...]:
+    """Classes of what the list `cls.name` can hold."""
+    return tuple(_structs(_hints(cls)[name]))
+
+
+def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for arg in typing.get_args(hint):
+        yield from _structs(arg)
 
 
 @functools.cache

@@ -28,7 +28,7 @@ def model_of(editor):
 
 def answer(editor, text):
     room = editor.rooms["model"]
-    button = next(button for button in room.buttons_of_units if button.text() == text)
+    button = next(button for button in room.unit.buttons if button.text() == text)
     assert button.isVisible()
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     picture(editor)
@@ -45,9 +45,9 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     before, camera = document.scene, document.view_state.camera
     radius = before.node(collider).settings.radius
     assert radius > 5.0, "what is added suits what is selected"
-    assert "Which unit" in editor.rooms["model"].notice.label.text()
+    assert "Which unit" in editor.rooms["model"].unit.notice.label.text()
     answer(editor, text)
-    assert not editor.rooms["model"].notice.isVisible()
+    assert not editor.rooms["model"].unit.notice.isVisible()
     now = document.scene.node(model).settings.unit_scale
     if scale is None:
         box = editor.client.engine.bounds(model)
@@ -68,4 +68,4 @@ def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
     document = editor.document
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
     picture(editor)
-    assert not editor.rooms["model"].notice.isVisible()
+    assert not editor.rooms["model"].unit.notice.isVisible()

@@ -1,67 +1,99 @@
-"""What the editor has for models: a question where a figure has a size that can hardly be meant."""
+"""What the editor has for models beside rows: sliders of the morph targets, and the question of their unit."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from app.document.gesture import Gesture
 from app.editor.desk import Desk
-from sim.figures.plausible import CENTIMETRE, INCH, PERSON, size_of, is_plausible
-from sim.figures.settings import ModelSettings
+from app.kinds.model.unit_question import UnitQuestion
+from sim.figures.settings import TARGET_WEIGHT_MAX
 from sim.kinds.contract import Panel
-from sim.scene.scene import Node, NodeId
-from widgets.inspector.notice import Notice
-
-_ANSWERS = (
-    ("Centimetres", f"Take the units of the file as centimetres: {CENTIMETRE:g} m each."),
-    ("Inches", f"Take them as inches: {INCH:g} m each."),
-    (f"Fit to {PERSON:g} m", f"Make the figure {PERSON:g} m large."),
-    ("Leave", "It is meant so."),
-)
+from sim.scene.scene import Node, ParamRef
+from widgets.inspector.form import SectionParameter, WidgetParameter
+from widgets.kinds.model.target_list import TargetList
 
 
 class ModelPanel(Panel):
-    """Asks about the unit of a file at the head of the inspector; whatever is answered is one edit."""
+    """Sliders of the selected model, which follow the scene; edits of one drag are one entry of the history."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._left: set[tuple[NodeId, str]] = set()
-        self._told: set[tuple[NodeId, str]] = set()
-        self.head = self.notice = Notice("warning")
-        self.buttons_of_units = [self.notice.add_button(text, tip) for text, tip in _ANSWERS]
-        for answer, button in enumerate(self.buttons_of_units):
-            button.clicked.connect(lambda _=False, answer=answer: self._answer(answer))
-        desk.store.changed.connect(self._tell)
+        self._node: Node | None = None
+        self._list: TargetList | None = None
+        self._gesture: Gesture | None = None
+        self.unit = UnitQuestion(desk)
+        self.head = self.unit.notice
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
-        """Shows the question where there is one."""
-        text = self._question(node) if node is not None else ""
-        self.notice.show_reason(text)
+        """Shows the weights as they are now."""
+        self._node = node
+        self.unit.follow(node)
+        if node is not None and self._list is not None:
+            self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
 
-    def _question(self, node: Node) -> str:
-        settings, loaded = node.settings, self._desk.store.loaded(node.id)
-        assert isinstance(settings, ModelSettings)
-        if loaded is None or (node.id, settings.path) in self._left or is_plausible(settings, loaded.model):
-            return ""
-        return f"{node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
+    def facts(self, node: Node) -> Sequence[SectionParameter]:
+        """The sliders, where the model has targets to be set."""
+        status = self._desk.store.status(node.id)
+        targets = status.model.mesh.targets if status is not None and status.model is not None else None
+        if targets is None or targets.are_frames or not targets.names:
+            return ()
+        self._node = node
+        return (SectionParameter("Morph targets", [WidgetParameter("targets", lambda: self._make(targets.names))]),)
 
-    def _tell(self, node_id: NodeId) -> None:
-        """Lists the question when a model has arrived, once for each file."""
-        node = self._desk.document.scene.by_id.get(node_id)
-        if (
-            node is None
-            or not isinstance(node.settings, ModelSettings)
-            or (key := (node_id, node.settings.path)) in self._told
-        ):
+    def forget(self) -> None:
+        """The sliders are gone."""
+        self._list = None
+        self._end()
+
+    def _make(self, names: Sequence[str]) -> TargetList:
+        made = self._list = TargetList(names, TARGET_WEIGHT_MAX)
+        made.edit_started.connect(self._begin)
+        made.edited.connect(self._edit)
+        made.edit_finished.connect(self._end)
+        made.edit_cancelled.connect(self._cancel)
+        made.reset_requested.connect(self.reset)
+        made.solo_requested.connect(self.solo)
+        self.follow(self._node, None)
+        return made
+
+    def reset(self) -> None:
+        """Leaves the weights to the clip, for all targets."""
+        if self._node is not None:
+            values = {self._ref("target_weights"): (), self._ref("solo_target"): ""}
+            self._desk.document.set_as_one(f"Reset morph targets of {self._node.name}", values)
+
+    def solo(self, name: str) -> None:
+        """Lets one target act alone, or all for ""."""
+        if self._node is not None:
+            text = f"Let {name} of {self._node.name} act alone" if name else f"Let all targets of {self._node.name} act"
+            self._desk.document.set_as_one(text, {self._ref("solo_target"): name})
+
+    def _ref(self, name: str) -> ParamRef:
+        assert self._node is not None
+        return ParamRef(self._node.id, self._node.kind, name)
+
+    def _begin(self, name: str) -> None:
+        if self._node is not None:
+            self._gesture = self._desk.document.new_gesture(f"Set {name} of {self._node.name}")
+
+    def _edit(self, name: str, weight: float) -> None:
+        if self._node is None:
             return
-        if question := self._question(node):
-            self._told.add(key)
-            self._desk.panels.warn(node.settings.path, f"{question} Select it to answer in the inspector.")
+        document = self._desk.document
+        weights = dict(document.scene.node(self._node.id).settings.target_weights)
+        weights[name] = weight
+        kept = tuple((key, value) for key, value in weights.items() if value != 0.0)
+        gesture = self._gesture or document.new_gesture(f"Set {name} of {self._node.name}")
+        document.set_value(self._ref("target_weights"), kept, gesture)
+        if self._gesture is None:
+            document.end_gesture(gesture)
 
-    def _answer(self, answer: int) -> None:
-        node = self._desk.selected(ModelSettings.kind)
-        loaded = self._desk.store.loaded(node.id) if node is not None else None
-        if node is None or loaded is None:
-            return
-        self._left.add((node.id, node.settings.path))
-        scale = node.settings.unit_scale
-        scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
-        self._desk.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
-        self.follow(self._desk.selected(ModelSettings.kind), None)
+    def _end(self) -> None:
+        if self._gesture is not None:
+            self._desk.document.end_gesture(self._gesture)
+            self._gesture = None
+
+    def _cancel(self) -> None:
+        if self._gesture is not None:
+            self._desk.document.cancel_gesture(self._gesture)
+            self._gesture = None

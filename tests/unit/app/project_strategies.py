@@ -50,6 +50,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.builds(cls, **{field.name: _values(field.type) for field in fields})
         case inspect.VarTupleType(item_type=inspect.StructType() as item):
             return st.lists(_values(item), max_size=3).map(tuple)
+        case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
+            return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.VarTupleType(item_type=item):  # stops, in the order of their places
             return st.lists(_values(item), min_size=1, max_size=3).map(lambda stops: tuple(sorted(stops)))
         case inspect.FloatType(ge=lo, le=hi):
@@ -64,6 +66,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.none()
         case inspect.StrType():
             return texts
+        case inspect.StructType(cls=cls):
+            return settings(cls)
     raise TypeError(f"no values for {kind}")
 
 

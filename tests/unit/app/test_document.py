@@ -19,6 +19,7 @@ from sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
 INTENSITY = ParamRef("light-1", "light", "intensity")
+REACH = ParamRef("light-1", "light", "reach")
 
 
 def two_nodes() -> Scene:
@@ -134,17 +135,17 @@ def test_escape_restores_and_leaves_no_entry(document):
     document.set_value(INTENSITY, 3.0)
     log = Log(document)
     gesture = document.new_gesture()
-    document.set_value(INTENSITY, 2.0, gesture)
+    document.set_value(REACH, 2.0, gesture)
     document.set_value(INTENSITY, 4.0, gesture)
-    document.set_value(INTENSITY, 5.0, gesture)
+    document.set_value(REACH, 5.0, gesture)
     document.cancel_gesture(gesture)
-    assert value_at(document.scene, INTENSITY) == 1.0
+    assert value_at(document.scene, REACH) == 4.0
     assert value_at(document.scene, INTENSITY) == 3.0
     assert document.undo_stack.count() == 1
     assert not document.undo_stack.canRedo()
-    assert log.changes[-1].ref == INTENSITY
-    document.set_value(INTENSITY, 6.0, gesture)
-    assert value_at(document.scene, INTENSITY) == 1.0, "the mouse is still down after Escape"
+    assert log.changes[-1].ref == REACH
+    document.set_value(REACH, 6.0, gesture)
+    assert value_at(document.scene, REACH) == 4.0, "the mouse is still down after Escape"
 
 
 def test_escape_without_an_edit_keeps_the_history(document):

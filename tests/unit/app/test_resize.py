@@ -6,7 +6,7 @@ import pytest
 
 from app.document.document import Document
 from sim.assets.model import Bounds
-from sim.figures.plausible import size_of, is_plausible
+from sim.figures.plausible import is_plausible, size_of
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
