@@ -4,6 +4,7 @@ from sim.kinds.cloth.kind import CLOTH
 from sim.kinds.collider.kind import COLLIDER
 from sim.kinds.contract import Kind
 from sim.kinds.emitter.kind import EMITTER
+from sim.kinds.hair.kind import HAIR
 from sim.kinds.light.kind import LIGHT
 from sim.kinds.model.kind import MODEL
 
@@ -28,5 +29,5 @@ def figure_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.figure)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, EMITTER, COLLIDER):
+for _kind in (MODEL, LIGHT, CLOTH, HAIR, EMITTER, COLLIDER):
     register(_kind)

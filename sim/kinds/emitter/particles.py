@@ -9,10 +9,10 @@ from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.particle_programs import Batch, ParticlePrograms
-from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sim.render.items import WHOLE, Item, Part, Stage, Veil, Way
 from sim.render.painter import Painter
+from sim.render.projection import Projection
 from sim.scene.scene import Node
 
 _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False))

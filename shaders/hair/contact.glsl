@@ -1,0 +1,53 @@
+// Contact of a strand with colliders: from the root on every knot is put on the surface and at the length of its
+// segment, both at once.
+// Inputs: knots from the root [m], what they were before the substep, the root. Output: the knots.
+// A root may lie inside a body: a knot is only kept as far out as its root is, and half the way along the strand.
+
+#include "common/collide.glsl"
+
+uniform samplerBuffer u_colliders;
+uniform int u_collider_count;
+uniform vec2 u_contact;              // clearance [m], friction
+
+// Where a knot goes that is `depth` too deep below a surface with a normal: from `former`, the knot before it, at the
+// length of the segment. `slide` is what it moved along the surface, of which friction takes a part.
+vec3 touched(vec3 former, vec3 candidate, float segment, vec3 normal, float depth, vec3 slide, float friction) {
+    vec3 edge = candidate - former;
+    float height = clamp(dot(edge, normal) + depth, -segment, segment);
+    float sliding = sqrt(dot(slide, slide));
+    vec3 across = edge - dot(edge, normal) * normal - slide * min(1.0, friction * depth / max(sliding, STRAND_TINY));
+    vec3 aside = abs(normal.x) < 0.6 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
+    vec3 level = at_length(across, 1.0, normalize(cross(normal, aside)));
+    return former + height * normal + sqrt(max(segment * segment - height * height, 0.0)) * level;
+}
+
+// u_now still has where the knots were before the substep.
+void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
+    float reach = float(SEGMENTS) * root.segment + u_contact.x;
+    int index = collider_next(u_colliders, 0, u_collider_count, root.place, u_span.y, reach);
+    while (index < u_collider_count) {
+        Contact at_root = collider_contact(u_colliders, index, root.place, u_span.y, u_step.x);
+        for (int k = 1; k < KNOTS; ++k) {
+#ifdef FREE_LENGTH
+            vec3 place = knots[k];
+#else
+            vec3 place = knots[k - 1] + at_length(knots[k] - knots[k - 1], root.segment, vec3(0.0, 1.0, 0.0));
+#endif
+            Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
+            float arc = float(k) * root.segment;
+            float depth = min(u_contact.x, at_root.distance + 0.5 * arc) - contact.distance;
+            vec3 moved = place - texelFetch(u_now, strand * KNOTS + k).xyz + root.move - u_step.x * contact.velocity;
+            vec3 slide = moved - dot(moved, contact.normal) * contact.normal;
+            float friction = sqrt(u_contact.y * contact.friction);
+#ifdef FREE_LENGTH
+            float sliding = sqrt(dot(slide, slide));
+            vec3 kept = place + depth * contact.normal
+                - slide * min(1.0, friction * depth / max(sliding, STRAND_TINY));
+#else
+            vec3 kept = touched(knots[k - 1], place, root.segment, contact.normal, depth, slide, friction);
+#endif
+            knots[k] = depth > 0.0 ? kept : place;
+        }
+        index = collider_next(u_colliders, index + 1, u_collider_count, root.place, u_span.y, reach);
+    }
+}

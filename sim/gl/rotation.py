@@ -1,0 +1,102 @@
+"""Rotation: a kernel repeated over three buffers of the same records: what was, what is, and what is made of both."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.capture import GROUP
+from sim.gl.context import Context
+from sim.gl.errors import GLLimitError
+from sim.gl.kernel import Kernel
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+
+
+class Rotation:
+    """Two moments of a state, and room for the next one.
+
+    Args:
+        context: Where the buffers live.
+        records: First contents of both moments; their number must be a multiple of `GROUP`.
+        label: Name in `Context.live`.
+
+    Attributes:
+        count: Number of records, padding included.
+    """
+
+    def __init__(self, context: Context, records: npt.NDArray[np.void], *, label: str) -> None:
+        if len(records) % GROUP:
+            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
+        self.count = len(records)
+        self._buffers = tuple(Buffer(context, records, usage="copy", label=f"{label} {side}") for side in range(3))
+        self._textures = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers)
+        self._vertices = VertexArray(context, label=label)
+        self._newest = 0
+
+    @property
+    def now(self) -> Buffer:
+        """The newest state."""
+        return self._buffers[self._newest]
+
+    @property
+    def texture(self) -> BufferTexture:
+        """The same, seen as texels."""
+        return self._textures[self._newest]
+
+    @property
+    def before(self) -> Buffer:
+        """The state before that."""
+        return self._buffers[self._newest - 1]
+
+    @property
+    def texture_before(self) -> BufferTexture:
+        """The same, seen as texels."""
+        return self._textures[self._newest - 1]
+
+    def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
+        """Replace both moments; the one before is the same by default."""
+        self.now.write(now)
+        self.before.write(now if before is None else before)
+
+    def run(self, kernel: Kernel, names: tuple[str, str], varying: str, values: Sequence[tuple[float, float]]) -> None:
+        """Run once for each pair of values.
+
+        Args:
+            kernel: Reads two samplers and writes records of the same kind; other uniforms are set before.
+            names: Names of the samplerBuffers that take the newest records, and those before.
+            varying: Name of its vec2 uniform that takes the values.
+            values: One pair for each run.
+        """
+        program, place = kernel.program, self._newest
+        textures, targets = [one.name for one in self._textures], [one.name for one in self._buffers]
+        with kernel.writing(self._vertices) as capture:
+            bind, activate, send = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f
+            write = capture.writer(self.count)
+            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
+            now, before = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
+            for first, second in values:
+                following = (place + 1) % 3
+                activate(now)
+                bind(kind, textures[place])
+                activate(before)
+                bind(kind, textures[place - 1])
+                send(location, first, second)
+                write(targets[following])
+                place = following
+        self._newest = place
+
+    def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
+        """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""
+        program, spare = kernel.program, self._buffers[(self._newest + 1) % 3]
+        for texture, target in ((self.texture_before, self.before), (self.texture, self.now)):
+            program[source], program[pivot] = texture, self.texture
+            kernel.run(self._vertices, spare, self.count)
+            spare.copy_to(target)
+
+    def release(self) -> None:
+        """Delete the buffers; may be called twice."""
+        for owned in (*self._textures, *self._buffers, self._vertices):
+            owned.release()
