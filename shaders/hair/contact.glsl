@@ -27,12 +27,17 @@ void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
     int index = collider_next(u_colliders, 0, u_collider_count, root.place, u_span.y, reach);
     while (index < u_collider_count) {
         Contact at_root = collider_contact(u_colliders, index, root.place, u_span.y, u_step.x);
-        for (int k = 1; k < KNOTS; ++k) {
+        for (int k = 1; k < u_knots; ++k) {
 #ifdef FREE_LENGTH
             vec3 place = knots[k];
 #else
             vec3 place = knots[k - 1] + at_length(knots[k] - knots[k - 1], root.segment, vec3(0.0, 1.0, 0.0));
 #endif
+            // Most knots are far from most colliders, and lanes that are all far do nothing.
+            if (collider_next(u_colliders, index, index + 1, root.place + place, u_span.y, u_contact.x) > index) {
+                knots[k] = place;
+                continue;
+            }
             Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
             float arc = float(k) * root.segment;
             float depth = min(u_contact.x, at_root.distance + 0.5 * arc) - contact.distance;

@@ -45,17 +45,24 @@ void run(int id) {
     vec3 knots[KNOTS];
     vec3 before = spot.normal;
     knots[0] = spot.place;
-    vec3 former = vec3(0.0);
+    vec3 formers[3] = vec3[3](vec3(0.0), vec3(0.0), vec3(0.0));
+    vec3 grown = vec3(0.0);
     for (int k = 1; k < KNOTS; ++k) {
         float share = float(k) / float(KNOTS - 1);
-        vec3 nearest = offset_of(guides.x, turns[0], k);
-        vec3 mean = a_weights.x * nearest + a_weights.y * offset_of(guides.y, turns[1], k)
-            + a_weights.z * offset_of(guides.z, turns[2], k);
-        vec3 along = unit_or(mean - former, before);
-        former = mean;
+        vec3 mean = vec3(0.0);
+        float size = 0.0;
+        for (int i = 0; i < 3; ++i) {
+            vec3 offset = offset_of(guides[i], turns[i], k);
+            mean += a_weights[i] * (offset - formers[i]);
+            size += a_weights[i] * distance(offset, formers[i]);
+            formers[i] = offset;
+        }
+        // Where guides part, their mean would be shorter than they are.
+        vec3 along = unit_or(mean, before);
+        grown += size * along;
         before = along;
-        vec3 place = spot.place + a_shares.w * mean;
-        place = mix(place, clump_root.xyz + a_shares.w * nearest, u_form.x * share * share);
+        vec3 place = spot.place + a_shares.w * grown;
+        place = mix(place, clump_root.xyz + a_shares.w * formers[0], u_form.x * share * share);
         vec3 side = unit_or(cross(along, spot.tangent), spot.normal);
         vec3 other = cross(along, side);
         float arc = share * segment * float(KNOTS - 1) * a_shares.w;

@@ -5,7 +5,13 @@
 // 2007, "Efficient simulation of inextensible cloth", for the lengths.
 
 uniform vec4 u_rod;                  // stiffness B [m4/s2], damping [s], hold [1/s2]
-uniform int u_knots;                 // KNOTS; a bound that is not known when compiling keeps compilers quick
+
+// Compilers take minutes where colliders follow loops that they unroll.
+#ifdef COLLIDERS
+#define LAST_BOUND u_knots
+#else
+#define LAST_BOUND KNOTS
+#endif
 
 const float ROD_STEEPEST = 50.0;     // most that a fold stiffens its joint
 
@@ -105,7 +111,7 @@ void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]
         knots[k] -= next[k] * knots[k + 1];
         if (k + 2 < u_knots) knots[k] -= after[k] * knots[k + 2];
     }
-    for (int k = 1; k < KNOTS; ++k) knots[k] += now[k];
+    for (int k = 1; k < LAST_BOUND; ++k) knots[k] += now[k];
 }
 
 // One Newton step towards equal lengths, the tip half as heavy as the others, the root held.
@@ -140,7 +146,7 @@ void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS
     straighten(root.segment, knots);
     straighten(root.segment, knots);
     vec3 former = vec3(0.0);
-    for (int k = 1; k < KNOTS; ++k) {
+    for (int k = 1; k < LAST_BOUND; ++k) {
         vec3 along = at_length(now[k] - now[k - 1], 1.0, vec3(0.0, 1.0, 0.0));
         knots[k] = former + at_length(knots[k] - former, root.segment, along);
         former = knots[k];

@@ -16,6 +16,7 @@ uniform samplerBuffer u_roots;
 uniform samplerBuffer u_rest;
 uniform vec2 u_span;                 // substep as fractions of the step: start, end
 uniform vec4 u_step;                 // duration of a substep [s], part of the root's motion that is felt, drag [1/s]
+uniform int u_knots;                 // KNOTS; a bound that is not known when compiling keeps compilers quick
 uniform vec3 u_gravity;              // [m/s2]
 uniform vec3 u_wind;                 // [m/s]
 #ifdef GUSTS

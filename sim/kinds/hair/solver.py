@@ -104,11 +104,11 @@ class StrandSolver:
         program["u_roots"] = tables.roots
         program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
         program["u_gravity"] = settings.gravity
+        program.set_if_active("u_knots", self._knots)
         program.set_if_active("u_rest", tables.rest)
         program.set_if_active("u_wind", settings.wind)
         if settings.solver is HairSolver.ROD:
             program["u_rod"] = (GRAVITY * settings.bending_length**3, settings.damping, settings.hold, 0.0)
-            program["u_knots"] = self._knots
         elif settings.solver is HairSolver.SPRINGS:
             mass = settings.knot_mass
             head = settings.head_stiffness / mass if settings.source is HairSource.ELLIPSOID else 0.0

@@ -38,7 +38,9 @@ def settings_of(**changes: Any) -> HairSettings:
     return HairSettings(**(BARE | changes))
 
 
-def groom_of(settings: HairSettings, directions: npt.ArrayLike, bow: float = 0.0) -> Groom:
+def groom_of(
+    settings: HairSettings, directions: npt.ArrayLike, bow: float = 0.0, lengths: npt.ArrayLike | None = None
+) -> Groom:
     """Strands from roots whose frames have their z along directions (N, 3); each joint turns by `bow` [rad]."""
     z = np.atleast_2d(np.asarray(directions, np.float64))
     z = z / np.linalg.norm(z, axis=1, keepdims=True)
@@ -49,7 +51,8 @@ def groom_of(settings: HairSettings, directions: npt.ArrayLike, bow: float = 0.0
     count = len(z)
     roots = Roots(np.zeros((count, 3), np.uint32), np.tile([1.0, 0.0, 0.0], (count, 1)))
     frames = np.stack([x, np.cross(z, x), z], axis=2)
-    return Groom(roots, np.zeros((count, 3)), frames, np.full(count, settings.length), np.tile(edge, (count, 1, 1)))
+    sizes = np.full(count, settings.length) if lengths is None else np.array(lengths, np.float64)
+    return Groom(roots, np.zeros((count, 3)), frames, sizes, np.tile(edge, (count, 1, 1)))
 
 
 class GpuStrands:
