@@ -1,5 +1,5 @@
 // The colours of one strand that is drawn.
-// Inputs: its knots in the world [m]; what the first lamp sees of other things, and the layers of hair that it sees.
+// Inputs: its knots in the world [m], factors of its colours; what the first lamp sees of other things, and the layers of hair that it sees.
 // Outputs: linear colour of each knot. MODE: 0 lit, 1 by the bend of the joints, 2 by the stretch of the segments.
 
 #include "hair/shade.glsl"
@@ -29,7 +29,7 @@ void run(int id) {
         vec3 tangent = unit(places[min(k + 1, KNOTS - 1)] - places[max(k - 1, 0)]);
         float share = float(k) / float(KNOTS - 1);
 #if MODE == 0
-        colours[k] = shaded_knot(places[k], tangent, mix(u_root_colour, u_tip_colour, share) * bright, share);
+        colours[k] = shaded_knot(places[k], tangent, a_tint.rgb * mix(u_root_colour, u_tip_colour, share) * bright, share);
 #elif MODE == 1
         vec3 before = unit(places[k] - places[max(k - 1, 0)]);
         vec3 after = unit(places[min(k + 1, KNOTS - 1)] - places[k]);

@@ -45,7 +45,6 @@ class DrawnStrands:
         self.texels = BufferTexture(context, self._strands, "rgba32f")
         self._expand = Kernel(library, "hair/expand.glsl", record, inputs=[CHILD], defines={"KNOTS": knots})
         self._colours: tuple[Buffer, BufferTexture] | None = None
-        self._nothing = VertexArray(context, label="hair shaded")
         self.version = 0
 
     def expand(
@@ -65,7 +64,7 @@ class DrawnStrands:
     def shade(self, kernel: Kernel) -> None:
         """Write the colours by a kernel of the same record, whose other uniforms are set."""
         kernel.program["u_strands"] = self.texels
-        kernel.run(self._nothing, self._coloured()[0], self._table.count)
+        kernel.run(self._source, self._coloured()[0], self._table.count)
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
@@ -73,7 +72,7 @@ class DrawnStrands:
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        for owned in (self._source, self._table, self.texels, self._strands, self._nothing, *(self._colours or ())):
+        for owned in (self._source, self._table, self.texels, self._strands, *(self._colours or ())):
             owned.release()
 
     def _coloured(self) -> tuple[Buffer, BufferTexture]:
@@ -88,5 +87,6 @@ def _child_records(children: Children) -> npt.NDArray[np.void]:
     count = children.count
     out["guides"][:count, :3], out["guides"][:count, 3] = children.guides, np.arange(count)
     out["weights"][:count, :3], out["weights"][:count, 3] = children.weights, children.random
+    out["tint"][:count, :3] = children.tints
     out[count:] = out[count - 1]
     return out

@@ -15,6 +15,9 @@ Float32 = npt.NDArray[np.float32]
 TURN_MAX = 0.3
 """Most that a joint is bent at rest [rad]; curlier detail belongs to the children."""
 
+SHORTEST = 1e-4
+"""Least length of a strand [m]."""
+
 STRAIGHT = 1e-6
 """Edges that differ by less are those of straight strands."""
 
@@ -69,7 +72,7 @@ def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
     places, frames = root_frames(surface, roots)
     numbers = np.arange(roots.count)
     random = birth_numbers(settings.seed, numbers, LENGTHS)[:, 0]
-    lengths = np.maximum(settings.length * (1.0 - settings.length_spread * random), 1e-4)
+    lengths = np.maximum(settings.length * (1.0 - settings.length_spread * random), SHORTEST)
     edges = _edges(settings, surface, frames, numbers)
     return Groom(roots, places, frames, lengths, np.einsum("nxy,nkx->nky", frames, edges))
 

@@ -1,18 +1,21 @@
 """Growth: the guides of some hair and the strands that are drawn between them; pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel
-from sim.kinds.hair.groom import LENGTHS, Groom, grow
+from sim.assets.model import CharacterModel, Mesh
+from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.roots import Roots, Surface, ellipsoid_surface, face_roots, root_frames, vertex_roots
 from sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource
 from sim.maths.hash import birth_numbers
+from sim.maths.srgb import linear_from_srgb
+from sim.skin.surface_table import texture_density
 
 Float64 = npt.NDArray[np.float64]
+UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
 
 
@@ -26,6 +29,7 @@ class Children:
         guides: Numbers of the nearest guides, shape (N, 3).
         weights: Of these, shape (N, 3).
         random: A number of each, 0 to 1, shape (N,).
+        tints: Linear factors of the colours, shape (N, 3).
     """
 
     roots: Roots
@@ -33,11 +37,48 @@ class Children:
     guides: npt.NDArray[np.intp]
     weights: Float64
     random: Float64
+    tints: Float64
 
     @property
     def count(self) -> int:
         """How many."""
         return self.roots.count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maps:
+    """Images over the surface of a model.
+
+    Attributes:
+        length: Its brightness is a factor of the lengths; None for 1.
+        colour: Its colours are factors of those of the strands; None for 1.
+        is_bottom_up: Whether texture coordinate v = 0 is the bottom row.
+    """
+
+    length: UInt8 | None = None
+    colour: UInt8 | None = None
+    is_bottom_up: bool = False
+
+    def lengths(self, mesh: Mesh, roots: Roots) -> Float64:
+        """Factors of the lengths of strands, shape (N,)."""
+        if self.length is None:
+            return np.ones(roots.count)
+        return texture_density(self.length, self._places(mesh, roots))
+
+    def tints(self, mesh: Mesh, roots: Roots) -> Float64:
+        """Factors of the colours of strands, shape (N, 3)."""
+        if self.colour is None:
+            return np.ones((roots.count, 3))
+        places = self._places(mesh, roots)
+        channels = [texture_density(self.colour[..., index], places) for index in range(3)]
+        return linear_from_srgb(np.stack(channels, axis=1))
+
+    def _places(self, mesh: Mesh, roots: Roots) -> Float64:
+        found = np.einsum("nc,nck->nk", roots.shares, mesh.texcoords.astype(np.float64)[roots.corners])
+        return np.stack([found[:, 0], 1.0 - found[:, 1]], axis=1) if self.is_bottom_up else found
+
+
+NO_MAPS = Maps()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,15 +90,19 @@ class Growth:
         guides: What is simulated.
         children: What is drawn.
         is_own: Whether the surface belongs to the hair, not to a figure.
+        is_bare: Whether the guides themselves are drawn.
     """
 
     surface: Surface
     guides: Groom
     children: Children
     is_own: bool
+    is_bare: bool = False
 
 
-def growth_on_model(settings: HairSettings, model: CharacterModel, table: UInt32, world_from_model: Float64) -> Growth:
+def growth_on_model(
+    settings: HairSettings, model: CharacterModel, table: UInt32, world_from_model: Float64, maps: Maps = NO_MAPS
+) -> Growth:
     """Hair on the faces or the vertices of a table, of a model as it stands."""
     mesh = model.mesh
     surface = Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
@@ -68,7 +113,8 @@ def growth_on_model(settings: HairSettings, model: CharacterModel, table: UInt32
         return face_roots(table, settings.seed, numbers)
 
     guides, children = (place(numbers) for numbers in _numbers(settings))
-    return _grown(settings, surface, guides, children, is_own=False)
+    found = _grown(settings, surface, guides, children, is_own=False)
+    return _mapped(found, maps, mesh, settings)
 
 
 def growth_on_ellipsoid(settings: HairSettings, world_from_node: Float64) -> Growth:
@@ -81,13 +127,28 @@ def growth_on_ellipsoid(settings: HairSettings, world_from_node: Float64) -> Gro
     return _grown(settings, surface, first, second, is_own=True)
 
 
+def _mapped(growth: Growth, maps: Maps, mesh: Mesh, settings: HairSettings) -> Growth:
+    """Growth with the lengths and colours of maps."""
+    guides = growth.guides
+    shares = maps.lengths(mesh, guides.roots)
+    guides = replace(guides, lengths=np.maximum(guides.lengths * shares, SHORTEST))
+    children = as_drawn(guides, settings.seed) if growth.is_bare else growth.children
+    # Children have the lengths of their guides; what the map says of their own place counts beside that.
+    of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
+    own = maps.lengths(mesh, children.roots) / np.maximum(of_guides, 1e-3)
+    factors = children.factors * np.clip(own, 0.0, 2.0)
+    children = replace(children, factors=factors, tints=maps.tints(mesh, children.roots))
+    return replace(growth, guides=guides, children=children)
+
+
 def as_drawn(guides: Groom, seed: int) -> Children:
     """The guides themselves as what is drawn."""
     count = guides.count
     numbers = np.arange(count)
     weights = np.tile([1.0, 0.0, 0.0], (count, 1))
     random = birth_numbers(seed, numbers, LENGTHS)[:, 1]
-    return Children(guides.roots, np.ones(count), np.repeat(numbers[:, None], 3, axis=1), weights, random)
+    whole, ones = np.repeat(numbers[:, None], 3, axis=1), np.ones((count, 3))
+    return Children(guides.roots, np.ones(count), whole, weights, random, ones)
 
 
 def _numbers(settings: HairSettings) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -98,10 +159,11 @@ def _numbers(settings: HairSettings) -> tuple[npt.NDArray[np.intp], npt.NDArray[
 def _grown(settings: HairSettings, surface: Surface, guides: Roots, children: Roots, *, is_own: bool) -> Growth:
     groom = grow(settings, surface, guides)
     if not children.count:
-        return Growth(surface, groom, as_drawn(groom, settings.seed), is_own)
+        return Growth(surface, groom, as_drawn(groom, settings.seed), is_own, is_bare=True)
     places, _ = root_frames(surface, children)
     nearest, weights = nearest_guides(places, groom.places)
     random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + children.count), LENGTHS)
     # The guides have spread lengths already; what is between them varies half as much again.
     factors = 1.0 - 0.5 * settings.length_spread * random[:, 0]
-    return Growth(surface, groom, Children(children, factors, nearest, weights, random[:, 1]), is_own)
+    tints = np.ones((children.count, 3))
+    return Growth(surface, groom, Children(children, factors, nearest, weights, random[:, 1], tints), is_own)

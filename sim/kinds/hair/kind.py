@@ -15,7 +15,7 @@ ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
 """Height of hair that grows on nothing else [m]."""
 
-_SURFACE = frozenset(("density_bone", "density_section", "density_texture"))
+_SURFACE = frozenset(("density_bone", "density_section", "density_texture", "length_texture", "colour_texture"))
 _ROD = frozenset(("bending_length", "carried", "hold", "hold_fade", "damping"))
 _SPRINGS = frozenset(("spring_stiffness", "knot_mass", "knot_drag", "head_stiffness"))
 _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
@@ -65,11 +65,17 @@ def idle(node: Node) -> frozenset[str]:
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The image that says where hair grows."""
+    """Images that say where hair grows, how long and in what colour."""
     assert isinstance(settings, HairSettings)
-    density = settings.density_texture if settings.source is not HairSource.ELLIPSOID else ""
-    use = FileUse("density_texture", density, "image", without="it grows everywhere for {names}")
-    return (use,) if density else ()
+    without = {
+        "density_texture": "it grows everywhere for {names}",
+        "length_texture": "the strands of {names} are as long everywhere",
+        "colour_texture": "the strands of {names} have their own colours",
+    }
+    if settings.source is HairSource.ELLIPSOID:
+        return ()
+    uses = (FileUse(name, getattr(settings, name), "image", without=end) for name, end in without.items())
+    return tuple(use for use in uses if use.path)
 
 
 def kept(settings: Settings) -> frozenset[str]:

@@ -15,8 +15,8 @@ ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), 
 BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
 """Corners of the triangle of a root, 0 | their shares, length of a segment [m] or factor of the length."""
 
-CHILD = np.dtype([*BOUND.descr, ("guides", "u4", 4), ("weights", "f4", 4)])
-"""The same, then nearest guides, number | their weights, a random number."""
+CHILD = np.dtype([*BOUND.descr, ("guides", "u4", 4), ("weights", "f4", 4), ("tint", "f4", 4)])
+"""The same, then nearest guides, number | their weights, a random number | linear factors of the colours, 0."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
 """Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""

@@ -14,7 +14,7 @@ from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.records import strand_record
+from sim.kinds.hair.records import CHILD, strand_record
 from sim.kinds.hair.settings import HairLook, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.strands import Strands
@@ -70,7 +70,9 @@ class HairPasses:
                 "KNOTS": knots, "LOOK": int(look is HairLook.KAJIYA), "MODE": mode, "LIGHT_COUNT": lamps,
                 "SELF_SHADOW": shadowed, "SHADOW_TAPS": SHADOW_TAPS,
             }  # fmt: skip
-            self._shades[key] = Kernel(self._library, "hair/strand_shade.glsl", strand_record(knots), defines=defines)
+            self._shades[key] = Kernel(
+                self._library, "hair/strand_shade.glsl", strand_record(knots), inputs=[CHILD], defines=defines
+            )
         return self._shades[key]
 
     def release(self) -> None:

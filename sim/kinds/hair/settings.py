@@ -19,7 +19,7 @@ Radii = tuple[Radius, Radius, Radius]
 
 
 class HairSource(enum.Enum):
-    """What strands grow on: faces or vertices of the model that the hair rides on, or the upper half of an ellipsoid."""
+    """What strands grow on: faces or vertices of the model that it rides on, or the upper half of an ellipsoid."""
 
     FACES = "faces"
     VERTICES = "vertices"
@@ -110,6 +110,11 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("Spread of the length; at 0.2 strands have 80 to 100 % of it.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", effect=Effect.REBUILD),
     ] = 0.2  # fmt: skip
+    length_texture: Annotated[
+        str,
+        param("Image whose brightness is a factor of the length; stored relative to the project.", group="Groom",
+              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
     comb: Annotated[
         Vec3,
         param("Direction that strands are combed in, in the frame of the model.", step=0.1, group="Groom",
@@ -283,6 +288,11 @@ class HairSettings(Settings, frozen=True, kw_only=True):
     tip_colour: Annotated[
         Colour, param("Colour at the tips.", group="Look", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.42, 0.28, 0.16)  # fmt: skip
+    colour_texture: Annotated[
+        str,
+        param("Image whose colours, where a strand grows, are factors of these; stored relative to the project.",
+              group="Look", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
+    ] = ""  # fmt: skip
     colour_spread: Annotated[
         float,
         param("Spread of the brightness from strand to strand.", lo=0.0, hi=1.0, step=0.05, group="Look",

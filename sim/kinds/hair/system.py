@@ -13,7 +13,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.contract import Array, Services, StepInputs, System, World
-from sim.kinds.hair.growth import growth_on_ellipsoid, growth_on_model
+from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
@@ -72,9 +72,10 @@ class HairSystem(System):
         settings = node.settings
         assert isinstance(settings, HairSettings)
         assert isinstance(figure, Character | None)
-        pixels = world.images.get(Path(settings.density_texture)) if settings.density_texture else None
+        names = (settings.density_texture, settings.length_texture, settings.colour_texture)
+        pixels, *maps = [world.images.get(Path(name)) if name else None for name in names]
         self._world, self._services = world, world.services
-        key = (node, figure, carrier, pixels)
+        key = (node, figure, carrier, pixels, *maps)
         if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
             return
         self._node, self._key = node, key
@@ -86,15 +87,17 @@ class HairSystem(System):
             self._drop()
         else:
             assert isinstance(carrier.settings, ModelSettings)
+            bottom_up = texture_origin_bottom(carrier.settings, figure.model)
             wanted = TableKey(
                 figure.model,
                 settings.source is HairSource.VERTICES,
                 settings.density_bone,
                 pixels,
-                texture_origin_bottom(carrier.settings, figure.model),
+                bottom_up,
                 settings.density_section,
             )
-            self._take(settings, figure, world.services.get(SurfaceTables).table(self, wanted), world)
+            table = world.services.get(SurfaceTables).table(self, wanted)
+            self._take(settings, figure, table, world, Maps(*maps, bottom_up))
 
     def step(self, inputs: StepInputs) -> None:
         """Advances by one step, at whose end the figures stand as they do now."""
@@ -184,11 +187,16 @@ class HairSystem(System):
         return figure.primary.write_count if isinstance(figure, Character) else 0
 
     def _take(
-        self, settings: HairSettings, figure: Character | None, table: npt.NDArray[np.uint32] | None, world: World
+        self,
+        settings: HairSettings,
+        figure: Character | None,
+        table: npt.NDArray[np.uint32] | None,
+        world: World,
+        maps: Maps = NO_MAPS,
     ) -> None:
         assert self._node is not None
-        grown = (figure, table, settings.source)
-        same = len(self._grown) == 3 and all(a is b for a, b in zip(grown, self._grown, strict=True))
+        grown = (figure, table, settings.source, maps.length, maps.colour)
+        same = len(self._grown) == len(grown) and all(a is b for a, b in zip(grown, self._grown, strict=True))
         if self.strands is not None and same:
             effects = changed_effects(self.strands.settings, settings)
             if Effect.REBUILD not in effects:
@@ -198,7 +206,7 @@ class HairSystem(System):
         if figure is None or table is None:
             growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node))
         else:
-            growth = growth_on_model(settings, figure.model, table, figure.world_from_model)
+            growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps)
             vertices = figure.primary.vertices
             texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
             skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)

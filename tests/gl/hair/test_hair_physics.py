@@ -133,7 +133,9 @@ def test_springs_are_stable_up_to_their_longest_substep(context: Context, librar
         # The bound is that of the highest frequency of a long chain; stiffness moves it to a step.
         found = (stiffness for stiffness in np.geomspace(10.0, 1e4, 20000)
                  if stability(settings_of(**(RECIPE | {"spring_stiffness": stiffness}))).ratio >= ratio)  # fmt: skip
-        strands = hung(context, library, [(0.1, -1.0, 0.0)], **(RECIPE | {"spring_stiffness": next(found), "knots": 16}))
+        strands = hung(
+            context, library, [(0.1, -1.0, 0.0)], **(RECIPE | {"spring_stiffness": next(found), "knots": 16})
+        )
         first = run(strands, 1200)
         tips.append(float(np.abs(run(strands, 1) - first).max()))
         strands.release()
@@ -157,7 +159,9 @@ def test_layers_bend_and_come_back_as_the_recipe_says(context: Context, library:
 def test_a_touching_knot_is_on_the_surface_and_at_its_length() -> None:
     """The numbers of the design: a knot before at a height of 5 mm, a segment of 2 cm, a floor."""
     former, place = np.array([[0.0, 0.005, 0.0]]), np.array([[0.01, -0.0123, 0.0]])
-    found = touched(former, place, np.array([[0.02]]), np.array([[0.0, 1.0, 0.0]]), np.array([[0.0123]]), np.zeros((1, 3)))
+    found = touched(
+        former, place, np.array([[0.02]]), np.array([[0.0, 1.0, 0.0]]), np.array([[0.0123]]), np.zeros((1, 3))
+    )
     np.testing.assert_allclose(found, [[0.019365, 0.0, 0.0]], atol=1e-6)
 
 

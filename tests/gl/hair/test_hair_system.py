@@ -206,6 +206,7 @@ def test_it_is_drawn_lit_and_in_its_shadow(context: Context, engine: Engine) -> 
     assert pictures["shadowed"][covered].mean() < 0.97 * pictures["open"][covered].mean()
     for picture in pictures.values():
         assert np.abs(picture - bare).max() > 40
+    drawn(engine, output, Scene(nodes=(LIGHT, ball(**many))), camera)
     rows, columns = np.nonzero(covered)
     middle = len(rows) // 2
     pick = engine.pick(camera, (240, 180), float(columns[middle]), float(179 - rows[middle]))
