@@ -14,6 +14,7 @@ from resources import ROOT
 from resources.samples.arm_model import build_arm
 from resources.samples.cape_model import build_cape
 from resources.samples.figure_model import build_figure
+from resources.samples.fox_model import build_fox
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
 from sim.export.atomic_file import atomic_file
@@ -22,7 +23,7 @@ from sim.export.ezm import ezm_text
 
 def make_samples(folder: Path) -> list[Path]:
     """Write all sample models below `folder`, each in a folder of its own; returns the files."""
-    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder), *make_cape(folder)]
+    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder), *make_cape(folder), *make_fox(folder)]
 
 
 def make_tiny(folder: Path) -> list[Path]:
@@ -43,6 +44,11 @@ def make_humanoid(folder: Path) -> list[Path]:
 def make_cape(folder: Path) -> list[Path]:
     """The cape that the figure can wear."""
     return _written(*build_cape(folder / "cape" / "cape.ezm"))
+
+
+def make_fox(folder: Path) -> list[Path]:
+    """The fox that can wear fur."""
+    return _written(*build_fox(folder / "fox" / "fox.ezm"))
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from resources.samples.cape_model import COLLAR
+from resources.samples.hair_scenes import hair_scenes
 from sim.assets.load import load_model
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -140,6 +141,7 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "cape": _cape(models),
         "fountain": fountain_scene(),
         "sparks": sparks_scene(models),
+        **hair_scenes(models),
     }
 
 
