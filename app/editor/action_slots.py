@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QImageWriter
+from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
 from app.editor.actions import EXPORTS, SWITCHES, shortcut_entries
@@ -53,6 +53,7 @@ def _file_slots(editor: Editor) -> Slots:
         "file.save_as": files.save_as,
         **{action_id: _call(export_selected, editor, writer) for action_id, writer in EXPORTS.items()},
         "file.screenshot": lambda: save_screenshot(editor),
+        "file.copy_picture": lambda: QGuiApplication.clipboard().setPixmap(editor.viewport.grab()),
         "file.quit": lambda: editor.window.close(),
         "add.model": lambda: _with(dialogs.model_path(), files.import_model),
         **{f"add.{entry.id}": _call(editor.edits.add, entry.id) for kind in KINDS.values() for entry in kind.adds},
@@ -192,7 +193,8 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     path = editor.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
     if path is not None:
         target = path if path.suffix else path.with_suffix(suffix)
-        export_model(Path(loaded.model.path), target, writer, done=editor.panels.inform, failed=editor.panels.fail)
+        panels = editor.panels
+        export_model(Path(loaded.model.path), target, writer, panels, done=panels.inform, failed=panels.fail)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

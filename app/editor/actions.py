@@ -81,6 +81,7 @@ SPECS: tuple[ActionSpec, ...] = (
         for id, writer in EXPORTS.items()
     ),
     _spec("file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="screenshot"),
+    _spec("file.copy_picture", "Copy &Picture", "Put the picture of the viewport on the clipboard.", "Shift+F12"),
     _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),
     _spec("edit.undo", "&Undo", "Take back the last change.", "Ctrl+Z", icon="undo"),
     _spec("edit.redo", "&Redo", "Make the change again.", "Ctrl+Y", "Ctrl+Shift+Z", icon="redo"),

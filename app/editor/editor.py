@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, QThreadPool, QTimer
+from pyqtgraph.util.garbage_collector import GarbageCollector
+from PySide6.QtCore import QObject, QSettings, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -152,6 +153,10 @@ class Editor:
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+        for part in vars(self).values():
+            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
+            if isinstance(part, QObject) and part.parent() is None and part is not self.window:
+                part.setParent(self.window)
 
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
@@ -299,6 +304,7 @@ class Editor:
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
         self.document.close()
+        self.window.deleteLater()
 
     def _frame(self, node_id: str | None) -> None:
         with self.viewport.gl_current():
@@ -382,6 +388,7 @@ def run_editor(
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     if path is not None:
         editor.files.open(path.absolute())
@@ -389,7 +396,9 @@ def run_editor(
         _leave_after_first_frame(editor, app.quit)
     else:
         QTimer.singleShot(0, editor.offer_recovery)
-    return app.exec()
+    status = app.exec()
+    garbage.timer.stop()
+    return status
 
 
 def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ SPACER = " "
 RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
-        SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
+        SEPARATOR, "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
 EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "handle.move",
         "handle.rotate", "handle.scale", SEPARATOR, "edit.hide", "edit.show_all", "edit.deselect")  # fmt: skip
 THEME = ("theme.auto", "theme.dark", "theme.light")

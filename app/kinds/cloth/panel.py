@@ -45,7 +45,7 @@ class ClothPanel(Panel):
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._gauge = StabilityGauge(self._refresh)
+        self._gauge = StabilityGauge(self._refresh, desk.document)
         self._node: Node | None = None
         self._system: Any = None
         self._subject: NodeId | None = None
@@ -167,7 +167,7 @@ class ClothPanel(Panel):
             elif desk.document.scene.has(node.id):
                 self._replace_section(node.id, made)
 
-        run_in_background(lambda: section_cloth(node, model, section, places), add)
+        run_in_background(lambda: section_cloth(node, model, section, places), add, desk.document)
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
         """Adds a cloth that takes the place of a section of a model, as one edit."""

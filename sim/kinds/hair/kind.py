@@ -110,4 +110,5 @@ HAIR = Kind(
     files=files_of,
     system="sim.kinds.hair.system:HairSystem",
     view="sim.kinds.hair.view:HairView",
+    panel="app.kinds.hair.panel:HairPanel",
 )
