@@ -6,6 +6,7 @@ SYSTEMS = {
     "skinning": "sim.bench.skinning",
     "cloth": "sim.bench.cloth",
     "particles": "sim.bench.particles",
+    "hair": "sim.bench.hair",
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
     "launch": "app.cli.bench_launch",
