@@ -1,9 +1,11 @@
-// Contact of a strand with colliders: from the root on every knot is put on the surface and at the length of its
-// segment, both at once.
-// Inputs: knots from the root [m], what they were before the substep, the root. Output: the knots.
+// A strand meets colliders at the end of a substep: from the root on every knot is put on the surface and at the length
+// of its segment, both at once; with FREE_LENGTH on the surface alone.
+// Inputs: see hair/strand.glsl; u_before has the knots as they were before the substep. Outputs: the knots.
 // A root may lie inside a body: a knot is only kept as far out as its root is, and half the way along the strand.
 
 #include "common/collide.glsl"
+#include "hair/strand.glsl"
+#include "hair/store.glsl"
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
@@ -21,7 +23,6 @@ vec3 touched(vec3 former, vec3 candidate, float segment, vec3 normal, float dept
     return former + height * normal + sqrt(max(segment * segment - height * height, 0.0)) * level;
 }
 
-// u_now still has where the knots were before the substep.
 void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
     float reach = float(SEGMENTS) * root.segment + u_contact.x;
     int index = collider_next(u_colliders, 0, u_collider_count, root.place, u_span.y, reach);
@@ -41,7 +42,7 @@ void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
             Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
             float arc = float(k) * root.segment;
             float depth = min(u_contact.x, at_root.distance + 0.5 * arc) - contact.distance;
-            vec3 moved = place - texelFetch(u_now, strand * KNOTS + k).xyz + root.move - u_step.x * contact.velocity;
+            vec3 moved = place - before_of(strand, k) + root.move - u_step.x * contact.velocity;
             vec3 slide = moved - dot(moved, contact.normal) * contact.normal;
             float friction = sqrt(u_contact.y * contact.friction);
 #ifdef FREE_LENGTH
@@ -55,4 +56,13 @@ void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
         }
         index = collider_next(u_colliders, index + 1, u_collider_count, root.place, u_span.y, reach);
     }
+}
+
+void run(int id) {
+    vec3 knots[KNOTS];
+    vec4 first = texelFetch(u_now, id * KNOTS);
+    knots[0] = vec3(0.0);
+    for (int k = 1; k < KNOTS; ++k) knots[k] = texelFetch(u_now, id * KNOTS + k).xyz;
+    if (first.w == 0.0) meet_colliders(knots, id, root_of(id, first.xyz));
+    store(knots, first.xyz, first.w);
 }

@@ -6,13 +6,6 @@
 
 uniform vec4 u_rod;                  // stiffness B [m4/s2], damping [s], hold [1/s2]
 
-// Compilers take minutes where colliders follow loops that they unroll.
-#ifdef COLLIDERS
-#define LAST_BOUND u_knots
-#else
-#define LAST_BOUND KNOTS
-#endif
-
 const float ROD_STEEPEST = 50.0;     // most that a fold stiffens its joint
 
 // The smallest turn from one unit vector to another; none where they are opposite.
@@ -29,23 +22,25 @@ void joints_of(int strand, Root root, vec3 now[KNOTS], out vec3 rho[SEGMENTS], o
     vec3 rest_before = vec3(0.0);
     for (int j = 0; j < SEGMENTS; ++j) {
         vec3 edge = now[j + 1] - now[j];
-        vec4 rest = rest_edge(strand, j);
 #ifdef CURVED
+        vec4 rest = rest_edge(strand, j);
         vec3 along = quaternion_rotate(frame, rest.xyz);
         vec3 bend = j > 0 ? along - quaternion_rotate(frame, rest_before) : vec3(0.0);
 #else
-        vec3 along = j > 0 ? tangent : quaternion_rotate(frame, rest.xyz);
+        vec3 along = j > 0 ? tangent : quaternion_rotate(frame, rest_edge(strand, 0).xyz);
         vec3 bend = vec3(0.0);
 #endif
         vec3 former = j > 0 ? edge_before : root.segment * along;
         rho[j] = root.segment * bend - (edge - former);
         tangent = at_length(edge, 1.0, along);
-        stiffness[j] = scale * rest.w * min(2.0 / max(1.0 + dot(along, tangent), STRAND_TINY), ROD_STEEPEST);
+        stiffness[j] = scale * (j > 0 ? 1.0 : 2.0) * min(2.0 / max(1.0 + dot(along, tangent), STRAND_TINY), ROD_STEEPEST);
 #ifdef CURVED
         frame = quaternion_multiply(smallest_turn(along, tangent), frame);
 #endif
         edge_before = edge;
+#ifdef CURVED
         rest_before = rest.xyz;
+#endif
     }
     stiffness[SEGMENTS] = 0.0;
     stiffness[KNOTS] = 0.0;
@@ -69,7 +64,7 @@ void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]
 #ifdef HOLD
     vec3 groomed = vec3(0.0);
 #endif
-    for (int k = 1; k < u_knots; ++k) {
+    for (int k = 1; k < KNOTS; ++k) {
         float mass = k == SEGMENTS ? 0.5 : 1.0;
         vec4 before = texelFetch(u_before, strand * KNOTS + k);
         vec3 place = root.place - root.move + now[k];
@@ -107,11 +102,11 @@ void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]
         if (k > 1) right -= two * two_pivot * knots[k - 2];
         knots[k] = right / pivot;
     }
-    for (int k = u_knots - 2; k > 0; --k) {
+    for (int k = KNOTS - 2; k > 0; --k) {
         knots[k] -= next[k] * knots[k + 1];
-        if (k + 2 < u_knots) knots[k] -= after[k] * knots[k + 2];
+        if (k + 2 < KNOTS) knots[k] -= after[k] * knots[k + 2];
     }
-    for (int k = 1; k < LAST_BOUND; ++k) knots[k] += now[k];
+    for (int k = 1; k < KNOTS; ++k) knots[k] += now[k];
 }
 
 // One Newton step towards equal lengths, the tip half as heavy as the others, the root held.
@@ -146,7 +141,7 @@ void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS
     straighten(root.segment, knots);
     straighten(root.segment, knots);
     vec3 former = vec3(0.0);
-    for (int k = 1; k < LAST_BOUND; ++k) {
+    for (int k = 1; k < KNOTS; ++k) {
         vec3 along = at_length(now[k] - now[k - 1], 1.0, vec3(0.0, 1.0, 0.0));
         knots[k] = former + at_length(knots[k] - former, root.segment, along);
         former = knots[k];

@@ -12,23 +12,25 @@ vec3 spring_pull(vec3 from, float segment) {
     return (segment / max(sqrt(dot(from, from)), STRAND_TINY) - 1.0) * from;
 }
 
-void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
+// The knot between two others; the last one stands for the one after itself.
+vec3 spring_knot(Root root, vec3 move_before, vec3 before, vec3 former, vec3 here, vec3 following) {
     float h = u_step.x;
+    vec3 place = root.place - root.move + here;
+    vec3 velocity = (here - before + move_before) / h;
+    vec3 pull = spring_pull(here - former, root.segment) + spring_pull(here - following, root.segment);
+    vec3 change = u_springs.x * pull - u_springs.y * (velocity - air_at(place)) + u_gravity;
+#ifdef HEAD
+    vec3 inside = (u_head * vec4(place, 1.0)).xyz;
+    float depth = u_head_radius * max(1.0 - sqrt(dot(inside, inside)), 0.0);
+    vec3 outward = transpose(mat3(u_head)) * inside;
+    change += u_springs.z * depth * depth * outward * inversesqrt(max(dot(outward, outward), STRAND_TINY));
+#endif
+    return here + h * (velocity + h * change) - u_step.y * root.move;
+}
+
+void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
     vec3 move_before = u_step.y * texelFetch(u_now, strand * KNOTS).xyz;
     knots[0] = vec3(0.0);
-    for (int k = 1; k < KNOTS; ++k) {
-        vec3 place = root.place - root.move + now[k];
-        vec3 velocity = (now[k] - texelFetch(u_before, strand * KNOTS + k).xyz + move_before) / h;
-        vec3 pull = spring_pull(now[k] - now[k - 1], root.segment);
-        if (k < SEGMENTS) pull += spring_pull(now[k] - now[k + 1], root.segment);
-        vec3 change = u_springs.x * pull - u_springs.y * (velocity - air_at(place)) + u_gravity;
-#ifdef HEAD
-        vec3 inside = (u_head * vec4(place, 1.0)).xyz;
-        float share = sqrt(dot(inside, inside));
-        float depth = u_head_radius * max(1.0 - share, 0.0);
-        vec3 outward = (transpose(mat3(u_head)) * inside);
-        change += u_springs.z * depth * depth * outward / max(sqrt(dot(outward, outward)), STRAND_TINY);
-#endif
-        knots[k] = now[k] + h * (velocity + h * change) - u_step.y * root.move;
-    }
+#define MOVE(k) knots[k] = spring_knot(root, move_before, before_of(strand, k), now[k - 1], now[k], now[min(k + 1, SEGMENTS)]);
+    EACH_KNOT(MOVE)
 }

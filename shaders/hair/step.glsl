@@ -1,15 +1,9 @@
-// A substep of one strand. SOLVER: 0 rod, 1 springs, 2 layers; COLLIDERS, GUSTS, CURVED, LOADS, HOLD and HEAD compile
-// in what is needed.
+// A substep of one strand, before it meets colliders. SOLVER: 0 rod, 1 springs, 2 layers; GUSTS, CURVED, LOADS, HOLD
+// and HEAD compile in what is needed.
 // Inputs: see hair/strand.glsl. Outputs: the knots of the strand; one that broke keeps its last sound ones.
 
 #include "hair/strand.glsl"
 #include "hair/store.glsl"
-#if SOLVER == 1
-#define FREE_LENGTH
-#endif
-#ifdef COLLIDERS
-#include "hair/contact.glsl"
-#endif
 #if SOLVER == 0
 #include "hair/rod.glsl"
 #elif SOLVER == 1
@@ -26,9 +20,6 @@ void run(int id) {
     for (int k = 1; k < KNOTS; ++k) now[k] = texelFetch(u_now, id * KNOTS + k).xyz;
     Root root = root_of(id, first.xyz);
     solve_strand(id, root, now, knots);
-#ifdef COLLIDERS
-    meet_colliders(knots, id, root);
-#endif
     bool sound = first.w == 0.0;
     for (int k = 1; k < KNOTS; ++k) sound = sound && is_sound(knots[k]);
     if (!sound) knots = now;

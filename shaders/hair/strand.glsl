@@ -6,6 +6,7 @@
 
 #include "common/quaternion.glsl"
 #include "common/gusts.glsl"
+#include "hair/each.glsl"
 
 const float STRAND_TINY = 1e-12;
 const float STRAND_FARTHEST = 1e6;   // a knot that is farther from its root, or not a number, is broken [m]
@@ -48,6 +49,10 @@ vec4 rest_edge(int strand, int segment) {
 
 vec4 rest_load(int strand, int segment) {
     return texelFetch(u_rest, 2 * (strand * SEGMENTS + segment) + 1);
+}
+
+vec3 before_of(int strand, int knot) {
+    return texelFetch(u_before, strand * KNOTS + knot).xyz;
 }
 
 vec3 air_at(vec3 place) {

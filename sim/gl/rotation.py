@@ -34,7 +34,7 @@ class Rotation:
         self._buffers = tuple(Buffer(context, records, usage="copy", label=f"{label} {side}") for side in range(3))
         self._textures = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers)
         self._vertices = VertexArray(context, label=label)
-        self._newest = 0
+        self._newest, self._older = 0, 2
 
     @property
     def now(self) -> Buffer:
@@ -49,19 +49,30 @@ class Rotation:
     @property
     def before(self) -> Buffer:
         """The state before that."""
-        return self._buffers[self._newest - 1]
+        return self._buffers[self._older]
 
     @property
     def texture_before(self) -> BufferTexture:
         """The same, seen as texels."""
-        return self._textures[self._newest - 1]
+        return self._textures[self._older]
+
+    @property
+    def _spare(self) -> int:
+        return 3 - self._newest - self._older
 
     def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
         """Replace both moments; the one before is the same by default."""
         self.now.write(now)
         self.before.write(now if before is None else before)
 
-    def run(self, kernel: Kernel, names: tuple[str, str], varying: str, values: Sequence[tuple[float, float]]) -> None:
+    def run(
+        self,
+        kernel: Kernel,
+        names: tuple[str, str],
+        varying: str,
+        values: Sequence[tuple[float, float]],
+        mending: Kernel | None = None,
+    ) -> None:
         """Run once for each pair of values.
 
         Args:
@@ -69,28 +80,38 @@ class Rotation:
             names: Names of the samplerBuffers that take the newest records, and those before.
             varying: Name of its vec2 uniform that takes the values.
             values: One pair for each run.
+            mending: Reads what that has made and what it was made of, by the same names, and makes the newest.
         """
-        program, place = kernel.program, self._newest
+        kernels = [kernel] if mending is None else [kernel, mending]
+        programs = [one.program for one in kernels]
+        locations = [program.location(varying) for program in programs]
+        units = [[GL.GL_TEXTURE0 + program.unit(name) for name in names] for program in programs]
         textures, targets = [one.name for one in self._textures], [one.name for one in self._buffers]
+        bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
+        now, before, spare = self._newest, self._older, self._spare
         with kernel.writing(self._vertices) as capture:
-            bind, activate, send = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f
             write = capture.writer(self.count)
-            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
-            now, before = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
             for first, second in values:
-                following = (place + 1) % 3
-                activate(now)
-                bind(kind, textures[place])
-                activate(before)
-                bind(kind, textures[place - 1])
-                send(location, first, second)
-                write(targets[following])
-                place = following
-        self._newest = place
+                for index, one in enumerate(kernels):
+                    # Mending reads the same as if the step were done, and may write over what was before that.
+                    read, older, target = (now, before, spare) if index == 0 else (spare, now, before)
+                    if len(kernels) > 1:
+                        capture.use(one, self._vertices)
+                    activate(units[index][0])
+                    bind(kind, textures[read])
+                    activate(units[index][1])
+                    bind(kind, textures[older])
+                    send(locations[index], first, second)
+                    write(targets[target])
+                if len(kernels) > 1:
+                    now, before = before, now
+                else:
+                    now, before, spare = spare, now, before
+        self._newest, self._older = now, before
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
         """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""
-        program, spare = kernel.program, self._buffers[(self._newest + 1) % 3]
+        program, spare = kernel.program, self._buffers[self._spare]
         for texture, target in ((self.texture_before, self.before), (self.texture, self.now)):
             program[source], program[pivot] = texture, self.texture
             kernel.run(self._vertices, spare, self.count)

@@ -14,7 +14,7 @@ from sim.gl.program import Program
 from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
 from sim.kinds.hair.records import strand_record
-from sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
+from sim.kinds.hair.settings import HairSettings, HairSolver
 from sim.maths.gusts import gusts_at
 from sim.solids.scene_solids import NO_SOLIDS, Solids
 from sim.solids.state import SolidShape
@@ -66,64 +66,70 @@ class StrandSolver:
         solids: Solids = NO_SOLIDS,
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
-        kernel = self._kernel(settings, tables, solids)
-        self._set(kernel.program, settings, tables, solids, time)
+        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables))
+        self._set(kernel.program, settings, tables, time)
+        contact = None
+        if settings.collide and solids:
+            contact = self._kernel("hair/contact.glsl", _contact_defines(settings, solids))
+            self._set_contact(contact.program, settings, tables, solids)
         count = settings.substeps
         values = [(index / count, (index + 1) / count) for index in range(count)]
-        state.run(kernel, ("u_now", "u_before"), "u_span", values)
+        state.run(kernel, ("u_now", "u_before"), "u_span", values, contact)
 
-    def _kernel(self, settings: HairSettings, tables: StrandTables, solids: Solids) -> Kernel:
-        is_rod = settings.solver is HairSolver.ROD
-        collides = settings.collide and bool(solids)
-        key = (
-            settings.solver,
-            is_rod and not tables.is_straight,
-            is_rod and settings.carried > 0.0,
-            is_rod and settings.hold > 0.0,
-            settings.turbulence > 0.0,
-            settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
-            collides,
-            collides and solids.layout.still,
-            collides and SolidShape.ELLIPSOID in solids.shapes,
-        )
+    def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
+        key = (file, *defines.values())
         kernel = self._kernels.get(key)
         if kernel is None:
-            names = ("CURVED", "LOADS", "HOLD", "GUSTS", "HEAD", "COLLIDERS", "COLLIDE_STILL")
-            defines: dict[str, object] = {
-                "SOLVER": NUMBERS[settings.solver],
-                "KNOTS": self._knots,
-                "SEGMENTS": self._knots - 1,
-                **dict(zip(names, key[1:8], strict=True)),
-                "COLLIDE_NO_ELLIPSOID": not key[8],
-            }
-            kernel = Kernel(self._library, "hair/step.glsl", strand_record(self._knots), defines=defines)
+            sizes = {"KNOTS": self._knots, "SEGMENTS": self._knots - 1}
+            kernel = Kernel(self._library, file, strand_record(self._knots), defines=defines | sizes)
             self._kernels[key] = kernel
         return kernel
 
-    def _set(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids, time: float) -> None:
+    @staticmethod
+    def _defines(settings: HairSettings, tables: StrandTables) -> dict[str, object]:
+        is_rod = settings.solver is HairSolver.ROD
+        return {
+            "SOLVER": NUMBERS[settings.solver],
+            "CURVED": is_rod and not tables.is_straight,
+            "LOADS": is_rod and settings.carried > 0.0,
+            "HOLD": is_rod and settings.hold > 0.0,
+            "GUSTS": settings.turbulence > 0.0,
+            "HEAD": settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
+        }
+
+    def _set(self, program: Program, settings: HairSettings, tables: StrandTables, time: float) -> None:
         program["u_roots"] = tables.roots
         program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
         program["u_gravity"] = settings.gravity
-        program.set_if_active("u_knots", self._knots)
         program.set_if_active("u_rest", tables.rest)
         program.set_if_active("u_wind", settings.wind)
         if settings.solver is HairSolver.ROD:
             program["u_rod"] = (GRAVITY * settings.bending_length**3, settings.damping, settings.hold, 0.0)
         elif settings.solver is HairSolver.SPRINGS:
-            mass = settings.knot_mass
-            head = settings.head_stiffness / mass if settings.source is HairSource.ELLIPSOID else 0.0
-            program["u_springs"] = (settings.spring_stiffness / mass, settings.knot_drag / mass, head, 0.0)
-            if tables.head_from_world is not None:
-                program["u_head"] = tables.head_from_world
-                program["u_head_radius"] = head_radius(tables.head_from_world)
+            mass, head = settings.knot_mass, tables.head_from_world
+            stiffness = settings.head_stiffness / mass
+            program["u_springs"] = (settings.spring_stiffness / mass, settings.knot_drag / mass, stiffness, 0.0)
+            if head is not None:
+                program["u_head"], program["u_head_radius"] = head, head_radius(head)
         else:
             program["u_layers"] = (layer_stiffness(settings, tables.length), settings.fur_damping, 0.0, 0.0)
         if settings.turbulence > 0.0:
             gusts = gusts_at(settings, time)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
-        if settings.collide and solids:
-            program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
-            program["u_contact"] = (settings.clearance, settings.friction)
+
+    def _set_contact(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids) -> None:
+        program["u_roots"], program["u_knots"] = tables.roots, self._knots
+        program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
+        program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+        program["u_contact"] = (settings.clearance, settings.friction)
+
+
+def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
+    return {
+        "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
+        "COLLIDE_STILL": solids.layout.still,
+        "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,
+    }
 
 
 def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
