@@ -19,7 +19,7 @@ from sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, 
 Float64 = npt.NDArray[np.float64]
 Place = tuple[float, float, float]
 
-CELL = 0.0095
+CELL = 0.0125
 """Edge of a cell of the grid that the body is modelled on [m]."""
 
 LOW, HIGH = (-0.70, -0.02), (0.58, 0.72)

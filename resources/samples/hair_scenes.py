@@ -22,8 +22,8 @@ from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 from sim.solids.state import SolidShape
 
-UNDER_HAIR = ("head", "neck", "chest", "spine_3", "clavicle_l", "clavicle_r", "upper_arm_l", "upper_arm_r")
-"""Bones whose colliders long hair can meet; every one of them costs time."""
+UNDER_HAIR = ("neck", "chest", "spine_3", "clavicle_l", "clavicle_r", "upper_arm_l", "upper_arm_r")
+"""Bones whose colliders long hair can meet; every one costs time, and that of the head would lift it off its roots."""
 
 
 def hair_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
@@ -65,7 +65,7 @@ def _long_hair(models: Path) -> tuple[Scene, ViewState]:
         "Wavy",
         density_section="hair",
         length=0.32,
-        lean=0.95,
+        lean=0.85,
         disorder=0.04,
         noise=0.0015,
         curl_radius=0.004,
@@ -75,7 +75,7 @@ def _long_hair(models: Path) -> tuple[Scene, ViewState]:
         bending_length=0.06,
         carried=0.7,
         felt=0.8,
-        wind=(0.0, 0.0, -0.5),
+        wind=(0.0, 0.0, -0.3),
         turbulence=0.25,
         turbulence_scale=0.4,
         root_radius=9e-5,
@@ -126,6 +126,7 @@ def _fur(models: Path) -> tuple[Scene, ViewState]:
         root_colour=(0.62, 0.58, 0.56),
         tip_colour=(1.0, 1.0, 1.0),
         collide=False,
+        roughness=0.5,
         substeps=2,
         damping=0.017,
     )

@@ -23,36 +23,39 @@ vec3 touched(vec3 former, vec3 candidate, float segment, vec3 normal, float dept
     return former + height * normal + sqrt(max(segment * segment - height * height, 0.0)) * level;
 }
 
+// A knot as far out of a collider as its root and its way along the strand demand.
+vec3 kept_out(vec3 place, vec3 former, int strand, int k, int index, Root root, float root_distance) {
+    Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
+    float depth = min(u_contact.x, root_distance + 0.5 * float(k) * root.segment) - contact.distance;
+    vec3 moved = place - before_of(strand, k) + root.move - u_step.x * contact.velocity;
+    vec3 slide = moved - dot(moved, contact.normal) * contact.normal;
+    float friction = sqrt(u_contact.y * contact.friction);
+#ifdef FREE_LENGTH
+    float sliding = sqrt(dot(slide, slide));
+    vec3 kept = place + depth * contact.normal - slide * min(1.0, friction * depth / max(sliding, STRAND_TINY));
+#else
+    vec3 kept = touched(former, place, root.segment, contact.normal, depth, slide, friction);
+#endif
+    return depth > 0.0 ? kept : place;
+}
+
 void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
     float reach = float(SEGMENTS) * root.segment + u_contact.x;
     int index = collider_next(u_colliders, 0, u_collider_count, root.place, u_span.y, reach);
     while (index < u_collider_count) {
         Contact at_root = collider_contact(u_colliders, index, root.place, u_span.y, u_step.x);
+        vec3 former = vec3(0.0);
         for (int k = 1; k < u_knots; ++k) {
-#ifdef FREE_LENGTH
             vec3 place = knots[k];
-#else
-            vec3 place = knots[k - 1] + at_length(knots[k] - knots[k - 1], root.segment, vec3(0.0, 1.0, 0.0));
+#ifndef FREE_LENGTH
+            place = former + at_length(place - former, root.segment, vec3(0.0, 1.0, 0.0));
 #endif
             // Most knots are far from most colliders, and lanes that are all far do nothing.
-            if (collider_next(u_colliders, index, index + 1, root.place + place, u_span.y, u_contact.x) > index) {
-                knots[k] = place;
-                continue;
+            if (collider_next(u_colliders, index, index + 1, root.place + place, u_span.y, u_contact.x) == index) {
+                place = kept_out(place, former, strand, k, index, root, at_root.distance);
             }
-            Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
-            float arc = float(k) * root.segment;
-            float depth = min(u_contact.x, at_root.distance + 0.5 * arc) - contact.distance;
-            vec3 moved = place - before_of(strand, k) + root.move - u_step.x * contact.velocity;
-            vec3 slide = moved - dot(moved, contact.normal) * contact.normal;
-            float friction = sqrt(u_contact.y * contact.friction);
-#ifdef FREE_LENGTH
-            float sliding = sqrt(dot(slide, slide));
-            vec3 kept = place + depth * contact.normal
-                - slide * min(1.0, friction * depth / max(sliding, STRAND_TINY));
-#else
-            vec3 kept = touched(knots[k - 1], place, root.segment, contact.normal, depth, slide, friction);
-#endif
-            knots[k] = depth > 0.0 ? kept : place;
+            knots[k] = place;
+            former = place;
         }
         index = collider_next(u_colliders, index + 1, u_collider_count, root.place, u_span.y, reach);
     }

@@ -115,11 +115,9 @@ def carried_loads(groom: Groom, gravity: tuple[float, float, float], carried: fl
 
 
 def rest_texels(groom: Groom, settings: HairSettings) -> Float32:
-    """Two texels a segment: edge, share of the stiffness | load, share of the hold; shape (N, n, 2, 4)."""
+    """Two texels a segment: edge, 0 | load, share of the hold; shape (N, n, 2, 4)."""
     out = np.zeros((groom.count, groom.segments, 2, 4), np.float32)
     out[:, :, 0, :3] = groom.edges
-    out[:, :, 0, 3] = 1.0
-    out[:, 0, 0, 3] = 2.0
     out[:, :, 1, :3] = carried_loads(groom, settings.gravity, settings.carried)
     arc = np.arange(1, groom.segments + 1) / groom.segments
     out[:, :, 1, 3] = np.clip(1.0 - arc / max(settings.hold_fade, 1e-9), 0.0, 1.0)
