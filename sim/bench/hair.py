@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -121,7 +122,7 @@ def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
         engine.step(STEP_TIME)
         engine.refresh(0.0)
         engines.append(engine)
-        cases.append(_case(name, size, 1, lambda engine=engine: engine.draw(output, camera), context))
+        cases.append(_case(name, size, 1, partial(engine.draw, output, camera), context))
     rows = measure(cases, repeat=repeat)
     for engine in engines:
         engine.release()

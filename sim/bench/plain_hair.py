@@ -74,5 +74,7 @@ class PlainHair:
 
     def release(self) -> None:
         """Delete the buffers."""
-        for owned in (*self._sources.values(), *self._textures, *self._positions, *self._velocities):
+        for source in self._sources.values():
+            source.release()
+        for owned in (*self._textures, *self._positions, *self._velocities):
             owned.release()

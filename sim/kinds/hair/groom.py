@@ -51,7 +51,7 @@ class Groom:
     @property
     def segments(self) -> int:
         """Segments of each."""
-        return self.edges.shape[1]
+        return int(self.edges.shape[1])
 
     @property
     def is_straight(self) -> bool:

@@ -73,9 +73,9 @@ class HairSystem(System):
         assert isinstance(settings, HairSettings)
         assert isinstance(figure, Character | None)
         names = (settings.density_texture, settings.length_texture, settings.colour_texture)
-        pixels, *maps = [world.images.get(Path(name)) if name else None for name in names]
+        pixels, *images = [world.images.get(Path(name)) if name else None for name in names]
         self._world, self._services = world, world.services
-        key = (node, figure, carrier, pixels, *maps)
+        key = (node, figure, carrier, pixels, *images)
         if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
             return
         self._node, self._key = node, key
@@ -97,7 +97,7 @@ class HairSystem(System):
                 settings.density_section,
             )
             table = world.services.get(SurfaceTables).table(self, wanted)
-            self._take(settings, figure, table, world, Maps(*maps, bottom_up))
+            self._take(settings, figure, table, world, Maps(images[0], images[1], bottom_up))
 
     def step(self, inputs: StepInputs) -> None:
         """Advances by one step, at whose end the figures stand as they do now."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sim.assets.model import Bounds
+from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
@@ -72,4 +73,4 @@ class HairView(View):
             reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
             return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
         figure = world.figures.get(self._node.attachment.node)
-        return None if figure is None else figure.bounds()
+        return figure.bounds() if isinstance(figure, Character) else None
