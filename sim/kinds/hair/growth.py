@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel, Mesh
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow
 from sim.kinds.hair.nearest import nearest_guides
-from sim.kinds.hair.roots import Roots, Surface, ellipsoid_surface, face_roots, root_frames, vertex_roots
+from sim.kinds.hair.roots import Roots, Surface, ellipsoid_surface, face_roots, root_places, vertex_roots
 from sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource
 from sim.maths.hash import birth_numbers
 from sim.maths.srgb import linear_from_srgb
@@ -101,9 +101,17 @@ class Growth:
 
 
 def growth_on_model(
-    settings: HairSettings, model: CharacterModel, table: UInt32, world_from_model: Float64, maps: Maps = NO_MAPS
+    settings: HairSettings,
+    model: CharacterModel,
+    table: UInt32,
+    world_from_model: Float64,
+    maps: Maps = NO_MAPS,
+    former: Growth | None = None,
 ) -> Growth:
-    """Hair on the faces or the vertices of a table, of a model as it stands."""
+    """Hair on the faces or the vertices of a table, of a model as it stands.
+
+    What was found before, `former`, is not looked for again where the roots are the same.
+    """
     mesh = model.mesh
     surface = Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
 
@@ -113,18 +121,18 @@ def growth_on_model(
         return face_roots(table, settings.seed, numbers)
 
     guides, children = (place(numbers) for numbers in _numbers(settings))
-    found = _grown(settings, surface, guides, children, is_own=False)
+    found = _grown(settings, surface, guides, children, former, is_own=False)
     return _mapped(found, maps, mesh, settings)
 
 
-def growth_on_ellipsoid(settings: HairSettings, world_from_node: Float64) -> Growth:
-    """Hair on the upper half of an ellipsoid in the frame of its node."""
+def growth_on_ellipsoid(settings: HairSettings, world_from_node: Float64, former: Growth | None = None) -> Growth:
+    """Hair on the upper half of an ellipsoid in the frame of its node; `former` as above."""
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)
     surface = Surface(positions, normals, world_from_node)
     first, second = (Roots(roots.corners[part], roots.shares[part]) for part in (slice(count), slice(count, None)))
-    return _grown(settings, surface, first, second, is_own=True)
+    return _grown(settings, surface, first, second, former, is_own=True)
 
 
 def _mapped(growth: Growth, maps: Maps, mesh: Mesh, settings: HairSettings) -> Growth:
@@ -156,12 +164,22 @@ def _numbers(settings: HairSettings) -> tuple[npt.NDArray[np.intp], npt.NDArray[
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
 
-def _grown(settings: HairSettings, surface: Surface, guides: Roots, children: Roots, *, is_own: bool) -> Growth:
+def _same_roots(former: Growth, surface: Surface, guides: Roots, children: Roots) -> bool:
+    """Whether everything grows where it grew before."""
+    same = former.guides.roots.same(guides) and former.children.roots.same(children)
+    return same and np.array_equal(former.surface.positions, surface.positions)
+
+
+def _grown(
+    settings: HairSettings, surface: Surface, guides: Roots, children: Roots, former: Growth | None, *, is_own: bool
+) -> Growth:
     groom = grow(settings, surface, guides)
     if not children.count:
         return Growth(surface, groom, as_drawn(groom, settings.seed), is_own, is_bare=True)
-    places, _ = root_frames(surface, children)
-    nearest, weights = nearest_guides(places, groom.places)
+    if former is not None and _same_roots(former, surface, guides, children):
+        nearest, weights = former.children.guides, former.children.weights
+    else:
+        nearest, weights = nearest_guides(root_places(surface, children), groom.places)
     random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + children.count), LENGTHS)
     # The guides have spread lengths already; what is between them varies half as much again.
     factors = 1.0 - 0.5 * settings.length_spread * random[:, 0]

@@ -49,6 +49,10 @@ class Roots:
         """How many."""
         return len(self.corners)
 
+    def same(self, other: "Roots") -> bool:
+        """Whether they are the same places."""
+        return np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+
 
 Triangles = tuple[Float64, Float64, Roots]
 
@@ -91,6 +95,15 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), roots
 
 
+def root_places(surface: Surface, roots: Roots) -> Float64:
+    """Places in the world [m], shape (N, 3)."""
+    found = np.zeros((roots.count, 3))
+    for corner in range(3):
+        found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
+    placed: Float64 = found @ surface.world_from_model[:3, :3].T + surface.world_from_model[:3, 3]
+    return placed
+
+
 def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
     """Places in the world [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
 
@@ -98,13 +111,12 @@ def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
     """
     linear = surface.world_from_model[:3, :3]
     corners = surface.positions[roots.corners]
-    places = np.einsum("nc,ncx->nx", roots.shares, corners) @ linear.T + surface.world_from_model[:3, 3]
     mean = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners]) @ cofactors(linear).T
     up = unit(mean, np.array([0.0, 1.0, 0.0]))
     edge = (corners[:, 1] - corners[:, 0]) @ linear.T
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
     level = unit(_across(edge, up), unit(_across(aside, up)))
-    return places, np.stack([level, np.cross(up, level), up], axis=2)
+    return root_places(surface, roots), np.stack([level, np.cross(up, level), up], axis=2)
 
 
 def cofactors(linear: Float64) -> Float64:

@@ -202,11 +202,11 @@ class HairSystem(System):
             if Effect.REBUILD not in effects:
                 self.strands.apply(settings)
                 return
-        skin = None
+        skin, former = None, self.strands.growth if self.strands is not None and same else None
         if figure is None or table is None:
-            growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node))
+            growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node), former)
         else:
-            growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps)
+            growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps, former)
             vertices = figure.primary.vertices
             texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
             skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
