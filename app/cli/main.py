@@ -22,6 +22,7 @@ COMMANDS = {
     "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
+    "export": ("app.cli.export", "write what a model or a project shows over time for other programs"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
-from app.cli.options import any_of, output_file, require_folder
+from app.cli.options import any_of, frame_range, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
@@ -44,7 +44,6 @@ FRAMING_SAMPLES = 9
 SIMULATED_FRAMES = 300
 """Frames of a simulation without a clip, by default: five seconds."""
 
-FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 SIDE_MAX = 8192
 NUMBERED = re.compile(r"%\d{0,2}d")
 UInt8 = npt.NDArray[np.uint8]
@@ -261,21 +260,6 @@ def is_numbered(path: Path) -> bool:
 def numbered_path(path: Path, frame: int) -> Path:
     """The file of one frame."""
     return path.with_name(NUMBERED.sub(lambda place: place[0] % frame, path.name, count=1))
-
-
-def frame_range(text: str) -> tuple[int, int]:
-    """Type of a range of frames, `A:B` or `A`."""
-    match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
-    first, last = int(match[1]), int(match[2] or match[1])
-    if last < first:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    if last > FRAME_MAX or last - first >= PICTURES_MAX:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} pictures"
-        )
-    return first, last
 
 
 def picture_size(text: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.assets.format_registry import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
+from sim.export.scene.options import UsdOptions
 
 if TYPE_CHECKING:
     import msgspec
@@ -48,6 +49,29 @@ class Writer(Format, Generic[C]):
             resolved(self.write)(content, file, *self.chosen(options))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneFormat(Format):
+    """A format of what moves: nodes of a scene over frames.
+
+    Attributes:
+        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any.
+        read: The same for a function that gives, for each node by name, the living points of every frame.
+        holds: What it can hold, values of `Form`.
+        is_single: Whether a file holds one object.
+        beside: Suffixes of the files that belong to it.
+        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
+    """
+
+    write: str
+    read: str
+    holds: frozenset[str]
+    is_single: bool = False
+    beside: tuple[str, ...] = ()
+    module: str = ""
+    package: str = ""
+    extra: str = ""
+
+
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
 )
@@ -69,3 +93,23 @@ PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sim.export.png:write_png"),
 )
 """Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""
+
+_SURFACES = frozenset({"surface"})
+_ALL = frozenset({"surface", "strands", "points"})
+
+SCENE_FORMATS: Formats[SceneFormat] = Formats(
+    SceneFormat(
+        name="PC2 point cache", suffixes=(".pc2",), beside=(".obj",), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.points_file:write_pc2", read="sim.export.scene.points_file:read_pc2",
+    ),
+    SceneFormat(
+        name="MDD point cache", suffixes=(".mdd",), beside=(".obj",), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.points_file:write_mdd", read="sim.export.scene.points_file:read_mdd",
+    ),
+    SceneFormat(
+        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions,
+        write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
+        module="pxr", package="usd-core", extra="usd",
+    ),
+)  # fmt: skip
+"""Of scenes over time."""
