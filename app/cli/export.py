@@ -25,6 +25,7 @@ from app.cli.scene_files import add_outside_option
 from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
+from sim.export.atomic_file import naming
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene.writing import require_package, write_scene
 from sim.scene.params import validated
@@ -83,11 +84,13 @@ def run(options: argparse.Namespace) -> None:
             raise CommandError(scene.path, "", f"node {problem}")
         recorder = TrackRecorder(run, scene, options.rate, options.node, options.output.parent)
         stack.callback(recorder.close)
-        for frame in range(first, last + 1):
-            recorder.add(frame)
-            progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
+        with naming(options.output):  # what is recorded lies beside it
+            for frame in range(first, last + 1):
+                recorder.add(frame)
+                progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
+            recording = recorder.recording(first)
         write_scene(
-            recorder.recording(first), options.output, format, chosen, print,
+            recording, options.output, format, chosen, print,
             lambda line: print_warnings(options.path, [line]),
         )  # fmt: skip
         sys.stdout.flush()

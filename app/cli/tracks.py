@@ -131,7 +131,7 @@ class _Motion:
             scales=np.stack([one.scales for one in self.locals]),
             weights=np.stack([one.weights for one in self.locals]),
             world_from_model=np.stack(self.placements),
-            is_linear=settings.skinning is SkinningMethod.LBS,
+            is_dual=settings.skinning is not SkinningMethod.LBS,
         )
 
 

@@ -27,7 +27,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: If that fails; the error names `path`, not the temporary file.
     """
-    with _replacement(path) as (temporary, mode), _naming(path), _new_file(temporary) as file:
+    with _replacement(path) as (temporary, mode), naming(path), _new_file(temporary) as file:
         yield file
         _complete(file, mode)
 
@@ -41,7 +41,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     with _replacement(path, path.suffix) as (temporary, mode):
         yield temporary
-        with _naming(path), open(temporary, "rb+") as file:
+        with naming(path), open(temporary, "rb+") as file:
             _complete(file, mode)
 
 
@@ -55,14 +55,14 @@ def write_atomically(path: Path, data: bytes) -> None:
 def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | None]]:
     """Temporary name that takes the place of `path` when the block ends, and the permissions it is to have."""
     target = Path(os.path.realpath(path))
-    with _naming(path):
+    with naming(path):
         mode = _writable_mode(target)
         prefix = _temporary_prefix(target)
         _remove_stale(target.parent, prefix)
     temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp{suffix}"
     try:
         yield temporary, mode
-        with _naming(path):
+        with naming(path):
             os.replace(temporary, target)
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -71,7 +71,7 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
 
 
 @contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def naming(path: Path) -> Iterator[None]:
     """Errors of the system name the file that was asked for."""
     try:
         yield

@@ -55,7 +55,8 @@ class SceneFormat(Format):
 
     Attributes:
         write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any.
-        read: The same for a function that gives, for each node by name, the living points of every frame.
+        read: The same for a function that takes the files and gives, node by node, the living points of
+            every frame.
         holds: What it can hold, values of `Form`.
         is_single: Whether a file holds one object.
         beside: Suffixes of the files that belong to it.
@@ -110,6 +111,17 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions,
         write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
         module="pxr", package="usd-core", extra="usd",
+    ),
+    SceneFormat(
+        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        write="sim.export.scene.alembic:write_alembic", read="sim.export.scene.alembic:read_alembic",
+        module="alembic3d", package="alembic3d", extra="abc",
+    ),
+    SceneFormat(
+        name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.vertex_texture:write_vertex_texture",
+        read="sim.export.scene.vertex_texture:read_vertex_texture",
+        module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
 """Of scenes over time."""

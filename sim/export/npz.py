@@ -44,13 +44,13 @@ class Frames:
         self._count += 1
 
     def read(self) -> npt.NDArray[Any]:
-        """All frames, shape (F, ...), mapped from the disk; to be used before `close`."""
+        """All frames, shape (F, ...), a long array mapped from the disk; to be used before `close`."""
         shape = (self._count, *self._shape)
-        if not math.prod(shape):
-            return np.zeros(shape, self._dtype)
-        self._file.fileno()  # no array can be mapped before it lies on the disk
+        if math.prod(shape) * self._dtype.itemsize <= IN_MEMORY:
+            self._file.seek(0)
+            return np.frombuffer(self._file.read(), self._dtype).reshape(shape)
         self._file.flush()
-        return np.memmap(self._file, self._dtype, "r", shape=shape)  # type: ignore[call-overload]  # any open file
+        return np.memmap(self._file, self._dtype, "r", shape=shape)
 
     def write_npy(self, file: Any) -> None:
         """Writes the array in the format of `numpy.save`."""

@@ -3,7 +3,6 @@
 Sources: "POINTCACHE2" of 3ds Max (as read by Blender's mesh cache modifier), and the MDD of NewTek LightWave.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ PC2_MARK = b"POINTCACHE2\0"
 PC2_HEAD = np.dtype([("version", "<i4"), ("points", "<i4"), ("start", "<f4"), ("step", "<f4"), ("frames", "<i4")])
 MDD_HEAD = np.dtype([("frames", ">i4"), ("points", ">i4")])
 
-Frames = Mapping[str, Sequence[npt.NDArray[np.float32]]]
+Frames = list[npt.NDArray[np.float32]]
 
 
 def write_pc2(recording: Recording, files: tuple[Path, ...]) -> None:
@@ -38,7 +37,7 @@ def read_pc2(files: tuple[Path, ...]) -> Frames:
         if file.read(len(PC2_MARK)) != PC2_MARK:
             raise ValueError("is no point cache")
         head = np.frombuffer(file.read(PC2_HEAD.itemsize), PC2_HEAD)[0]
-    return {"": _mapped(files[0], "<f4", len(PC2_MARK) + PC2_HEAD.itemsize, head["frames"], head["points"])}
+    return [_mapped(files[0], "<f4", len(PC2_MARK) + PC2_HEAD.itemsize, head["frames"], head["points"])]
 
 
 def write_mdd(recording: Recording, files: tuple[Path, ...]) -> None:
@@ -57,7 +56,7 @@ def read_mdd(files: tuple[Path, ...]) -> Frames:
     """The points of every frame; nameless, since the file holds one surface."""
     with open(files[0], "rb") as file:
         head = np.frombuffer(file.read(MDD_HEAD.itemsize), MDD_HEAD)[0]
-    return {"": _mapped(files[0], ">f4", MDD_HEAD.itemsize + 4 * int(head["frames"]), head["frames"], head["points"])}
+    return [_mapped(files[0], ">f4", MDD_HEAD.itemsize + 4 * int(head["frames"]), head["frames"], head["points"])]
 
 
 def _mapped(path: Path, dtype: str, offset: int, frames: int, points: int) -> npt.NDArray[np.float32]:

@@ -32,7 +32,7 @@ class Rig:
         positions, orientations, scales: Local transforms of its joints, (F, B, 3), (F, B, 4) xyzw, (F, B, 3).
         weights: Of its morph targets, shape (F, M).
         world_from_model: Its placement, shape (F, 4, 4).
-        is_linear: Whether joint transforms are blended linearly, so that other programs come to the same positions.
+        is_dual: Whether joint transforms are blended as dual quaternions, not linearly.
     """
 
     model: CharacterModel
@@ -41,7 +41,7 @@ class Rig:
     scales: Float64
     weights: Float64
     world_from_model: Float64
-    is_linear: bool
+    is_dual: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from sim.export.scene.options import Characters, UsdOptions
 from sim.export.scene.recording import Form, Recording, Track
 from sim.export.scene.usd_parts import identifier, vectors, write_topology
 
-Frames = dict[str, list[npt.NDArray[np.float32]]]
+Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")
 
 
@@ -44,14 +44,13 @@ def read_usd(files: tuple[Path, ...]) -> Frames:
     """The points of every node and frame in the world, characters skinned by USD itself."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
-    found: Frames = {}
+    found: Frames = []
     for prim in stage.GetDefaultPrim().GetChildren():
-        name = prim.GetDisplayName()
         if prim.IsA(UsdSkel.Root):
-            found[name] = usd_skel.read_character(prim, codes)
+            found.append(usd_skel.read_character(prim, codes))
         elif prim.IsA(UsdGeom.PointBased):
             points = UsdGeom.PointBased(prim).GetPointsAttr()
-            found[name] = [np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes]
+            found.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
     return found
 
 

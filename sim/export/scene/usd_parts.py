@@ -33,7 +33,7 @@ def write_topology(mesh: Any, track: Track) -> None:
 
 def identifier(name: str, taken: set[str]) -> str:
     """The name as USD allows it, with a number where another one has it."""
-    base = Tf.MakeValidIdentifier(name)
+    base: str = Tf.MakeValidIdentifier(name)
     tried, number = base, 2
     while tried in taken:
         tried, number = f"{base}_{number}", number + 1

@@ -21,7 +21,9 @@ HALF_TOLERANCE = 3e-6
 def can_be_rigged(track: Track) -> bool:
     """Whether skinning by USD gives the positions of the track."""
     rig = track.rig
-    if rig is None or not rig.is_linear and False or rig.model.skin is None or rig.model.skeleton is None:
+    if rig is None or rig.model.skin is None or rig.model.skeleton is None:
+        return False
+    if rig.is_dual and not (rig.scales == 1.0).all():  # the program keeps scale out of its dual quaternions
         return False
     rounded = rig.scales.astype(np.float16).astype(np.float64)
     exact = bool((np.abs(rounded - rig.scales) <= HALF_TOLERANCE * np.abs(rig.scales)).all())
@@ -67,7 +69,8 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
     binding.CreateJointIndicesPrimvar(False, width).Set(Vt.IntArray.FromNumpy(indices.ravel()))
     weights = np.ascontiguousarray(skin.weights, np.float32).ravel()
     binding.CreateJointWeightsPrimvar(False, width).Set(Vt.FloatArray.FromNumpy(weights))
-    if not rig.is_linear: binding.CreateSkinningMethodAttr("dualQuaternion")
+    if rig.is_dual:
+        binding.CreateSkinningMethodAttr(UsdSkel.Tokens.dualQuaternion)
     binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1.0))
     UsdSkel.BindingAPI.Apply(skel.GetPrim()).CreateAnimationSourceRel().SetTargets([motion.GetPath()])
     _write_extent(root, track, rig.world_from_model, first)

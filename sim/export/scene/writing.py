@@ -1,8 +1,11 @@
 """Writing a recording: whole files or none, read back and compared before they take their names."""
 
 import contextlib
+import errno
 import importlib
+import os
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +14,10 @@ import msgspec
 import numpy as np
 
 from sim.assets.format_registry import resolved
-from sim.export.atomic_file import atomic_path
+from sim.export.atomic_file import atomic_path, naming
 from sim.export.error import ExportError
 from sim.export.formats import SceneFormat
-from sim.export.scene.recording import Recording, Track
+from sim.export.scene.recording import Form, Recording, Track
 
 TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""
@@ -72,15 +75,26 @@ def write_scene(
         told(_written(replace(recording, tracks=tracks), target, format, options))
 
 
+def _require_room(recording: Recording, path: Path) -> None:
+    """Fails where the disk cannot hold the points; not every library notices that it is full, or ever ends then.
+
+    Raises:
+        OSError: If it cannot.
+    """
+    needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Form.POINTS)
+    if needed > shutil.disk_usage(path.parent).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
 def _written(recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None) -> str:
+    _require_room(recording, path)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         try:
-            resolved(format.write)(recording, files, *format.chosen(options))
-            difference = largest_difference(recording, resolved(format.read)(files), path)
-        except OSError:
-            raise
+            with naming(path):
+                resolved(format.write)(recording, files, *format.chosen(options))
+                difference = largest_difference(recording, resolved(format.read)(files), path)
         except (ValueError, RuntimeError) as error:  # what libraries raise, a full disk included
             raise ExportError(f"{path}: {_plain(str(error))}") from error
         if difference > TOLERANCE * recording.extent():
@@ -90,18 +104,17 @@ def _written(recording: Recording, path: Path, format: SceneFormat, options: msg
     return f"{path}: {recording.frame_count} frames, {points} {what}, read back to {difference:.1g}"
 
 
-def largest_difference(recording: Recording, found: dict[str, Sequence[np.ndarray]], path: Path) -> float:
+def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
     """Largest distance along an axis [m] between what was to be written and what a file holds.
 
     Raises:
         ExportError: If the file lacks a node, a frame or a point.
     """
     largest = 0.0
-    for track in recording.tracks:
-        frames = found.get(track.name, found.get(""))
-        if frames is None or len(frames) != recording.frame_count:
-            there = "nothing" if frames is None else f"{len(frames)} frames"
-            raise ExportError(f"{path}: node {track.name!r}: {there} read back of {recording.frame_count} frames")
+    for index, track in enumerate(recording.tracks):
+        frames = found[index] if index < len(found) else ()
+        if len(frames) != recording.frame_count:
+            raise ExportError(f"{path}: node {track.name!r}: {len(frames)} frames read back of {recording.frame_count}")
         for number in range(recording.frame_count):
             wanted, got = track.living(track.positions, number), np.asarray(frames[number])
             if wanted.shape != got.shape:
