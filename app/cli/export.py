@@ -18,7 +18,7 @@ from app.cli.options import (
     output_file,
     require_folder,
 )
-from app.cli.progress import Progress
+from app.cli.progress import Progress, add_progress_option
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
@@ -26,8 +26,9 @@ from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
 from sim.export.atomic_file import naming
+from sim.export.error import require_package
 from sim.export.formats import SCENE_FORMATS
-from sim.export.scene.writing import require_package, write_scene
+from sim.export.scene.writing import write_scene
 from sim.scene.params import validated
 from sim.scene.scene import Node
 from sim.scene.view import Comparison
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
+    add_progress_option(parser)
     add_outside_option(parser)
 
 
@@ -77,7 +79,11 @@ def run(options: argparse.Namespace) -> None:
     chosen = format_options(format, options.option, options.output)
     scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
     first, last = options.frames or (0, round(_length(scene) * options.rate))
-    with headless() as context, Progress(f"exporting {options.path.name}") as progress, contextlib.ExitStack() as stack:
+    with (
+        headless() as context,
+        Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
+        contextlib.ExitStack() as stack,
+    ):
         run = SceneRun(context, scene)
         stack.callback(run.release)
         for problem in run.problems():

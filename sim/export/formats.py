@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sim.assets.format_registry import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
-from sim.export.scene.options import UsdOptions
+from sim.export.options import UsdOptions, VideoOptions
 
 if TYPE_CHECKING:
     import msgspec
@@ -60,7 +60,6 @@ class SceneFormat(Format):
         holds: What it can hold, values of `Form`.
         is_single: Whether a file holds one object.
         beside: Suffixes of the files that belong to it.
-        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
     """
 
     write: str
@@ -68,9 +67,29 @@ class SceneFormat(Format):
     holds: frozenset[str]
     is_single: bool = False
     beside: tuple[str, ...] = ()
-    module: str = ""
-    package: str = ""
-    extra: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmFormat(Format):
+    """A format of pictures that follow one another.
+
+    Attributes:
+        opener: Class "package.module:name" of a `sim.export.film.Film`, made by `cls(path, size, rate, alpha)` and
+            options where there are any.
+    """
+
+    opener: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerFormat(Format):
+    """A format of one picture with layers.
+
+    Attributes:
+        write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
+    """
+
+    write: str
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
@@ -125,3 +144,26 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
 )  # fmt: skip
 """Of scenes over time."""
+
+LAYER_FORMATS: Formats[LayerFormat] = Formats(
+    LayerFormat(
+        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers",
+        module="OpenEXR", package="OpenEXR", extra="exr",
+    ),
+)  # fmt: skip
+"""Of a picture in linear light with depth, normals and numbers of objects."""
+
+_VIDEO: dict[str, Any] = {"opener": "sim.export.video:Video", "module": "av", "package": "av", "extra": "video"}
+
+FILM_FORMATS: Formats[FilmFormat] = Formats(
+    FilmFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
+    FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
+    FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
+    FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
+    FilmFormat(name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm"),
+    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm"),
+)
+"""Of films."""
+
+RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FILM_FORMATS)
+"""Of everything that is rendered."""

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
+from sim.export.options import Characters, UsdOptions
 from sim.export.scene import usd_skel
-from sim.export.scene.options import Characters, UsdOptions
 from sim.export.scene.recording import Form, Recording, Track
 from sim.export.scene.usd_parts import identifier, vectors, write_topology
 

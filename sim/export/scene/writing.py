@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import importlib
 import os
 import re
 import shutil
@@ -23,21 +22,6 @@ TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""
 
 Told = Callable[[str], None]
-
-
-def require_package(path: Path, format: SceneFormat) -> None:
-    """Fails before long work where the package that a format needs is missing.
-
-    Raises:
-        ExportError: Naming the package and how it is installed.
-    """
-    if not format.module:
-        return
-    try:
-        importlib.import_module(format.module)
-    except ImportError as error:
-        hint = f"needs the package {format.package}: pip install sinew[{format.extra}]"
-        raise ExportError(f"{path}: {hint}") from error
 
 
 def files_of(recording: Recording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:

@@ -1,4 +1,4 @@
-"""What can be chosen of formats of scenes; declared like every other setting."""
+"""What can be chosen of formats; declared like every other setting."""
 
 import enum
 from typing import Annotated
@@ -25,3 +25,16 @@ class UsdOptions(msgspec.Struct, frozen=True):
     normals: Annotated[
         bool, param("Write smooth normals of every frame, for programs that make none; doubles the file.")
     ] = False
+
+
+class VideoCodec(enum.Enum):
+    """How the pictures of an MP4 are compressed."""
+
+    H264 = "h264"
+    AV1 = "av1"
+
+
+class VideoOptions(msgspec.Struct, frozen=True):
+    """What can be chosen of an MP4."""
+
+    codec: Annotated[VideoCodec, param("H.264 plays everywhere; AV1 takes less room and time.")] = VideoCodec.H264
