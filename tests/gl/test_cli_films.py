@@ -29,6 +29,11 @@ def bars(width: int = 64, height: int = 36) -> np.ndarray:
     return picture
 
 
+def pixels_of(path: Path) -> np.ndarray:
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
 def rendered(path: Path, *options: str) -> Path:
     small = [] if "--size" in options else ["--size", "96x64"]
     assert main(["render", str(ARM), "--output", str(path), *small, *options]) == 0
@@ -68,7 +73,7 @@ def test_a_video_of_odd_size_repeats_the_last_row_and_column(tmp_path: Path) -> 
         assert (stream.width, stream.height, float(stream.average_rate)) == (98, 66, 30.0)
         shown = np.stack([frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)])
     rendered(tmp_path / "a%d.png", "--size", "97x65", "--frames", "0:3")
-    wanted = np.stack([np.asarray(Image.open(tmp_path / f"a{frame}.png")) for frame in range(4)])
+    wanted = np.stack([pixels_of(tmp_path / f"a{frame}.png") for frame in range(4)])
     assert np.abs(shown[:, :65, :97].astype(int) - wanted).mean() < 3.0
 
 
@@ -111,23 +116,22 @@ def test_layers_are_those_of_the_scene(tmp_path: Path) -> None:
     assert main([*command[:3], str(plain), *command[4:]]) == 0
     light = np.stack([layers[name] for name in "RGB"], axis=-1).astype(float)
     encoded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 1e-9) ** (1 / 2.4) - 0.055)
-    np.testing.assert_allclose(255.0 * encoded, np.asarray(Image.open(plain)), atol=1.0)
+    np.testing.assert_allclose(255.0 * encoded, pixels_of(plain), atol=1.0)
 
 
 def test_ways_stand_side_by_side_with_labels(tmp_path: Path) -> None:
     ways = ["--frames", "20", "--size", "120x90"]
-    alone = [np.asarray(Image.open(rendered(tmp_path / f"{m}.png", *ways, "--method", m))) for m in ("lbs", "dqs")]
+    alone = [pixels_of(rendered(tmp_path / f"{m}.png", *ways, "--method", m)) for m in ("lbs", "dqs")]
     assert not np.array_equal(*alone)
     both = ["--beside", "method=lbs", "--beside", "Arm.skinning=dqs", *ways]
-    halves = np.asarray(Image.open(rendered(tmp_path / "halves.png", *both, "--label", "", "--label", "")))
+    halves = pixels_of(rendered(tmp_path / "halves.png", *both, "--label", "", "--label", ""))
     np.testing.assert_array_equal(halves, np.concatenate(alone, axis=1))
-    labelled = np.asarray(Image.open(rendered(tmp_path / "labelled.png", *both)))
+    labelled = pixels_of(rendered(tmp_path / "labelled.png", *both))
     differs = np.any(labelled != halves, axis=(0, 2)).nonzero()[0]
     assert (differs < 60).any()
     assert (differs >= 120).any()
-    split = np.asarray(
-        Image.open(rendered(tmp_path / "s.png", *both, "--layout", "split", "--label", "", "--label", ""))
-    )
+    bare = ["--layout", "split", "--label", "", "--label", ""]
+    split = pixels_of(rendered(tmp_path / "s.png", *both, *bare))
     np.testing.assert_array_equal(split[:, :59], alone[0][:, :59])
     np.testing.assert_array_equal(split[:, 61:], alone[1][:, 61:])
 
@@ -144,10 +148,10 @@ def test_a_broken_sequence_is_completed(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_path: Path) -> None:
     one = ["--rate", "10", "--frames", "3"]
-    sharp = np.asarray(Image.open(rendered(tmp_path / "a.png", *one)))
-    np.testing.assert_array_equal(sharp, np.asarray(Image.open(rendered(tmp_path / "b.png", *one, "--blur", "1"))))
-    blurred = np.asarray(Image.open(rendered(tmp_path / "c.png", *one, "--blur", "2")))
-    later = np.asarray(Image.open(rendered(tmp_path / "d.png", "--rate", "40", "--frames", "13")))
+    sharp = pixels_of(rendered(tmp_path / "a.png", *one))
+    np.testing.assert_array_equal(sharp, pixels_of(rendered(tmp_path / "b.png", *one, "--blur", "1")))
+    blurred = pixels_of(rendered(tmp_path / "c.png", *one, "--blur", "2"))
+    later = pixels_of(rendered(tmp_path / "d.png", "--rate", "40", "--frames", "13"))
 
     def light(picture: np.ndarray) -> np.ndarray:
         value = picture / 255.0
@@ -157,7 +161,7 @@ def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_p
     assert turned(Camera(yaw=30.0), None, 0.5).yaw == 30.0
     assert turned(Camera(yaw=30.0), 2.0, 0.25).yaw == 210.0
     rendered(tmp_path / "t%d.png", "--frames", "0:1", "--turntable", "1", "--around", "Arm")
-    front, back = (np.asarray(Image.open(tmp_path / f"t{k}.png")).astype(int) for k in (0, 1))
+    front, back = (pixels_of(tmp_path / f"t{k}.png").astype(int) for k in (0, 1)
     assert np.abs(front - back).mean() > 1.0
 
 
