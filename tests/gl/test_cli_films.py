@@ -161,7 +161,7 @@ def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_p
     assert turned(Camera(yaw=30.0), None, 0.5).yaw == 30.0
     assert turned(Camera(yaw=30.0), 2.0, 0.25).yaw == 210.0
     rendered(tmp_path / "t%d.png", "--frames", "0:1", "--turntable", "1", "--around", "Arm")
-    front, back = (pixels_of(tmp_path / f"t{k}.png").astype(int) for k in (0, 1)
+    front, back = (pixels_of(tmp_path / f"t{k}.png").astype(int) for k in (0, 1))
     assert np.abs(front - back).mean() > 1.0
 
 
