@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
     "export": ("app.cli.export", "write what a model or a project shows over time for other programs"),
+    "report": ("app.cli.report", "write a page with picture, settings, costs, stability and checksums"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"

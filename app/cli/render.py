@@ -248,6 +248,12 @@ def blur_samples(text: str) -> int:
     return int(text)
 
 
+def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:
+    """Moments [s] of frames; beyond the last key the clip runs again."""
+    times = _frame_times(scene.clip())
+    return [_frame_time(times, frame) for frame in range(first, last + 1)]
+
+
 def picture_size(text: str) -> tuple[int, int]:
     """Type of a picture's size, `WxH`."""
     match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)

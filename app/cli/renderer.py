@@ -40,12 +40,15 @@ class Renderer:
         scene: What to draw.
         size: Width and height [px].
         alpha: Leave the background out.
+
+    Attributes:
+        engine: What draws.
     """
 
     def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int], *, alpha: bool = False) -> None:
         self._scene = scene
         self._run = SceneRun(context, scene)
-        self._engine = self._run.engine
+        self.engine = self._run.engine
         self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")
         self._backgrounds = self._empty_pictures(context) if alpha else ()
@@ -78,12 +81,12 @@ class Renderer:
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
         """A picture with the layers of the moment that was drawn last."""
-        numbers, depth, nodes = self._engine.layers(camera, self.size)
+        numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
         view = validated(scene.view, display=DisplayMode.NORMALS, comparison=Comparison.OFF, samples=1)
-        self._engine.apply(msgspec.structs.replace(scene, view=view))
-        normals = self._drawn(self._engine, camera).astype(np.float32) / 127.5 - 1.0
-        self._engine.apply(scene)
+        self.engine.apply(msgspec.structs.replace(scene, view=view))
+        normals = self._drawn(self.engine, camera).astype(np.float32) / 127.5 - 1.0
+        self.engine.apply(scene)
         lengths = np.linalg.norm(normals, axis=2, keepdims=True)
         normals = np.where((numbers > 0)[..., None], normals / np.maximum(lengths, 1e-6), 0.0).astype(np.float32)
         return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes))
@@ -93,15 +96,15 @@ class Renderer:
             step = max(round((time - self._run.start_time) / STEP_TIME), 0)
             while (problems := self._run.advance_to(step)) or self._run.step_count < step:
                 self._warn(problems)
-            self._engine.refresh(monotonic())
+            self.engine.refresh(monotonic())
         else:
-            self._engine.advance(time)
+            self.engine.advance(time)
         if not self._backgrounds:
-            return self._drawn(self._engine, camera)
+            return self._drawn(self.engine, camera)
         pictures = []
         for colour in (BLACK, WHITE):
-            self._engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
-            pictures.append(self._drawn(self._engine, camera))
+            self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
+            pictures.append(self._drawn(self.engine, camera))
         return straight_rgba(*pictures, *self._backgrounds)
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
@@ -165,8 +168,8 @@ class Renderer:
     def _bounds(
         self, time: float, node: NodeId | None = None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        self._engine.advance(time)
-        box = self._engine.bounds(node)
+        self.engine.advance(time)
+        box = self.engine.bounds(node)
         return (box.lo, box.hi) if box else None
 
 

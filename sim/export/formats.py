@@ -167,3 +167,8 @@ FILM_FORMATS: Formats[FilmFormat] = Formats(
 
 RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FILM_FORMATS)
 """Of everything that is rendered."""
+
+PAGE_FORMATS: Formats[Writer[str]] = Formats(
+    Writer(name="web page", suffixes=(".html",), write="sim.export.text:write_text"),
+)
+"""Of pages."""
