@@ -30,7 +30,7 @@ from sim.export.png import write_png
 from sim.gl.context import Context
 from sim.profile.sample import FrameSample, Moment
 from sim.profile.statistics import summary
-from sim.scene.params import params_of, value_text
+from sim.scene.params import Role, params_of, value_text
 from sim.scene.scene import Node
 
 FRAMES = 120
@@ -76,11 +76,11 @@ def run(options: argparse.Namespace) -> None:
             source = context.timers.status.source.value
             context.timers.switch(False)
             parts = {
-                "Settings that differ from their defaults": changed_settings(scene),
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
                 "Made with": versions(context),
+                "Settings that differ from their defaults": changed_settings(scene),
             }
         finally:
             renderer.release()
@@ -95,8 +95,8 @@ def changed_settings(scene: OpenedScene) -> list[Row]:
     """Object, setting, value and default of every value that is another one than its default."""
     rows: list[Row] = [("object", "setting", "value", "default")]
     for node in scene.scene.nodes:
-        parts = {"": node.settings, "transform ": node.transform, "rides on ": node.attachment}
-        for prefix, part in parts.items():
+        parts = (("", node.settings), ("Transform: ", node.transform), ("", node.attachment))
+        for prefix, part in parts:
             rows += _changed(f"{node.name or node.id} ({node.kind})", prefix, part)
     rows += _changed("view", "", scene.scene.view)
     return [*rows, *_changed("playback", "", scene.scene.playback)]
@@ -106,7 +106,9 @@ def _changed(owner: str, prefix: str, part: msgspec.Struct) -> Iterable[Row]:
     for record in params_of(type(part)):
         value = getattr(part, record.name)
         if value != record.default:
-            yield owner, f"{prefix}{record.label}", value_text(value), value_text(record.default)
+            is_path = record.declared.role is Role.PATH
+            shown = Path(value).name if is_path else value_text(value)  # a page goes to others
+            yield owner, f"{prefix}{record.label}", shown, value_text(record.default)
 
 
 def costs(samples: Sequence[FrameSample]) -> list[Row]:
