@@ -5,7 +5,7 @@ a GL class: it receives one of these.
 """
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,6 +41,9 @@ class EditTarget(Protocol):
         Raises:
             sim.scene.params.ParamError: If the value is refused; nothing changes then.
         """
+
+    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
+        """Sets several values as one edit; see `set_value`."""
 
     def new_gesture(self) -> object:
         """A token for the edits from a press to its release."""

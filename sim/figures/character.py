@@ -197,7 +197,7 @@ class Character:
         if key == self._key:
             return
         self._key = key
-        if active_clip(settings, self.model) is None:
+        if active_clip(settings, self.model) is None and not settings.pose:
             self.pose = self._bind_pose
             return
         shared = id(self.model), key
@@ -208,15 +208,16 @@ class Character:
 
     def _evaluated(self, key: PoseKey) -> Pose | None:
         clip = active_clip(key.settings, self.model)
-        if clip is None:
+        if clip is None and not key.settings.pose:
             return self._bind_pose
         return evaluate_pose(
             self.model,
             clip,
-            clip_time(key.time, clip.duration, LoopMode.LOOP),
+            clip_time(key.time, clip.duration, LoopMode.LOOP) if clip is not None else 0.0,
             interpolation=key.settings.interpolation,
             lock_root=key.settings.lock_root,
             up_axis=up_axis(key.settings, self.model),
+            offsets=key.settings.pose,
         )
 
 

@@ -3,8 +3,11 @@
 import enum
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
+from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 
 
@@ -100,6 +103,20 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Keep the character in place by removing the root's travel.", group="Animation",
               label="Lock root motion", effect=Effect.POSE),
     ] = False  # fmt: skip
+    pose: Annotated[
+        Bones,
+        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ()  # fmt: skip
+
+    def part(self, name: str) -> msgspec.Struct | None:
+        """The pose of one bone, for "bone:" and its name."""
+        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else None
+
+    def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":  # noqa: ARG002
+        """The same with another pose of one bone."""
+        assert isinstance(value, BonePose)
+        return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
 
 
 def section_list(names: str) -> tuple[str, ...]:

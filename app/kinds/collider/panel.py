@@ -31,7 +31,7 @@ class ColliderPanel(Panel):
             elif desk.document.scene.has(node_id):
                 self.add_fitted(node_id, fitted)
 
-        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
+        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add, desk.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
         """Adds colliders that were fitted to the bones of a model, as one edit."""

@@ -46,6 +46,10 @@ class FakeTarget(QObject):
             self.history.append(SimpleNamespace(ref=ref, gesture=gesture, old=old, new=value))
         self.changed.emit(value_change(self.scene, ref))
 
+    def set_values(self, values, gesture=None):
+        for ref, value in values.items():
+            self.set_value(ref, value, gesture)
+
     def new_gesture(self):
         return object()
 
