@@ -23,6 +23,8 @@ class EntryKind(enum.Enum):
     BONE = "bone"
     MATERIALS = "materials"
     MATERIAL = "material"
+    TARGETS = "targets"
+    TARGET = "target"
     VIEW = "view"
 
 
@@ -174,10 +176,17 @@ def silence_text(node: Node, heard: bool) -> str:
 
 
 def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
-    """Appends skeleton and materials of a model below its node."""
+    """Appends skeleton, morph targets and materials of a model below its node."""
     entry.listed = model
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
+    targets = model.mesh.targets
+    if targets is not None and targets.names and not targets.are_frames:
+        chosen = Selection(node=node_id)
+        group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
+        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders of the inspector"
+        for name in targets.names:
+            group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.MATERIALS, (node_id, "materials"), "Materials", "material", chosen, dim=True))

@@ -193,7 +193,7 @@ class OutlinerView(QTreeView):
         chosen = self._choice.get(entry.key)
         if chosen is not None:
             return chosen
-        return entry.kind is not EntryKind.MATERIALS and _depth(entry) < _OPEN_DEPTH
+        return entry.kind not in (EntryKind.MATERIALS, EntryKind.TARGETS) and _depth(entry) < _OPEN_DEPTH
 
     def _remember_place(self) -> None:
         self._place = self.verticalScrollBar().value()

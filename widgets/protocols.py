@@ -45,8 +45,8 @@ class EditTarget(Protocol):
     def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
         """Sets several values as one edit; see `set_value`."""
 
-    def new_gesture(self) -> object:
-        """A token for the edits from a press to its release."""
+    def new_gesture(self, text: str | None = None) -> object:
+        """A token for the edits from a press to its release; `text` names them in the history."""
 
     def cancel_gesture(self, gesture: object) -> None:
         """Restores what the gesture changed and leaves no history entry."""

@@ -23,11 +23,12 @@ from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
-from app.files.project_file import PROJECT_SUFFIX
+from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.formats import MODEL_FORMATS
+from sim.assets.load import read_raw
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
-from sim.export.formats import SCENE_FORMATS
+from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
 from sim.export.scene.writing import write_scene
 from sim.scene.params import validated
 from sim.scene.scene import Node
@@ -48,7 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path", type=Path, metavar="MODEL|PROJECT", help=f"what to export ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )
     parser.add_argument(
-        "--output", required=True, type=output_file(SCENE_FORMATS), metavar=f"FILE{any_of(SCENE_FORMATS)}"
+        "--output",
+        required=True,
+        type=output_file(EXPORT_FORMATS),
+        metavar=f"FILE{any_of(EXPORT_FORMATS)}",
+        help="what names its format; a model alone is converted as it is where there is such a format",
     )
     parser.add_argument("--clip", metavar="NAME", help="animation of the figures (default: as the project says)")
     parser.add_argument(
@@ -56,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="first and last frame, or one; frame 0 is the start (default: the clip once, else 5 seconds)",
     )  # fmt: skip
     parser.add_argument(
-        "--rate", type=finite_number, default=float(STEPS_PER_SECOND), metavar="HZ",
+        "--rate", type=finite_number, metavar="HZ",
         help="frames per second; of the 60 steps a second of what is simulated, 30 takes each second one (default: 60)",
     )  # fmt: skip
     parser.add_argument(
@@ -72,13 +77,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Reads, runs and records every frame, writes, and reads it back."""
     require_folder(options.output)
-    if not 0.0 < options.rate <= 1000.0:
-        raise CommandError(options.output, f"--rate {options.rate:g}", "is not between 0 and 1000")
+    if is_conversion(options):
+        convert(options)
+        return
+    rate = float(STEPS_PER_SECOND) if options.rate is None else options.rate
+    if not 0.0 < rate <= 1000.0:
+        raise CommandError(options.output, f"--rate {rate:g}", "is not between 0 and 1000")
+    if options.output.suffix.lower() not in SCENE_FORMATS.suffixes():
+        raise CommandError(
+            options.output, "", f"holds a model alone, and {options.path.name} is to be written over time"
+        )
     format = SCENE_FORMATS.of(options.output)
     require_package(options.output, format)
     chosen = format_options(format, options.option, options.output)
     scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
-    first, last = options.frames or (0, round(_length(scene) * options.rate))
+    first, last = options.frames or (0, round(_length(scene) * rate))
     with (
         headless() as context,
         Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
@@ -88,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
         stack.callback(run.release)
         for problem in run.problems():
             raise CommandError(scene.path, "", f"node {problem}")
-        recorder = TrackRecorder(run, scene, options.rate, options.node, options.output.parent)
+        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent)
         stack.callback(recorder.close)
         with naming(options.output):  # what is recorded lies beside it
             for frame in range(first, last + 1):
@@ -100,6 +113,25 @@ def run(options: argparse.Namespace) -> None:
             lambda line: print_warnings(options.path, [line]),
         )  # fmt: skip
         sys.stdout.flush()
+
+
+def is_conversion(options: argparse.Namespace) -> bool:
+    """Whether a model is meant as it is in the file, with its own clips."""
+    wishes = (options.frames, options.clip, options.node, options.option)
+    return (
+        not is_project(options.path)
+        and not any(wishes)
+        and options.rate is None
+        and options.output.suffix.lower() in MODEL_WRITERS.suffixes()
+    )
+
+
+def convert(options: argparse.Namespace) -> None:
+    """Writes the content of a model file in another format; warnings go to standard error."""
+    with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
+        raw = read_raw(options.path, progress=progress)
+    MODEL_WRITERS.of(options.output).save(raw, options.output)
+    print_warnings(options.path, tuple(raw.warnings))
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sim.assets.format_registry import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
-from sim.export.options import UsdOptions, VideoOptions
+from sim.export.options import GlbOptions, UsdOptions, VideoOptions
 
 if TYPE_CHECKING:
     import msgspec
@@ -94,6 +94,8 @@ class LayerFormat(Format):
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
+    Writer(name="glTF", suffixes=(".glb",), write="sim.export.gltf:write_glb"),
+    Writer(name="glTF text", suffixes=(".gltf",), write="sim.export.gltf:write_gltf"),
 )
 """Of a model file's content."""
 
@@ -118,6 +120,10 @@ _SURFACES = frozenset({"surface"})
 _ALL = frozenset({"surface", "strands", "points"})
 
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
+    SceneFormat(
+        name="glTF scene", suffixes=(".glb",), holds=_SURFACES, options=GlbOptions,
+        write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
+    ),
     SceneFormat(
         name="PC2 point cache", suffixes=(".pc2",), beside=(".obj",), holds=_SURFACES, is_single=True,
         write="sim.export.scene.points_file:write_pc2", read="sim.export.scene.points_file:read_pc2",
@@ -144,6 +150,11 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
 )  # fmt: skip
 """Of scenes over time."""
+
+EXPORT_FORMATS: Formats[Format] = Formats(
+    *SCENE_FORMATS, *(one for one in MODEL_WRITERS if not {*one.suffixes} & {*SCENE_FORMATS.suffixes()})
+)
+"""Of everything that is exported, by suffix."""
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(

@@ -15,6 +15,15 @@ class Characters(enum.Enum):
     POINTS = "points"
 
 
+class GlbOptions(msgspec.Struct, frozen=True):
+    """What can be chosen of a glTF file of a scene."""
+
+    characters: Annotated[
+        Characters,
+        param("Characters that are blended linearly as skeletons with a skin, or as a morph target for every frame."),
+    ] = Characters.SKELETON
+
+
 class UsdOptions(msgspec.Struct, frozen=True):
     """What can be chosen of a USD file."""
 

@@ -23,10 +23,10 @@ def evaluate_pose(
     up_axis: str = "y",
     offsets: Sequence[Offset] = (),
 ) -> Pose:
-    """Pose of the skeleton of `model`.
+    """Pose of the skeleton of `model`, and weights of its morph targets.
 
     Args:
-        model: A character with a skeleton.
+        model: A character; without a skeleton it has weights alone.
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
         interpolation: How the clip is read between its keys.
@@ -36,12 +36,13 @@ def evaluate_pose(
         offsets: What is done to single joints on top of that.
 
     Raises:
-        ValueError: If the model has no skeleton, or the clip was made for another number of joints.
+        ValueError: If the clip was made for another number of joints.
     """
-    skeleton = _skeleton(model)
     if clip is None:
         return bind_pose(model, offsets)
-    local = clip.sample(time, interpolation)
+    local, skeleton = clip.sample(time, interpolation), model.skeleton
+    if skeleton is None:
+        return _boneless(local)
     if len(local.positions) != skeleton.joint_count:
         raise ValueError(f"clip {clip.name!r} has {len(local.positions)} joints, not {skeleton.joint_count}")
     matrices = compose(local.positions, local.orientations, local.scales)
@@ -49,46 +50,48 @@ def evaluate_pose(
     motion = root_motion(skeleton, clip, up_axis) if lock_root else None
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
-    return _offset(model, local, model_from_joint, offsets)
+    return _offset(model, skeleton, local, model_from_joint, offsets)
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
-    """The pose in which the file stores the skeleton, which is the one the mesh was bound in unless the file differs.
+    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
 
     Args:
-        model: A character with a skeleton.
+        model: A character.
         offsets: What is done to single joints on top of it.
-
-    Raises:
-        ValueError: If the model has no skeleton.
     """
-    skeleton, targets = _skeleton(model), model.mesh.targets
+    skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
+    if skeleton is None:
+        return _boneless(LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights))
     local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
-    return _offset(model, local, skeleton.model_from_bind, offsets)
+    return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
 
 
 def _offset(
-    model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64], offsets: Sequence[Offset]
+    model: CharacterModel,
+    skeleton: Skeleton,
+    local: LocalPose,
+    model_from_joint: npt.NDArray[np.float64],
+    offsets: Sequence[Offset],
 ) -> Pose:
     """The pose with offsets of joints, by way of their local transforms."""
-    skeleton = _skeleton(model)
     moved = with_offsets(skeleton, local, offsets) if offsets else local
     if moved is not local:
         matrices = compose(moved.positions, moved.orientations, moved.scales)
         model_from_joint = model_from_local(matrices, skeleton.hierarchy)
-    return _posed(model, moved, model_from_joint)
+    return _posed(model, skeleton, moved, model_from_joint)
 
 
-def _skeleton(model: CharacterModel) -> Skeleton:
-    if model.skeleton is None:
-        raise ValueError(f"{model.path}: has no skeleton to pose")
-    return model.skeleton
+def _boneless(local: LocalPose) -> Pose:
+    return Pose(local, np.zeros((0, 4, 4)), np.zeros((0, 4, 4)), np.zeros((0, 3)))
 
 
-def _posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64]) -> Pose:
+def _posed(
+    model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
+) -> Pose:
     """The pose with its palette."""
-    skeleton, entries = _skeleton(model), model.skin.palette if model.skin is not None else None
+    entries = model.skin.palette if model.skin is not None else None
     if entries is None:
         palette = model_from_joint @ skeleton.bind_from_model
         return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])

@@ -8,9 +8,10 @@ documentation and the tests one normalised record per field.  This module knows 
 import enum
 import functools
 import itertools
+import re
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -33,9 +34,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_figure: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
 
-    def part(self, name: str) -> msgspec.Struct | None:  # noqa: ARG002
-        """A value within these settings whose parameters have addresses of their own; None for none of that name."""
-        return None
+    def part(self, name: str) -> msgspec.Struct | None:
+        """A value within these settings whose parameters have addresses of their own; None for none of that name.
+
+        An entry of a list is called by its field and its place, such as "deformers.2".
+        """
+        entry = entry_of(name)
+        entries = getattr(self, entry[0], ()) if entry is not None else ()
+        found: msgspec.Struct | None = entries[entry[1]] if entry is not None and entry[1] < len(entries) else None
+        return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
         """The same settings with another value of that name.
@@ -43,7 +50,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             KeyError: If they have none.
         """
-        raise KeyError(f"{self.kind} has no {name}: {value}")
+        entry = entry_of(name)
+        if entry is None or self.part(name) is None:
+            raise KeyError(f"{self.kind} has no {name}: {value}")
+        field, place = entry
+        entries = getattr(self, field)
+        return msgspec.structs.replace(self, **{field: (*entries[:place], value, *entries[place + 1 :])})
+
+
+_ENTRY = re.compile(r"(\w+)\.(\d+)")
+
+
+def entry_of(part: str) -> tuple[str, int] | None:
+    """Field and place of an entry of a list that a part of settings is; None for another part."""
+    match = _ENTRY.fullmatch(part)
+    return (match[1], int(match[2])) if match else None
 
 
 _EXTRA_KEY = "param"
@@ -86,6 +107,8 @@ class Role(enum.Enum):
     SECTION = "section"
     GRADIENT = "gradient"
     CURVE = "curve"
+    OWN_BONE = "own bone"
+    LIST = "list"
     HIDDEN = "hidden"
 
 
@@ -293,6 +316,19 @@ def value_text(value: Any) -> str:
     if isinstance(value, tuple):
         return " ".join(value_text(part) for part in value)
     return "none" if value is None else str(value)
+
+
+@functools.cache
+def entry_types(cls: type[msgspec.Struct], name: str) -> tuple[type[msgspec.Struct], ...]:
+    """Classes of what the list `cls.name` can hold."""
+    return tuple(_structs(_hints(cls)[name]))
+
+
+def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for arg in typing.get_args(hint):
+        yield from _structs(arg)
 
 
 @functools.cache

@@ -45,6 +45,7 @@ _TEXTS: dict[enum.Enum, str] = {
     SkinningMethod.DQS_SCALE: "Dual quaternion + scale",
     Interpolation.NEAREST: "Nearest key",
     Interpolation.LINEAR: "Linear",
+    Interpolation.CATMULL_ROM: "Catmull-Rom",
     LoopMode.LOOP: "Loop",
     LoopMode.ONCE: "Once",
     LoopMode.PING_PONG: "Ping-pong",

@@ -4,6 +4,7 @@ The parameters hold what the rows show; they never edit the scene themselves.  `
 has the rows, `FormTree` shows them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import msgspec
 from pyqtgraph.parametertree import Parameter
 from PySide6.QtWidgets import QWidget
 
-from sim.scene.params import Param, Role, params_of
+from sim.scene.params import Param, Role, entry_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
@@ -33,7 +34,7 @@ class Group:
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
-    """Parameters of a settings class by heading, in order of declaration.
+    """Parameters of a settings class by heading, in order of declaration; lists have sections of their own.
 
     Args:
         cls: Settings class.
@@ -41,7 +42,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
     """
     found: dict[str, list[Param]] = {}
     for record in params_of(cls):
-        if record.declared.role is not Role.HIDDEN:
+        if record.declared.role not in (Role.HIDDEN, Role.LIST):
             found.setdefault(record.declared.group or title, []).append(record)
     return tuple(Group(heading, tuple(records)) for heading, records in found.items())
 
@@ -56,6 +57,9 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
         return f"$.{ref.owner}.{ref.name}"
     index = scene.nodes.index(scene.node(ref.owner))
     node = scene.node(ref.owner)
+    if entry_of(ref.part) is not None:
+        place = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
     if node.settings.part(ref.part) is not None:
         return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
     part = "" if ref.part == "node" else f".{ref.part}"

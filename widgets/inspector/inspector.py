@@ -14,7 +14,7 @@ from sim.figures.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Param, Role, value_text
+from sim.scene.params import Param, Role, param_of, value_text
 from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
@@ -26,6 +26,7 @@ from widgets.inspector.form import SectionParameter, SettingParameter, WidgetPar
 from widgets.inspector.form_items import DIFFERS
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
+from widgets.inspector.list_sections import list_sections
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.node_head import NodeHead
 from widgets.inspector.past_banner import PastBanner
@@ -213,6 +214,7 @@ class Inspector(QWidget):
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
+        sections += list_sections(self.scene, self._target, node, self._entry_rows, held=self._past is not None)
         if self._past is not None:
             return sections
         self.head.show_node(node)
@@ -237,6 +239,11 @@ class Inspector(QWidget):
             SectionParameter(group.title, self._group_rows(group.records, owner, part, held))
             for group in groups_of(cls, title)
         ]
+
+    def _entry_rows(self, cls: type[msgspec.Struct], owner: str, part: str) -> list[Any]:
+        """Rows of an entry of a list."""
+        held = part_of(self.scene, owner, part)
+        return [row for group in groups_of(cls, "") for row in self._group_rows(group.records, owner, part, held)]
 
     def _group_rows(
         self, records: Iterable[Param], owner: str, part: str, held: msgspec.Struct
@@ -332,6 +339,9 @@ class Inspector(QWidget):
 
     def _value_changed(self, ref: ParamRef) -> None:
         row = self._rows.get(ref)
+        if row is None and ref.owner == self._selection.node and self._is_list(ref):
+            # Its own buttons may have asked for this, which the new rows replace.
+            self._replaced.start()
         if (ref.part, ref.name) == ("node", "name"):
             self.tree.refresh_names()
         if ref.part == "node" and ref.owner == self._selection.node:
@@ -348,6 +358,9 @@ class Inspector(QWidget):
             self.tree.refresh_names()
         if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
             self.header.set_title(value)
+
+    def _is_list(self, ref: ParamRef) -> bool:
+        return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST
 
     def _copy_json_path(self, parameter: SettingParameter) -> None:
         QApplication.clipboard().setText(json_path(self._target.scene, parameter.ref))

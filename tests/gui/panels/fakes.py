@@ -50,7 +50,7 @@ class FakeTarget(QObject):
         for ref, value in values.items():
             self.set_value(ref, value, gesture)
 
-    def new_gesture(self):
+    def new_gesture(self, text=None):
         return object()
 
     def cancel_gesture(self, gesture):

@@ -45,6 +45,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.one_of([_values(inner) for inner in kinds])
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_values(item) for item in items))
+        case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
+            return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             return st.builds(cls, **{field.name: _values(field.type) for field in fields})
