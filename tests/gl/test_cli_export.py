@@ -108,6 +108,41 @@ def test_a_format_of_one_object_takes_a_file_for_each_and_tells_what_it_leaves_o
     assert "left out: Sparks / hot" in out.err
 
 
+def test_gltf_holds_a_target_for_every_frame_and_skins(
+    project: Path, steps: dict[str, np.ndarray], tmp_path: Path
+) -> None:
+    data = exported(project, tmp_path / "a.glb").read_bytes()
+    (length,) = struct.unpack_from("<I", data, 12)
+    document, start = json.loads(data[20 : 20 + length]), 28 + length
+
+    def rows(number: int) -> np.ndarray:
+        accessor = document["accessors"][number]
+        view = document["bufferViews"][accessor["bufferView"]]
+        kinds = {5126: "<f4", 5125: "<u4", 5123: "<u2"}
+        found = np.frombuffer(data, np.uint8, view["byteLength"], start + view["byteOffset"])
+        return found.view(kinds[accessor["componentType"]]).reshape(accessor["count"], -1)
+
+    nodes = {node["name"]: node for node in document["nodes"]}
+    (sheet,) = document["meshes"][nodes["Sheet"]["mesh"]]["primitives"]
+    base = rows(sheet["attributes"]["POSITION"])
+    frames = [base, *(base + rows(target["POSITION"]) for target in sheet["targets"])]
+    np.testing.assert_allclose(frames, steps["Sheet.positions"], atol=1e-6)
+    np.testing.assert_array_equal(rows(sheet["indices"]).reshape(-1, 3), steps["Sheet.triangles"])
+    (animation,) = document["animations"]
+    number = document["nodes"].index(nodes["Sheet"])
+    (channel,) = (one for one in animation["channels"] if one["target"] == {"node": number, "path": "weights"})
+    sampler = animation["samplers"][channel["sampler"]]
+    assert sampler["interpolation"] == "LINEAR"
+    np.testing.assert_allclose(rows(sampler["input"])[:, 0], np.arange(FRAMES + 1) / 60.0, rtol=1e-6)
+    keys = rows(sampler["output"]).reshape(FRAMES + 1, FRAMES)
+    np.testing.assert_array_equal(keys, np.eye(FRAMES + 1)[:, 1:])
+    # By dual quaternions no skin gives what is drawn; blended linearly one does.
+    assert "skins" not in document
+    blended = tmp_path / "b.glb"
+    assert main(["export", str(TINY), "--output", str(blended), "--frames", "0:4"]) == 0
+    assert b'"skins"' in blended.read_bytes()
+
+
 def test_usd_holds_meshes_particles_and_characters(
     project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,9 +21,8 @@ from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
 from sim.export.options import Characters, GlbOptions
 from sim.export.scene.recording import Recording, Rig, Track
-from sim.figures.reference import skin
-from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
+from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
 
 Json = dict[str, Any]
@@ -46,7 +45,7 @@ def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbO
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """The points of every node and frame, by our own reader and the skinning of the reference."""
+    """The points of every node and frame, by our own reader and linear blending."""
     model = load_model(files[0])
     places = np.cumsum([0, *(count * parts for count, parts in _layout(files[0]))])
     counts = [count for count, _ in _layout(files[0])]
@@ -54,10 +53,26 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
     found: list[list[Float32]] = [[] for _ in counts]
     for time in clip.key_times if clip is not None else (0.0,):
         pose = evaluate_pose(model, clip, float(time), interpolation=Interpolation.LINEAR)
-        skinned = skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres, pose.local.weights)
+        skinned = _skinned(model, pose)
         for frames, place, count in zip(found, places[:-1].tolist(), counts, strict=True):
-            frames.append(skinned.positions[place : place + count].astype(np.float32))
+            frames.append(skinned[place : place + count])
     return found
+
+
+def _skinned(model: CharacterModel, pose: Pose) -> Float32:
+    """Places of all vertices under a pose, shape (V, 3)."""
+    places = model.mesh.positions.astype(np.float64)
+    if (targets := model.mesh.targets) is not None:
+        for run, weight in enumerate(pose.local.weights[targets.weight_of].tolist()):
+            if weight:
+                first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
+                places[first : first + count] += weight * targets.deltas[start : start + count, 0, :3]
+    assert model.skin is not None
+    moved = np.zeros_like(places)
+    for joints, weights in zip(model.skin.joints.T, model.skin.weights.T, strict=True):
+        matrices = pose.palette[joints]
+        moved += weights[:, None] * (np.einsum("vij,vj->vi", matrices[:, :3, :3], places) + matrices[:, :3, 3])
+    return moved.astype(np.float32)
 
 
 def _layout(path: Path) -> list[tuple[int, int]]:
