@@ -6,7 +6,6 @@ import enum
 import re
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import msgspec
 import numpy as np
@@ -36,7 +35,9 @@ from sim.assets.model import Clip
 from sim.export.error import require_package
 from sim.export.formats import RENDER_FORMATS
 from sim.figures.settings import SkinningMethod
+from sim.gl.context import Context
 from sim.kinds import KINDS
+from sim.profile.sample import SEPARATOR, Moment
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import params_of, validated
@@ -158,17 +159,16 @@ def run(options: argparse.Namespace) -> None:
         camera = renderers[0].camera(options.view, times)
         if options.around:
             camera = renderers[0].framed(camera, options.around, times)
+        context.timers.switch(options.burn_in is not None)
         for index, (frame, moment) in enumerate(frames):
             if sink.wants(frame):
                 seen = turned(camera, options.turntable, index / len(frames))
                 moments = shutter(moment, rate, options.blur)
-                began = monotonic()
                 pictures = [renderer.picture(moments, seen) for renderer in renderers]
-                cost = (monotonic() - began) / len(pictures)
                 picture = joined(pictures, titles, split=options.layout == "split")
                 if options.burn_in is not None:
-                    clock = f"frame {frame}   {moment:.3f} s   picture {1e3 * cost:.1f} ms by the clock"
-                    picture = annotated(picture, [clock, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                    head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
+                    picture = annotated(picture, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
                 sink.add(frame, picture, renderers[0].layers(picture, seen) if sink.has_layers else None)
             progress((index + 1) / len(frames))
 
@@ -194,6 +194,18 @@ def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[
     if last > first and not several:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
     return [(frame, frame / options.rate) for frame in range(first, last + 1)], options.rate
+
+
+def cost_text(context: Context, frame: int, moment: float) -> str:
+    """What the GPU spent on the last picture whose times are known, and where they come from."""
+    timers = context.timers
+    timers.finish_frame(Moment(frame, moment))
+    samples = timers.poll()
+    source = timers.status.source.value
+    if not samples:
+        return f"GPU not known yet ({source})"
+    cost = sum(one.gpu for one in samples[-1].slices if SEPARATOR not in one.path)
+    return f"GPU {1e3 * cost:.2f} ms ({source})"
 
 
 def turned(camera: Camera, turns: float | None, share: float) -> Camera:

@@ -91,7 +91,7 @@ class OutputWindow(QDialog):
         )  # fmt: skip
         self._scrolled = scrolled
         scrolled.hide()
-        self.setMinimumWidth(self.fontMetrics().height() * 26)
+        self.setMinimumWidth(self.fontMetrics().height() * 30)
         queue.changed.connect(self._show_job)
         self._watch = QTimer(self, interval=PREVIEW_PERIOD)
         self._watch.timeout.connect(self._show_preview)
@@ -161,7 +161,6 @@ class JobRow(QWidget):
         self._job = job
         self.name, self.status, self.bar = QLabel(job.path.name), QLabel(), QProgressBar()
         self.name.setToolTip(str(job.path))
-        self.status.setWordWrap(True)
         self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
@@ -181,6 +180,7 @@ class JobRow(QWidget):
         self.bar.setValue(round(100.0 * job.share))
         self.bar.setVisible(job.state in (WAITING, RUNNING))
         self.status.setText(job.status)
+        self.status.setToolTip(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
 

@@ -7,10 +7,16 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from sim.export.error import ExportError
+
 UInt8 = npt.NDArray[np.uint8]
 
 GIF_DELAYS = (30, 30, 40)
 """Milliseconds that pictures of a GIF stay at 30 a second: it counts in hundredths of a second."""
+
+
+KEPT_BYTES = 2 << 30
+"""Largest size of all pictures of a film that is kept in memory until its end."""
 
 
 class Film(Protocol):
@@ -26,8 +32,8 @@ class Film(Protocol):
         """Lets go of the file, which is not complete."""
 
 
-class WebpFilm:
-    """An animated WebP, of high quality; all pictures are kept until the end.
+class KeptFilm:
+    """A film whose pictures are kept until it is complete.
 
     Args:
         path: File to write.
@@ -36,13 +42,28 @@ class WebpFilm:
         alpha: Whether pictures have an opacity.
     """
 
-    def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:  # noqa: ARG002
+    def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
         self._path, self._rate = path, rate
+        self._room = KEPT_BYTES // (size[0] * size[1] * (4 if alpha else 3))
         self._pictures: list[Image.Image] = []
 
     def add(self, pixels: UInt8) -> None:
-        """Adds a picture."""
+        """Adds a picture.
+
+        Raises:
+            ExportError: If there are too many to be kept.
+        """
+        if len(self._pictures) >= self._room:
+            raise ExportError(f"{self._path}: holds {self._room} pictures of this size; videos hold any number")
         self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)))
+
+    def abandon(self) -> None:
+        """Forgets the pictures."""
+        self._pictures.clear()
+
+
+class WebpFilm(KeptFilm):
+    """An animated WebP, of high quality."""
 
     def close(self) -> None:
         """Writes the file."""
@@ -53,31 +74,19 @@ class WebpFilm:
             self._path, "WEBP", save_all=True, append_images=others, duration=delays, loop=0, quality=85, method=2
         )
 
-    def abandon(self) -> None:
-        """Forgets the pictures."""
-        self._pictures.clear()
 
+class GifFilm(KeptFilm):
+    """A GIF with one palette, that of the first, the middle and the last picture, and at most 50 pictures a second.
 
-class GifFilm:
-    """A GIF with one palette, that of the first, the middle and the last picture.
-
-    Args:
-        path: File to write.
-        size: Width and height [px].
-        rate: Pictures per second; at most 50 are kept, which is what players show.
-        alpha: Whether what is more than half transparent is left out.
+    What is more than half transparent becomes white.
     """
-
-    def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:  # noqa: ARG002
-        self._path, self._rate = path, rate
-        self._pictures: list[Image.Image] = []
 
     def add(self, pixels: UInt8) -> None:
         """Adds a picture."""
         shown = pixels
         if pixels.shape[2] == 4:
             shown = np.where(pixels[..., 3:] >= 128, pixels[..., :3], 255).astype(np.uint8)
-        self._pictures.append(Image.fromarray(np.ascontiguousarray(shown)))
+        super().add(shown)
 
     def close(self) -> None:
         """Writes the file."""
@@ -95,7 +104,3 @@ class GifFilm:
         if abs(rate - 30.0) < 1e-6:
             delays = [GIF_DELAYS[index % 3] for index in range(len(pictures))]
         first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, disposal=1)
-
-    def abandon(self) -> None:
-        """Forgets the pictures."""
-        self._pictures.clear()

@@ -50,8 +50,7 @@ def read_alembic(files: tuple[Path, ...]) -> Frames:
 
 def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
     assert track.triangles is not None
-    schema = AbcGeom.OPolyMesh(top, name).getSchema()
-    schema.setTimeSampling(sampling)
+    schema = AbcGeom.OPolyMesh(top, name, Abc.Argument(sampling)).getSchema()
     corners = track.triangles[:, ::-1].astype(np.int32).ravel()
     counts = np.full(len(track.triangles), 3, np.int32)
     for frame in range(len(track.positions)):
@@ -67,16 +66,14 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
 
 
 def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
-    schema = AbcGeom.OCurves(top, name).getSchema()
-    schema.setTimeSampling(sampling)
+    schema = AbcGeom.OCurves(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         counts, positions = _integers(track.counts), _vectors(track.positions[frame])
         schema.set(AbcGeom.OCurvesSchemaSample(positions, counts, AbcGeom.CurveType.kLinear))
 
 
 def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
-    schema = AbcGeom.OPoints(top, name).getSchema()
-    schema.setTimeSampling(sampling)
+    schema = AbcGeom.OPoints(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         living = track.living(track.positions, frame)
         numbers = np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK
