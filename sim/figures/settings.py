@@ -111,6 +111,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Keep the character in place by removing the root's travel.", group="Animation",
               label="Lock root motion", effect=Effect.POSE),
     ] = False  # fmt: skip
+    pose: Annotated[
+        Bones,
+        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ()  # fmt: skip
     target_weights: Annotated[
         tuple[TargetWeight, ...],
         param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
@@ -126,11 +131,6 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         msgspec.Meta(max_length=DEFORMERS_MAX),
         param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
               effect=Effect.POSE, bounded=False),
-    ] = ()  # fmt: skip
-    pose: Annotated[
-        Bones,
-        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
-              effect=Effect.POSE),
     ] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:

@@ -4,7 +4,6 @@ Everything here is what a user may set and what the project file holds.  The doc
 values, the engine and the widgets read them.  Identity is the `NodeId`, never an index.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,8 +19,6 @@ NodeId = str
 
 PLAYBACK = "playback"
 VIEW = "view"
-
-_ENTRY = re.compile(r"(\w+)\.(\w+)\.(\d+)")
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
