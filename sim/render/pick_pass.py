@@ -62,6 +62,35 @@ class PickPass:
         hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
         return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
 
+    def whole(
+        self, passes: Passes, shot: Shot, size: tuple[int, int]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
+        """What covers every pixel of a picture; waits for the GPU.
+
+        Returns:
+            Numbers of nodes from 1 on, 0 for none, and depths along the view [m], infinite for none, both (H, W) with
+            row 0 at the top; and the nodes.
+        """
+        frame, look = shot.frame(*size), shot.look()
+        items = [item for item in shot.items_of(look) if "pick" in item.stages and not item.is_thin]
+        nodes = tuple(dict.fromkeys(item.node.id for item in items))
+        target = Framebuffer(passes.context, size, ("rg32ui",), label="layers")
+        try:
+            target.clear((0, 0, 0, 0))
+            painter = Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
+            for index, item in enumerate(items):
+                self._program["u_object"] = index
+                item.draw("pick", painter)
+            hits, window = target.read_pixels(flip=True)[..., 0], target.read_depth()[::-1].astype(np.float64)
+        finally:
+            target.release()
+        number_of = np.array([0, *(nodes.index(item.node.id) + 1 for item in items)], np.uint32)
+        numbers = number_of[hits]
+        scale, shift = frame.depth_terms
+        clip = 2.0 * window - 1.0
+        depth = (shift - clip) / -scale if frame.camera.orthographic else shift / (clip + scale)
+        return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
+
     def faces(
         self,
         painter: Painter,
