@@ -12,7 +12,7 @@ CHECKED_EVERY = 60
 """Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
 
 
-def headless(choice: BackEndChoice, remedy: str = "") -> Context:
+def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
     """A context without a window, whose kernels run on this; a warning says where that cannot be had.
 
     Args:

@@ -71,12 +71,12 @@ class Dispatch:
         groups = groups_of(count)
         if groups > GROUPS_MAX:
             return lambda target: self.write(target, 0, count)
-        storage, bind = GL.GL_SHADER_STORAGE_BUFFER, GL.glBindBufferBase
+        storage, bind, send = GL.GL_SHADER_STORAGE_BUFFER, GL.glBindBufferBase, GL.glUniform2i
         dispatch, wait = GL.glDispatchCompute, GL.glMemoryBarrier
-        GL.glUniform2i(self._span, 0, count)
 
         def write(target: int) -> None:
             bind(storage, 0, target)
+            send(self._span, 0, count)  # another kernel may be in use by now
             dispatch(groups, 1, 1)
             wait(BETWEEN)
 
