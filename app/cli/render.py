@@ -120,9 +120,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
-    add_back_end_option(parser)
-    add_progress_option(parser)
-    add_outside_option(parser)
+    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+        add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:

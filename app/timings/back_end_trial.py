@@ -15,8 +15,8 @@ from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample
 
 SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)
-FRAMES = 120
-"""Of each, which two seconds of both together take at full speed."""
+FRAMES = 60
+"""Of each; two seconds of both together at full speed, and not too long where pictures are slow."""
 
 FIRST = 4
 """Frames of each that do not count: drivers compile when a program first runs."""
