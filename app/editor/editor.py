@@ -47,6 +47,7 @@ from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
+from sim.assets.model import Bounds
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -95,7 +96,7 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
-        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places)
+        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.files = ProjectFiles(
@@ -262,6 +263,14 @@ class Editor:
         with self.viewport.gl_current():
             self.client.prepare()
         return self.client.engine.places
+
+    def selected_box(self) -> Bounds | None:
+        """Box around what is selected [m]; None where nothing is, or nothing that has a size."""
+        selection = self.document.selection
+        if self.client.engine is None or selection.node is None:
+            return None
+        with self.viewport.gl_current():
+            return self.client.own_bounds(selection.node, selection.bone)
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""

@@ -31,11 +31,16 @@ class Pick:
 
 
 class PickPass:
-    """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
+    """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices.
+
+    Attributes:
+        current: Number of the item that is drawn, for those with shaders of their own.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
+        self.current = 0
 
     def pick(self, passes: Passes, shot: Shot, size: tuple[int, int], x: float, y: float) -> Pick | None:
         """What is nearest to the cursor; None when nothing is within reach.  Waits for the GPU.
@@ -52,7 +57,7 @@ class PickPass:
         self._target.clear((0, 0, 0, 0))
         painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
         for index, item in enumerate(items):
-            self._program["u_object"] = index
+            self._program["u_object"] = self.current = index
             item.draw("pick", painter)
         hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
         return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
