@@ -30,6 +30,7 @@ from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings
+from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.binding import TimelineBinding
 from app.timeline.playback import Playback
@@ -132,6 +133,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.output = Output(self.document, self.active, self.dialogs, self.panels)
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -310,6 +312,7 @@ class Editor:
     def close(self) -> None:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
+        self.output.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
         self.autosave.shutdown()

@@ -6,6 +6,7 @@ import msgspec
 
 from resources.samples.cape_model import COLLAR
 from resources.samples.figure_colliders import figure_colliders
+from resources.samples.hair_scenes import hair_scenes
 from sim.figures.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -142,6 +143,7 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "sparks": sparks_scene(models),
         "faces": _faces(models),
         "pulse": _pulse(models),
+        **hair_scenes(models),
     }
 
 

@@ -311,7 +311,8 @@ class Array:
         read: Gives the values, shape (N, ...); waits for the GPU.  Those of dead particles are NaN.
         shape: Of the values.
         dtype: Of the values.
-        meaning: What they are: "points" [m], "velocities" [m/s], "triangles" (constant indices), or "counts".
+        meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
+            the dead), or, constant, "triangles" (indices), "counts" of knots, "texcoords" (v = 0 at the bottom).
     """
 
     read: Callable[[], npt.NDArray[Any]]
@@ -322,7 +323,7 @@ class Array:
     @property
     def is_constant(self) -> bool:
         """Whether no step changes the values."""
-        return self.meaning in ("triangles", "counts")
+        return self.meaning in ("triangles", "counts", "texcoords")
 
 
 class System:

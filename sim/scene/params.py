@@ -8,6 +8,7 @@ documentation and the tests one normalised record per field.  This module knows 
 import enum
 import functools
 import itertools
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +34,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_figure: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
 
-    def part(self, name: str) -> msgspec.Struct | None:  # noqa: ARG002
-        """A value within these settings whose parameters have addresses of their own; None for none of that name."""
-        return None
+    def part(self, name: str) -> msgspec.Struct | None:
+        """A value within these settings whose parameters have addresses of their own; None for none of that name.
+
+        An entry of a list is called by its field and its place, such as "deformers.2".
+        """
+        entry = entry_of(name)
+        entries = getattr(self, entry[0], ()) if entry is not None else ()
+        found: msgspec.Struct | None = entries[entry[1]] if entry is not None and entry[1] < len(entries) else None
+        return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
         """The same settings with another value of that name.
@@ -43,7 +50,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             KeyError: If they have none.
         """
-        raise KeyError(f"{self.kind} has no {name}: {value}")
+        entry = entry_of(name)
+        if entry is None or self.part(name) is None:
+            raise KeyError(f"{self.kind} has no {name}: {value}")
+        field, place = entry
+        entries = getattr(self, field)
+        return msgspec.structs.replace(self, **{field: (*entries[:place], value, *entries[place + 1 :])})
+
+
+_ENTRY = re.compile(r"(\w+)\.(\d+)")
+
+
+def entry_of(part: str) -> tuple[str, int] | None:
+    """Field and place of an entry of a list that a part of settings is; None for another part."""
+    match = _ENTRY.fullmatch(part)
+    return (match[1], int(match[2])) if match else None
 
 
 _EXTRA_KEY = "param"
