@@ -164,6 +164,11 @@ class Param:
         return self.declared.label or self.name.replace("_", " ").capitalize()
 
     @property
+    def is_length(self) -> bool:
+        """Whether it is a length in the scene, which grows with it."""
+        return self.declared.unit == "m" and self.declared.role is Role.PLAIN and self.type in (float, tuple)
+
+    @property
     def tooltip(self) -> str:
         """Doc line, unit, hard range and default, one per line."""
         declared = self.declared
@@ -282,6 +287,25 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
     """Whether the places of stops, the first number of each, never fall."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
+
+
+def scaled_length(record: Param, value: Any, factor: float) -> Any:
+    """A length, or a vector of lengths, times a factor, within its hard range."""
+    if record.type is tuple:
+        return tuple(_clamped(record.declared, factor * part) for part in value)
+    return _clamped(record.declared, factor * value)
+
+
+def with_lengths(settings: S, factor: float) -> S:
+    """Settings with all lengths times a factor."""
+    lengths = [record for record in params_of(type(settings)) if record.is_length]
+    values = {record.name: scaled_length(record, getattr(settings, record.name), factor) for record in lengths}
+    return msgspec.structs.replace(settings, **values)
+
+
+def _clamped(declared: Declaration, value: float) -> float:
+    value = value if declared.lo is None else max(value, declared.lo)
+    return value if declared.hi is None else min(value, declared.hi)
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:
