@@ -10,6 +10,7 @@ from app.document.gesture import Gesture
 from app.viewport.client import ViewportClient
 from sim.kinds.contract import Tool
 from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of
+from sim.scene.params import bounded
 from sim.scene.scene import Node, ParamRef
 from sim.scene.transform import Transform
 from widgets.handles_overlay import HandlesOverlay
@@ -97,7 +98,7 @@ class HandleTool(QObject, Tool):
             return
         cursor = position.x(), position.y()
         before: Transform = held.node.transform
-        after = dragged(held.handles, held.handle, held.press, cursor, held.world_from_parent, before)
+        after = bounded(dragged(held.handles, held.handle, held.press, cursor, held.world_from_parent, before))
         name = _CHANGED[held.handles.mode]
         if self._document.scene.has(held.node.id):
             self._document.set_value(ParamRef(held.node.id, "transform", name), getattr(after, name), held.gesture)

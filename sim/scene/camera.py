@@ -14,7 +14,7 @@ import msgspec
 from pyglm import glm
 
 from sim.scene.params import param
-from sim.scene.vectors import Vec3
+from sim.scene.vectors import FAR, MOST, Place
 
 DIRECTIONS = {
     "front": (0.0, 0.0),
@@ -40,8 +40,10 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     positive pitch moves it up.
     """
 
-    target: Annotated[Vec3, param("Point the camera turns about.", unit="m")] = (0.0, 1.0, 0.0)
-    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°")] = 30.0
+    target: Annotated[
+        Place, param("Point the camera turns about.", unit="m", lo=-FAR, hi=FAR, bounded=False)
+    ] = (0.0, 1.0, 0.0)  # fmt: skip
+    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°", lo=-MOST, hi=MOST)] = 30.0
     pitch: Annotated[float, param("Height of the camera over the horizon.", unit="°", lo=-90.0, hi=90.0)] = 15.0
     distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
     orthographic: Annotated[bool, param("Draw without perspective.")] = False

@@ -130,6 +130,25 @@ def test_ranges_nest(cls: type[msgspec.Struct], record: Param) -> None:
 
 
 @pytest.mark.parametrize(("cls", "record"), RECORDS)
+def test_every_number_has_a_hard_range_that_each_component_keeps(cls: type[msgspec.Struct], record: Param) -> None:
+    if record.type not in (int, float, tuple) or record.declared.role in (Role.COLOUR, Role.GRADIENT):
+        return  # colours and their stops are fractions by their types
+    lo, hi = record.declared.lo, record.declared.hi
+    assert lo is not None
+    assert hi is not None
+    if record.type is not tuple or record.declared.role is Role.CURVE:
+        return
+    for index in range(record.size):
+        for outside in (lo - abs(lo) - 1.0, hi + abs(hi) + 1.0):
+            value = [*record.default[:index], outside, *record.default[index + 1 :]]
+            with pytest.raises(ParamError, match=record.name):
+                check(cls, record.name, value)
+        for end in (lo, hi):
+            value = (*record.default[:index], end, *record.default[index + 1 :])
+            assert check(cls, record.name, value) == value
+
+
+@pytest.mark.parametrize(("cls", "record"), RECORDS)
 def test_a_value_outside_the_hard_range_is_refused(cls: type[msgspec.Struct], record: Param) -> None:
     if record.type not in (int, float):
         return

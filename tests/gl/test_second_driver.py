@@ -42,9 +42,7 @@ def positions(folder: Path, driver: str, project: Path) -> dict[str, np.ndarray]
         return {name: arrays[name] for name in arrays.files if name.endswith(".positions")}
 
 
-def test_a_calm_cloth_lies_where_the_first_driver_puts_it(
-    has_softpipe: None, repo_root: Path, tmp_path: Path
-) -> None:
+def test_a_calm_cloth_lies_where_the_first_driver_puts_it(has_softpipe: None, repo_root: Path, tmp_path: Path) -> None:
     project = repo_root / "resources" / "projects" / f"{CALM}.sinew"
     first, second = (positions(tmp_path, driver, project) for driver in ("llvmpipe", "softpipe"))
     assert first.keys() == second.keys()
