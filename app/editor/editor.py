@@ -18,12 +18,15 @@ from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
 from app.editor.window_state import WindowState
+from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
+from app.files.outside_files import OutsideFile, outside_files, outside_question
 from app.files.places import config_folder, data_folder
 from app.files.project_error import ProjectError
 from app.files.project_files import Answer, ProjectFiles, can_open
+from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
@@ -44,6 +47,7 @@ from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
+from sim.assets.images import ImageBudget
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -83,20 +87,23 @@ class Editor:
         self.theme.set_mode(stored_theme(self.settings))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
-        self.loader = ModelLoader()
-        self.store = ModelStore(self.document, self.loader)
+        images = ImageBudget()
+        self.loader = ModelLoader(budget=images)
+        self.access = FileAccess()
+        self.store = ModelStore(self.document, self.loader, self.access)
         self.active = ActiveModel(self.document, self.store)
         self.stepper = SimulationStepper()
         self.playback = Playback(
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
-        self.scene_files = SceneFiles(self.document, self.store)
+        self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
+        self.projects = ProjectLoader()
         self.files = ProjectFiles(
-            self.document, self.store, self.loader, self.recent,
+            self.document, self.store, self.loader, self.projects, self.access, self.recent,
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
         self.recovery = RecoveryStore(data_folder() / "recovery")
@@ -168,6 +175,9 @@ class Editor:
         self.turns.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
+        self.access.asked.connect(self._on_outside)
+        self.window.question.agreed.connect(self.access.allow)
+        self.window.question.declined.connect(self.access.leave_out)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         # Not while a picture is painted: what appears in the window may give the viewport another size.
@@ -223,10 +233,9 @@ class Editor:
         except ProjectError as error:
             self.panels.fail(str(recovery.folder), str(error))
             return False
-        self.document.replace_scene(
-            project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
-        )
-        self.files.opened.emit(False)
+        place, trusted = recovery.origin or recovery.folder, {path.parent for path in self.recent.paths()}
+        outside = outside_files(project.scene, place, trusted)
+        self.files.show_project(project, recovery.origin, outside, modified=True)
         return True
 
     def cancel(self) -> None:
@@ -295,6 +304,7 @@ class Editor:
         self.playback.pause()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
+        self.projects.cancel()
         self.autosave.shutdown()
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
@@ -353,6 +363,9 @@ class Editor:
         text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
 
+    def _on_outside(self, files: tuple[OutsideFile, ...]) -> None:
+        self.window.question.ask(*outside_question(files))
+
     def _on_dropped(self, paths: list[str]) -> None:
         for path in paths[:1]:
             self.files.open(Path(path))
@@ -397,7 +410,7 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
 
     def on_drawn(_drawn: Drawn) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
-        if shown or not editor.document.scene.figures:
+        if shown or not (editor.files.busy or editor.document.scene.figures):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
             # Not from here: closing deletes what the picture being painted still uses.

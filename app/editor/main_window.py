@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.editor.actions import Actions
 from app.editor.add_menu import Place
@@ -14,9 +14,15 @@ from app.timeline.playback import SimulationState
 from sim.kinds.contract import Panel
 from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
+from widgets.parts import packed
+from widgets.question_bar import QuestionBar
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
+OUTSIDE = (
+    ("Read", "Read these files, as long as the project is open."),
+    ("Leave out", "Show the project without them; nothing there is touched."),
+)
 SCREEN_SHARE = 0.92
 """Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
 
@@ -30,6 +36,7 @@ class MainWindow(QMainWindow):
     Attributes:
         may_close: Asked before closing; False keeps the window open.
         closing: Called once the window will close, while GL can still be reached.
+        question: Asks above the viewport whether files outside the project's folders are read.
     """
 
     cancel_requested = Signal()
@@ -46,7 +53,10 @@ class MainWindow(QMainWindow):
         self.may_close: Callable[[], bool] = lambda: True
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
-        self.setCentralWidget(viewport)
+        self.question = QuestionBar(*OUTSIDE)
+        centre = QWidget()
+        packed(QVBoxLayout(centre), self.question, spacing=0).addWidget(viewport, 1)
+        self.setCentralWidget(centre)
         self.resize(default_size(self.screen().availableGeometry().size()))
         self.actions_table = Actions(self, slots, rooms)
         self.docks = Docks(self, panels, (dock for room in rooms.values() for dock in room.docks))
