@@ -16,6 +16,7 @@ from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
 from widgets.parts import packed
 from widgets.question_bar import QuestionBar
+from widgets.shown import label_text
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
@@ -83,12 +84,12 @@ class MainWindow(QMainWindow):
     def _show_work(self, text: str, fraction: float) -> None:
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
-        self._loading.setText(text)
+        self._loading.setText(label_text(text))
         self._bar.setValue(round(fraction * 100.0))
 
     def show_hint(self, text: str) -> None:
         """Says what the mouse does here now."""
-        self._hint.setText(text)
+        self._hint.setText(label_text(text))
 
     def show_simulation(self, state: SimulationState) -> None:
         """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""

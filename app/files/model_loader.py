@@ -17,6 +17,7 @@ from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.figures.prepared import PreparedModel, prepare_model
+from sim.printable import printable
 from sim.scene.scene import NodeId
 
 _log = logging.getLogger(__name__)
@@ -165,12 +166,12 @@ class ModelLoader(QObject):
         try:
             self._finished.emit(request, self._loaded(request))
         except LoadCancelled:
-            _log.debug("loading %s was cancelled", request.path)
+            _log.debug("loading %s was cancelled", printable(str(request.path)))
         except ModelError as error:
             self._finished.emit(request, str(error))
         except Exception as error:  # a defect must not leave the request hanging
-            _log.exception("loading %s failed", request.path)
-            self._finished.emit(request, f"{request.path}: {type(error).__name__}: {error}".replace("\n", " "))
+            _log.exception("loading %s failed", printable(str(request.path)))
+            self._finished.emit(request, _line(f"{request.path}: {type(error).__name__}: {error}"))
 
     def _loaded(self, request: _Request) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
@@ -227,8 +228,12 @@ class _Progress:
             self._report(fraction)
 
 
+def _line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
 def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:
-    return sum(image.size[0] * image.size[1] for image in images.values())
+    return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images.values())
 
 
 def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:

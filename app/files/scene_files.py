@@ -19,6 +19,7 @@ from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
+from sim.printable import printable
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Settings
 from sim.scene.scene import NodeId, Scene
@@ -145,5 +146,5 @@ def _read_mesh(path: str) -> Mesh | str:
     except ModelError as error:
         return str(error)
     except Exception as error:
-        _log.exception("reading %s failed", path)
-        return f"{path}: {type(error).__name__}: {error}".replace("\n", " ")
+        _log.exception("reading %s failed", printable(path))
+        return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))

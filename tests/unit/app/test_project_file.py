@@ -269,7 +269,11 @@ def test_a_selection_of_a_missing_node_is_dropped_with_a_warning(folder):
         (("nodes",), {}, "$.nodes: {} is not allowed; allowed: a list of nodes"),
         (("nodes", 0, "model", "path"), "a\0b", "$.nodes[0].model.path"),
         (("playback", "speed"), 10**400, "$.playback.speed: 1000"),
-        (("playback", "in_point"), "x", '$.playback.in_point: "x" is not allowed; allowed: a number from -1e+09 to 1e+09 s or null'),
+        (
+            ("playback", "in_point"),
+            "x",
+            '$.playback.in_point: "x" is not allowed; allowed: a number from -1e+09 to 1e+09 s or null',
+        ),
         (("playback",), [], "$.playback: [] is not allowed; allowed: an object"),
         (("state", "time"), "late", '$.state.time: "late" is not allowed; allowed: a number'),
         (("state", "camera", "pitch"), 91, "$.state.camera.pitch: 91 is not allowed; allowed: a number from -90 to 90"),
