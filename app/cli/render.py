@@ -11,6 +11,7 @@ from time import monotonic
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
@@ -25,6 +26,7 @@ from sim.assets.model import Clip
 from sim.engine import Engine
 from sim.export.formats import PICTURE_WRITERS
 from sim.figures.settings import SkinningMethod
+from sim.figures.travel import travel
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
@@ -164,6 +166,7 @@ class Renderer:
 
         Where something is simulated, it is that of the nearest step, counted from the start of the simulation.
         """
+        camera = self._followed(camera, time)
         if self._run.is_active:
             step = max(round((time - self._run.start_time) / STEP_TIME), 0)
             while (problems := self._run.advance_to(step)) or self._run.step_count < step:
@@ -202,6 +205,14 @@ class Renderer:
         """Deletes everything on the GPU."""
         self._output.release()
         self._run.release()
+
+    def _followed(self, camera: Camera, time: float) -> Camera:
+        """The camera of a project, gone along with the figure since the moment it was saved at."""
+        state, node = self._scene.view_state, self._scene.leading()
+        figure = self._engine.figure(node.id) if node is not None else None
+        if state is None or camera is not state.camera or figure is None or not self._scene.scene.view.follow:
+            return camera
+        return camera.moved(glm.dvec3(*travel(node, figure, state.time, time)))
 
     def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
         engine.draw(self._output, camera)

@@ -59,6 +59,7 @@ _SWITCH_LOOKS = {
     "contacts": ("C&ontacts", (), ""),
     "statistics": ("S&tatistics", ("Shift+T",), ""),
     "textures": ("Te&xtures", (), ""),
+    "follow": ("Fo&llow Figure", ("Shift+F",), ""),
 }  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
+from app.viewport.follow import Follow
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
@@ -141,6 +142,7 @@ class Editor:
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
+        self.follow = Follow(self.document, self.playback, self.active, self.client)
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
         self.timings = TimingsPanel(
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update

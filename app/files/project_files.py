@@ -20,7 +20,8 @@ from app.files.recent_files import RecentFiles
 from sim.assets.load import is_model
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 
 _IMPORT = "import:"
@@ -228,9 +229,12 @@ class ProjectFiles(QObject):
         if replace:
             nodes = [node, *(make(loaded.model) for make in makers.values())]
             nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
-            self._document.replace_scene(Scene(nodes=tuple(nodes)), ViewState(selection=Selection(node=nodes[0].id)))
+            scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
+            self._document.replace_scene(scene, ViewState(selection=Selection(node=nodes[0].id)))
         else:
             with self._document.macro(f"Import {path.name}"):
+                if not self._document.scene.figures:
+                    self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
                 for kind, make in makers.items():
                     if not self._document.scene.of_kind(kind):
                         self._document.add_node(make(loaded.model))

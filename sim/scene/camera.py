@@ -92,6 +92,10 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         aside = (right * (ndc_x * aspect) + up * ndc_y) * self.tangent
         return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
 
+    def moved(self, way: glm.dvec3) -> "Camera":
+        """The same view from elsewhere; the way is in the world [m]."""
+        return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + way).to_tuple())
+
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
         """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""
         low, high = glm.dvec3(*lo), glm.dvec3(*hi)

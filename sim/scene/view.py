@@ -60,6 +60,10 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
         True
     )
+    follow: Annotated[
+        bool,
+        param("Let the camera go along with the figure that the timeline runs.", group="Camera", effect=Effect.VIEW),
+    ] = False
     samples: Annotated[
         int,
         param(
