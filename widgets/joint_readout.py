@@ -51,6 +51,7 @@ class JointReadout(QWidget):
         value = QLabel("–", self)
         value.setFont(tabular(value.font()))
         value.setTextFormat(Qt.TextFormat.PlainText)
+        value.setWordWrap(True)  # a narrow panel shows all the same
         value.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

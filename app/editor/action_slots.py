@@ -117,6 +117,7 @@ def _view_slots(editor: Editor) -> Slots:
         "view.home": editor.frame_all,
         "view.orthographic": edits.set_orthographic,
         "display.toggle_wire": edits.toggle_wireframe,
+        "view.maximise": lambda on: editor.window.docks.maximise(on),
         "window.reset_layout": lambda: editor.window.docks.reset(),
     }
     slots |= {

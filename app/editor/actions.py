@@ -141,6 +141,13 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("timing.clear", "C&lear", "Forget the timings of the last minute; recordings stay."),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
+    _spec(
+        "view.maximise",
+        "Ma&ximise Viewport",
+        "Give the viewport the place of all panels, or back.",
+        "Ctrl+Space",
+        check=True,
+    ),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
     _spec("view.right", "R&ight", "Look from the right.", "3"),
     _spec("view.top", "&Top", "Look from above.", "7"),

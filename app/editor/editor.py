@@ -195,6 +195,7 @@ class Editor:
         self.viewport.files_dropped.connect(self._on_dropped)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
+        self.panels.failed.connect(lambda: self.window.docks.reveal("messages"), _LATER)
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
         self.shader_watch.changed.connect(self.reload_shaders)

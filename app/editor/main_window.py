@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.editor.actions import Actions
 from app.editor.add_menu import Place
@@ -117,7 +117,13 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """The window system stacks windows in the order in which they appear."""
         super().showEvent(event)
-        QTimer.singleShot(0, self, self.docks.raise_floating)
+        QTimer.singleShot(0, self, self.docks.settle)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The viewport keeps its share of a window that becomes smaller."""
+        super().resizeEvent(event)
+        if event.size().width() < event.oldSize().width():
+            self.docks.make_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
@@ -156,6 +162,11 @@ class MainWindow(QMainWindow):
         self._unread.setFlat(True)
         self._unread.setToolTip("Show the messages.")
         self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
+        for action in self.docks.drawer_actions():
+            button = QToolButton()
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            bar.addWidget(button)
         bar.addWidget(self._hint, 1)
         for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
                        self._autosave):  # fmt: skip

@@ -18,8 +18,8 @@ FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as",
 EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "handle.move",
         "handle.rotate", "handle.scale", SEPARATOR, "edit.hide", "edit.show_all", "edit.deselect")  # fmt: skip
 THEME = ("theme.auto", "theme.dark", "theme.light")
-VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
-        "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
+VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "view.right", "view.top", "view.back",
+        "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
 SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR)
