@@ -132,7 +132,12 @@ def _view_slots(editor: Editor) -> Slots:
 
 
 def _help_slots(editor: Editor) -> Slots:
-    return {"help.shortcuts": lambda: show_shortcuts(editor), "help.about": lambda: show_about(editor)}
+    return {
+        "help.guide": editor.show_guide,
+        "help.tour": lambda: editor.overlays.begin_tour(),
+        "help.shortcuts": lambda: show_shortcuts(editor),
+        "help.about": lambda: show_about(editor),
+    }
 
 
 def deselect(editor: Editor) -> None:

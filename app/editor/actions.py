@@ -209,7 +209,9 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("theme.dark", "&Dark", "Always dark.", group="theme"),
     _spec("theme.light", "&Light", "Always light.", group="theme"),
     _spec("window.reset_layout", "&Reset Layout", "Put every panel back in its place."),
-    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "F1", "?"),
+    _spec("help.guide", "User &Guide", "Open the guide at the panel or row that has the focus.", "F1"),
+    _spec("help.tour", "&Tour", "Be shown around in seven steps."),
+    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "?", "Shift+F1"),
     _spec("help.about", "&About Sinew", "Version and graphics driver."),
 )
 

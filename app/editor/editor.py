@@ -31,6 +31,7 @@ from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings
+from app.help import GUIDE, guide_texts, place_of
 from app.timeline.active_model import ActiveModel
 from app.timeline.binding import TimelineBinding
 from app.timeline.playback import Playback
@@ -55,10 +56,12 @@ from sim.scene.change import Change
 from sim.scene.handles import HandleMode
 from sim.scene.places import Places
 from widgets.camera_controller import CameraController
+from widgets.guide import Guide
 from widgets.outliner_entries import Entry
 from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
+from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
 _THEME = "theme"
@@ -122,6 +125,7 @@ class Editor:
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
+        self._guide: Guide | None = None
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
@@ -193,6 +197,13 @@ class Editor:
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
         self.viewport.files_dropped.connect(self._on_dropped)
+        self.viewport.files_hovered.connect(
+            lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
+        )
+        self.overlays.empty.chosen.connect(self.files.open)
+        self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
+        self.overlays.empty.tour_requested.connect(self.overlays.begin_tour)
+        self.overlays.tour.shown.connect(self._on_tour)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
         self.panels.failed.connect(lambda: self.window.docks.reveal("messages"), _LATER)
@@ -370,10 +381,21 @@ class Editor:
         self.window.question.ask(*outside_question(files))
 
     def _on_dropped(self, paths: list[str]) -> None:
-        for path in paths[:1]:
-            self.files.open(Path(path))
-        for path in paths[1:]:
-            self.files.import_model(Path(path))
+        self.files.drop([Path(path) for path in paths])
+
+    def _on_tour(self, step: TourStep) -> None:
+        if step.panel:
+            self.window.docks.reveal(step.panel)
+        self.overlays.place()
+
+    def show_guide(self) -> Guide:
+        """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""
+        if self._guide is None:
+            self._guide = Guide(GUIDE, guide_texts(), self.window)
+        node = self.document.selected
+        docks = {name: self.window.docks[name] for name in self.window.docks.ids}
+        self._guide.open(*place_of(docks, self.panels.inspector, node.kind if node is not None else ""))
+        return self._guide
 
 
 def application_theme() -> Theme:

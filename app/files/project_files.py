@@ -1,7 +1,7 @@
 """New, Open, Save, Import: what happens to files, and the questions that could lose work."""
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,6 +120,25 @@ class ProjectFiles(QObject):
     def import_model(self, path: Path) -> None:
         """Adds a model to the scene."""
         self._load(path, replace=False)
+
+    def drop(self, paths: Sequence[Path]) -> None:
+        """Takes files that were dropped: a project is opened, models are added to what is there."""
+        for number, path in enumerate(paths):
+            if is_project(path) or (number == 0 and not self._document.scene.nodes):
+                self.open(path)
+            else:
+                self.import_model(path)
+
+    def drop_text(self, paths: Sequence[Path]) -> str:
+        """What dropping these files would do; "" for none."""
+        usable = [path for path in paths if can_open(path)]
+        if not usable:
+            return ""
+        project = next((path for path in usable if is_project(path)), None)
+        if project is not None:
+            return f"Drop to open {project.name} in place of this scene"
+        what = usable[0].name if len(usable) == 1 else f"{len(usable)} models"
+        return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
 
     def cancel(self) -> None:
         """Gives up what is being read; a project that is given up leaves everything as it is."""
