@@ -1,11 +1,13 @@
 """What helps to begin: samples, the tour, and the guide, opened where the user is."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.files.project_file import PROJECT_SUFFIX
 from resources import path
+from sim.export.formats import PICTURE_WRITERS
 from sim.kinds import KINDS
 from sim.scene.params import Param, params_of, range_text, value_text
 from widgets.inspector.inspector import Inspector
@@ -51,13 +53,15 @@ TOUR = (
 )
 
 
+def picture_of(project: Path) -> Path:
+    """The picture of a sample project."""
+    return path("pictures") / f"{project.stem}{PICTURE_WRITERS.suffixes()[0]}"
+
+
 def shipped_samples() -> list[Sample]:
     """The projects that come with the program, called as their files are."""
     projects = sorted(path("projects").glob(f"*{PROJECT_SUFFIX}"))
-    return [
-        Sample(file.stem.replace("-", " ").capitalize(), file, path("pictures") / f"{file.stem}.png")
-        for file in projects
-    ]
+    return [Sample(file.stem.replace("-", " ").capitalize(), file, picture_of(file)) for file in projects]
 
 
 def settings_text(records: tuple[Param, ...]) -> str:

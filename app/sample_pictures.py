@@ -7,6 +7,7 @@ from app.cli.render import Renderer
 from app.cli.run import headless
 from app.cli.scene import opened
 from app.files.project_file import PROJECT_SUFFIX
+from app.help import picture_of
 from resources import path
 from sim.export.formats import PICTURE_WRITERS
 
@@ -15,19 +16,19 @@ MOMENT = 1.2
 """When something has happened, and nothing has come to rest [s]."""
 
 
-def draw_samples(projects: Path, folder: Path) -> list[Path]:
+def draw_samples(projects: Path) -> list[Path]:
     """Draw every sample project as it was saved; returns the pictures."""
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
             renderer = Renderer(context, opened(project), SIZE)
             picture = renderer.picture(MOMENT, renderer.camera("saved", [MOMENT]))
-            drawn.append(folder / f"{project.stem}.png")
+            drawn.append(picture_of(project))
             PICTURE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
             renderer.release()
     return drawn
 
 
 if __name__ == "__main__":
-    for picture in draw_samples(path("projects"), path("pictures")):
+    for picture in draw_samples(path("projects")):
         sys.stdout.write(f"{picture.name}\n")

@@ -238,5 +238,5 @@ def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:
 
 def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:
     """Every texture once, in the order of the materials."""
-    found = (material.image for material in model.materials)
+    found = (image for material in model.materials for image in material.images)
     return tuple(dict.fromkeys(image for image in found if image is not None))

@@ -2,6 +2,7 @@
 
 from sim.figures.character import Character
 from sim.figures.placement import active_clip, up_axis
+from sim.figures.settings import ModelSettings
 from sim.jobs.root_motion import root_motion
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
@@ -15,6 +16,7 @@ def travel(node: Node, figure: Character, before: float, after: float) -> Vec3:
     It is that of the joint that carries the body (`sim.jobs.root_motion`), so that swaying does not count.
     """
     model, settings = figure.model, node.settings
+    assert isinstance(settings, ModelSettings)
     clip = active_clip(settings, model)
     if clip is None or model.skeleton is None or settings.lock_root:
         return STILL
