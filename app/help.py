@@ -81,7 +81,7 @@ def _default(record: Param) -> str:
 
 def guide_texts() -> dict[str, str]:
     """What the declarations add to pages of kinds."""
-    return {name: settings_text(params_of(kind.settings)) for name, kind in KINDS.items()}
+    return {name: settings_text(found) for name, kind in KINDS.items() if (found := params_of(kind.settings))}
 
 
 def _doc_of(widget: QWidget, panel: QWidget) -> str:

@@ -152,7 +152,7 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
     _spec(
         "view.maximise",
-        "Ma&ximise Viewport",
+        "Maximise Vie&wport",
         "Give the viewport the place of all panels, or back.",
         "Ctrl+Space",
         check=True,

@@ -77,7 +77,7 @@ class ProjectLoader(QObject):
         """
         self.cancel()
         request = self._request = _Request(path, tuple(trusted))
-        run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome))
+        run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
 
     def cancel(self) -> None:
         """Gives up what is being read."""
