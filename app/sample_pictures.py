@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from app.cli.render import Renderer
+from app.cli.renderer import Renderer
 from app.cli.run import headless
 from app.cli.scene import opened
 from app.files.project_file import PROJECT_SUFFIX
@@ -22,7 +22,7 @@ def draw_samples(projects: Path) -> list[Path]:
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
             renderer = Renderer(context, opened(project), SIZE)
-            picture = renderer.picture(MOMENT, renderer.camera("saved", [MOMENT]))
+            picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
             drawn.append(picture_of(project))
             PICTURE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
             renderer.release()

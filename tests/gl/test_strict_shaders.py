@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.cli.render import Renderer
+from app.cli.renderer import Renderer
 from app.cli.scene import opened
 from sim.gl.context import Context
 from sim.scene.camera import Camera
@@ -44,7 +44,7 @@ def test_shipped_projects_compile_strictly(
     for view in looks(project.scene.view):
         scene = replace(project, scene=msgspec.structs.replace(project.scene, view=view))
         renderer = Renderer(context, scene, (64, 48))
-        renderer.picture(0.1, Camera())
+        renderer.picture([0.1], Camera())
         renderer.release()
     assert strict_shaders.texts
     assert complaints(strict_shaders.texts, tmp_path) == []
