@@ -108,6 +108,7 @@ GOLDEN = """{
     "solids": true,
     "contacts": false,
     "statistics": true,
+    "follow": false,
     "samples": 4,
     "ambient": 0.8,
     "background_top": [0.24, 0.26, 0.29],
