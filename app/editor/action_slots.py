@@ -129,6 +129,7 @@ def _view_slots(editor: Editor) -> Slots:
         "view.home": editor.frame_all,
         "view.orthographic": edits.set_orthographic,
         "display.toggle_wire": edits.toggle_wireframe,
+        "view.maximise": lambda on: editor.window.docks.maximise(on),
         "window.reset_layout": lambda: editor.window.docks.reset(),
     }
     slots |= {
@@ -143,7 +144,12 @@ def _view_slots(editor: Editor) -> Slots:
 
 
 def _help_slots(editor: Editor) -> Slots:
-    return {"help.shortcuts": lambda: show_shortcuts(editor), "help.about": lambda: show_about(editor)}
+    return {
+        "help.guide": editor.show_guide,
+        "help.tour": lambda: editor.overlays.begin_tour(),
+        "help.shortcuts": lambda: show_shortcuts(editor),
+        "help.about": lambda: show_about(editor),
+    }
 
 
 def deselect(editor: Editor) -> None:
