@@ -9,7 +9,7 @@ from PySide6.QtGui import QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 from PySide6.QtWidgets import QApplication
 
 from app.cli.failure import FAILED, CommandError, one_line
-from sim.gl.environment import WANTED, set_environment
+from sim.gl.environment import COMPUTE_VERSION, WANTED, set_environment
 
 APPLICATION = "Sinew"
 
@@ -22,10 +22,11 @@ _LIBRARIES_HELP = "on Debian, apt install libxcb-cursor0 libegl1 libegl-mesa0 br
 
 
 def set_surface_format(debug: bool = False) -> None:
-    """OpenGL 3.3 core; the engine multisamples in its own framebuffer, so the window needs no samples."""
+    """OpenGL 3.3 core or later; the engine multisamples in its own framebuffer, so the window needs no samples."""
     surface = QSurfaceFormat()
     surface.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
-    surface.setVersion(*WANTED)
+    # Drivers on Linux and macOS give the latest they have; on Windows it is what was asked for, or less if need be.
+    surface.setVersion(*(COMPUTE_VERSION if sys.platform == "win32" else WANTED))
     surface.setProfile(QSurfaceFormat.OpenGLContextProfile.CoreProfile)
     surface.setDepthBufferSize(0)
     surface.setSamples(0)

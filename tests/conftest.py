@@ -24,6 +24,11 @@ hypothesis.settings.register_profile("sinew", derandomize=True, deadline=None, d
 hypothesis.settings.load_profile("sinew")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What kernels run on in tests that do not say it themselves."""
+    parser.addoption("--back-end", choices=("auto", "tf", "compute"), default="auto", help="what kernels run on")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep settings out of the user's folders; give test processes a display where they need one."""
     config_folder = tempfile.mkdtemp(prefix="sinew-test-config-")

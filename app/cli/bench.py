@@ -7,16 +7,18 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from app.cli.failure import CommandError, print_warnings
-from app.cli.options import output_file, positive, require_folder
+from app.cli.options import add_back_end_option, output_file, positive, require_folder
 from app.cli.progress import Progress
 from sim.assets.format_registry import Format, Formats
 from sim.bench.old_report import OldReport, ReportError, comparison, differences, read_report
 from sim.bench.report import report, table
 from sim.bench.row import Row
-from sim.bench.systems import SYSTEMS
+from sim.bench.systems import ON_ONE_BACK_END, SYSTEMS
 from sim.export.atomic_file import atomic_file
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the usual ones")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
+    add_back_end_option(parser, BackEndChoice.TF, "; the system backends compares the two")
     parser.add_argument("--compare", type=Path, metavar="OLD", help="a report of --json to compare with")
     parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="write the figures here too")
 
@@ -45,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
     old = old_report(options.compare) if options.compare is not None else None
     machine = machine_facts()
     names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
-    rows = measured(names, options.sizes, options.repeat)
+    rows = measured(names, options.sizes, options.repeat, options.backend)
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
@@ -55,15 +58,16 @@ def run(options: argparse.Namespace) -> None:
         write_json(options.json, machine, rows)
 
 
-def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int) -> list[Row]:
+def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
     """Rows of these systems, with progress on the terminal; each has usual sizes of its own."""
-    chosen = {"sizes": sizes} if sizes else {}
+    chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
             module = importlib.import_module(SYSTEMS[name])
-            rows += getattr(module, f"{name}_rows")(repeat, **chosen)
+            on = {"backend": backend} if name in ON_ONE_BACK_END else {}
+            rows += getattr(module, f"{name}_rows")(repeat, **chosen, **on)
     return rows
 
 

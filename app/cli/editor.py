@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from app.cli.failure import CommandError
+from app.cli.options import add_back_end_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-window-layout", action="store_true", help="forget how the panels were arranged the last time"
     )
     parser.add_argument("--debug-gl", action="store_true", help="check every OpenGL call and report its errors")
+    add_back_end_option(parser, None)
     parser.add_argument("--exit-after-first-frame", action="store_true", help=argparse.SUPPRESS)
 
 
@@ -33,5 +35,6 @@ def run(options: argparse.Namespace) -> int:
         options.path,
         new_window_layout=options.new_window_layout,
         debug_gl=options.debug_gl,
+        back_end=options.backend,
         exit_after_first_frame=options.exit_after_first_frame,
     )

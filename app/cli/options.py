@@ -12,6 +12,7 @@ import msgspec
 
 from app.cli.failure import CommandError
 from sim.assets.format_registry import Format, Formats
+from sim.gl.back_end import BackEndChoice
 from sim.scene.params import params_of, range_text, value_text
 
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
@@ -58,6 +59,21 @@ def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
 def any_of(formats: Formats[Any]) -> str:
     """Endings of the files of some formats for a help text, such as ".npz|.obj"."""
     return "|".join(formats.suffixes())
+
+
+def add_back_end_option(
+    parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
+) -> None:
+    """Declares what kernels run on; None for what the user chose in the editor."""
+    parser.add_argument(
+        "--backend",
+        type=BackEndChoice,
+        choices=list(BackEndChoice),
+        default=default,
+        metavar=f"{{{','.join(BackEndChoice)}}}",
+        help="what the GPU simulates and skins with: transform feedback, compute (OpenGL 4.3), or what is faster here"
+        f"{more} (default: {'as chosen in the editor' if default is None else default})",
+    )
 
 
 def require_folder(path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError
 from app.cli.model import chosen_clip, chosen_time, loaded
 from app.cli.options import any_of, finite_number, output_file, require_folder, whole_number
 from sim.assets.formats import MODEL_FORMATS, GltfOptions
@@ -14,6 +13,7 @@ from sim.assets.model import CharacterModel, Interpolation
 from sim.export.formats import SURFACE_WRITERS
 from sim.export.surface import surface_of
 from sim.figures.settings import SkinningMethod
+from sim.gl.back_end import BackEndChoice
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 
@@ -42,9 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--backend",
-        choices=["gpu", "reference"],
+        choices=["gpu", *BackEndChoice, "reference"],
         default="gpu",
-        help="what the viewport draws, or double precision on the CPU (default: %(default)s)",
+        help="what the viewport draws, here with what is faster, or with one of both; or double precision on the CPU"
+        " (default: %(default)s)",
     )
     parser.add_argument(
         "--output", required=True, type=output_file(SURFACE_WRITERS), metavar=f"FILE{any_of(SURFACE_WRITERS)}"
@@ -58,8 +59,12 @@ def run(options: argparse.Namespace) -> None:
     clip = chosen_clip(model, options.clip)
     time = chosen_time(model, clip, options.time, options.frame)
     pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
-    skin = skin_on_gpu if options.backend == "gpu" else skin_by_reference
-    positions, normals = skin(model, pose, SkinningMethod(options.method))
+    method = SkinningMethod(options.method)
+    if options.backend == "reference":
+        positions, normals = skin_by_reference(model, pose, method)
+    else:
+        choice = BackEndChoice.AUTO if options.backend == "gpu" else BackEndChoice(options.backend)
+        positions, normals = skin_on_gpu(model, pose, method, choice)
     surface = surface_of(model, positions, normals, pose, time or 0.0)
     SURFACE_WRITERS.of(options.output).save(surface, options.output)
 
@@ -72,22 +77,19 @@ def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod)
     return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
 
 
-def skin_on_gpu(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3), by the transform feedback that the viewport draws from.
+def skin_on_gpu(
+    model: CharacterModel, pose: Pose, method: SkinningMethod, choice: BackEndChoice
+) -> tuple[Float32, Float32]:
+    """Positions and unit normals, both (V, 3), by the kernel that the viewport draws from.
 
     Raises:
         CommandError: If this machine offers no OpenGL.
     """
+    from app.cli.run import headless
     from sim.figures.skinning import SkinnedMesh
-    from sim.gl.context import Context
-    from sim.gl.errors import GLError
     from sim.gl.library import ShaderLibrary
 
-    try:
-        context = Context.headless()
-    except GLError as error:
-        raise CommandError("OpenGL", "", f"{error}; --backend reference needs none") from error
-    with context:
+    with headless(choice, "; --backend reference needs none") as context:
         mesh = SkinnedMesh(context, ShaderLibrary(context), model.mesh, model.skin)
         mesh.skin(pose, method)
         skinned = mesh.read()

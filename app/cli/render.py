@@ -14,6 +14,7 @@ import numpy.typing as npt
 from app.cli.annotation import annotated
 from app.cli.failure import CommandError
 from app.cli.options import (
+    add_back_end_option,
     any_of,
     finite_number,
     format_options,
@@ -119,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
+    add_back_end_option(parser)
     add_progress_option(parser)
     add_outside_option(parser)
 
@@ -141,7 +143,7 @@ def run(options: argparse.Namespace) -> None:
     frames, rate = timed_frames(scenes[0], options)
     width = options.size[0] * (len(scenes) if options.layout == "halves" else 1)
     with (
-        headless() as context,
+        headless(options.backend) as context,
         Progress(f"drawing {options.path.name}", lines=options.progress) as progress,
         contextlib.ExitStack() as stack,
         picture_sink(

@@ -3,6 +3,7 @@
 from app.cli.failure import CommandError, print_warnings
 from app.cli.scene import OpenedScene
 from sim.engine import Engine
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.scene.playhead import simulation_start, stepped
@@ -11,16 +12,24 @@ CHECKED_EVERY = 60
 """Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
 
 
-def headless() -> Context:
-    """A context without a window.
+def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
+    """A context without a window, whose kernels run on this; a warning says where that cannot be had.
+
+    Args:
+        choice: What kernels run on.
+        remedy: What is told besides where there is no OpenGL.
 
     Raises:
         CommandError: If this machine offers no OpenGL.
     """
     try:
-        return Context.headless()
+        context = Context.headless()
     except GLError as error:
-        raise CommandError("OpenGL", "", str(error)) from error
+        raise CommandError("OpenGL", "", f"{error}{remedy}") from error
+    context.back_ends.choice = choice
+    if choice is BackEndChoice.COMPUTE and not context.back_ends.has_compute:
+        print_warnings("--backend", [context.back_ends.status])
+    return context
 
 
 class SceneRun:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.interruption import EndRequest, Interrupted
-from app.cli.options import any_of, finite_number, output_file, require_folder
+from app.cli.options import add_back_end_option, any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="when interrupted, write the steps that are done; interrupted again, write nothing",
     )
+    add_back_end_option(parser)
     add_outside_option(parser)
 
 
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         steps = round(options.seconds / STEP_TIME)
     scene = opened(options.project, allow_outside=options.allow_outside)
     text = options.project.read_text(encoding="utf-8")
-    with headless() as context, Progress(f"simulating {options.project.name}") as progress:
+    with headless(options.backend) as context, Progress(f"simulating {options.project.name}") as progress:
         run = SceneRun(context, scene)
         request = EndRequest()
         with (
@@ -74,7 +75,9 @@ def run(options: argparse.Namespace) -> None:
                 if request.number:
                     print_warnings(options.output, [f"holds the steps up to {step} of {steps}"])
                     break
-            ARRAY_WRITERS.of(options.output).save(recorded.arrays(options.every, text), options.output)
+            ARRAY_WRITERS.of(options.output).save(
+                recorded.arrays(options.every, text, run.engine.library.back_ends), options.output
+            )
         run.release()
     if request.number:
         raise Interrupted(request.number)
@@ -100,14 +103,15 @@ class Recorder:
             self._frames[name].append(array.read())
         self._count += 1
 
-    def arrays(self, every: int, settings: str) -> dict[str, npt.NDArray[Any] | Frames]:
-        """The arrays of the file."""
+    def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | Frames]:
+        """The arrays of the file, which names what they were made with."""
         return {
             **self._frames,
             **self._constant,
             "step": every * np.arange(self._count, dtype=np.int64),
             "dt": np.array(STEP_TIME, np.float64),
             "settings": np.array(settings, np.str_),
+            "back_end": np.array(back_ends, np.str_),
         }
 
     def close(self) -> None:

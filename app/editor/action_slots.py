@@ -17,6 +17,7 @@ from app.files.node_text import FORMAT
 from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
+from sim.gl.back_end import BackEndChoice
 from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
 from sim.scene.view import Comparison, DisplayMode
@@ -103,6 +104,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.step": playback.step_simulation,
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.reset": playback.reset_simulation,
+        **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),
         "play.bind_pose": lambda on: editor.binding.set_bind_pose(on),
@@ -115,6 +117,7 @@ def _timing_slots(editor: Editor) -> Slots:
         "timing.measure": lambda on: editor.measure(on),
         "timing.pause": lambda on: editor.timings.pause(on),
         "timing.record": lambda _on: editor.timings.toggle_recording(),
+        "timing.compare_back_ends": lambda: editor.compare_back_ends(),
         "timing.export_csv": lambda: editor.timings.export_csv(),
         "timing.export_trace": lambda: editor.timings.export_trace(),
         "timing.import": lambda: editor.timings.import_csv(),
@@ -203,10 +206,10 @@ def show_shortcuts(editor: Editor) -> CheatSheet:
 def show_about(editor: Editor) -> None:
     """Tells the version and the graphics driver."""
     engine = editor.client.engine
-    driver = engine.context.capabilities if engine else None
     lines = [f"Sinew {importlib.metadata.version('sinew')}", f"Python {platform.python_version()}"]
-    if driver is not None:
-        lines += [driver.renderer, f"OpenGL {driver.version}"]
+    if engine is not None:
+        driver = engine.context.capabilities
+        lines += [driver.renderer, f"OpenGL {driver.version}", f"Back end: {engine.context.back_ends.status}"]
     QMessageBox.about(editor.window, "About Sinew", "\n".join(lines))
 
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS
+from sim.gl.back_end import TITLES, BackEndChoice
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Param, params_of
@@ -147,11 +148,24 @@ SPECS: tuple[ActionSpec, ...] = (
         icon="mdi6.fast-forward",
     ),
     _spec("simulate.reset", "&Reset Simulation", "Bring what is simulated back to its start.", "Ctrl+R", icon="reset"),
+    *(
+        _spec(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip, group="back_end")
+        for choice, tip in {
+            BackEndChoice.AUTO: "Simulate and skin with what is faster on this machine for the number of elements.",
+            BackEndChoice.TF: "Simulate and skin by transform feedback, which every graphics card has.",
+            BackEndChoice.COMPUTE: "Simulate and skin by compute shaders, where there is OpenGL 4.3.",
+        }.items()
+    ),
     _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
     _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),
     _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),
     _spec("timing.pause", "&Pause Timings", "Hold the view of the timings; measuring goes on.", "Shift+P", check=True),
     _spec("timing.record", "&Record", "Begin or end a recording to compare with others.", "Ctrl+Shift+T", check=True),
+    _spec(
+        "timing.compare_back_ends",
+        "Compare Back &Ends",
+        "Measure the same scene by transform feedback and by compute in turn, frame by frame.",
+    ),
     _spec("timing.export_csv", "Export &CSV…", "Write the timings that are shown: a row for each frame and pass."),
     _spec("timing.export_trace", "Export Chrome &Trace…", "Write the timings that are shown for Perfetto."),
     _spec("timing.import", "&Import CSV…", "Read timings to compare with."),
@@ -337,7 +351,8 @@ def shortcut_entries(specs: Iterable[ActionSpec], mouse: Iterable[tuple[str, str
     """Rows of the cheat sheet: every action with a key, and what the mouse does, some of it in rooms of kinds."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
-        "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "view": "View", "display": "Display",
+        "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",
+        "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",
     } | {kind.name: f"{kind.label}s" for kind in KINDS.values()}  # fmt: skip

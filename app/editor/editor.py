@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QObject, QSettings, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -32,7 +32,7 @@ from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
-from app.files.settings_store import app_settings
+from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
@@ -54,6 +54,7 @@ from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
+from sim.gl.back_end import BackEndChoice
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -68,7 +69,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME = "theme"
+_THEME, _BACK_END = "theme", "back_end"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -79,6 +80,7 @@ class Editor:
         dialogs: Asks the user; tests give their own.
         new_window_layout: Forget how the panels were arranged.
         debug_gl: Report OpenGL errors in the messages.
+        back_end: What kernels run on at first; what the user chose by default.
         clock: Monotonic time [s] that playback follows.
     """
 
@@ -88,11 +90,12 @@ class Editor:
         dialogs: Dialogs | None = None,
         new_window_layout: bool = False,
         debug_gl: bool = False,
+        back_end: BackEndChoice | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = app_settings()
         self.theme = application_theme()
-        self.theme.set_mode(stored_theme(self.settings))
+        self.theme.set_mode(stored_choice(self.settings, _THEME, ThemeMode.AUTO))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
         images = ImageBudget()
@@ -106,6 +109,7 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -170,6 +174,7 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
+        self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in vars(self).values():
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
@@ -199,6 +204,7 @@ class Editor:
         # Not while a picture is painted: what appears in the window may give the viewport another size.
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
+        self.client.switched.connect(self.window.show_hint, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -234,6 +240,7 @@ class Editor:
         timings.paused.connect(lambda on: actions.check("timing.pause", on))
         timings.recording.connect(lambda on: actions.check("timing.record", on))
         timings.hint.connect(self.window.show_hint)
+        timings.view.back_ends_requested.connect(self.compare_back_ends)
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
         timings.files.progressed.connect(self.window.show_transfer)
@@ -310,11 +317,25 @@ class Editor:
         if on:
             self.window.docks.reveal("timings")
 
+    def compare_back_ends(self) -> None:
+        """Compares them in the scene as it plays, beginning to play if need be."""
+        self.window.docks.reveal("timings")
+        if not self.playback.is_running:
+            self.playback.toggle()
+        self.timings.compare_back_ends()
+
     def set_theme(self, mode: ThemeMode) -> None:
         """Follows the system's colours, or stays dark or light; remembered."""
         self.theme.set_mode(mode)
         self.settings.setValue(_THEME, mode.value)
         self.window.actions_table.check_one("theme", mode.value)
+
+    def set_back_end(self, choice: BackEndChoice) -> None:
+        """Simulates and skins with this from a moment on, without a new start; remembered."""
+        self.settings.setValue(_BACK_END, choice.value)
+        self.window.actions_table.check_one("back_end", choice.value)
+        self.client.switch_back_end(choice)
+        self.viewport.update()
 
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
@@ -425,22 +446,17 @@ def application_theme() -> Theme:
     return application.findChild(Theme) or Theme(application)
 
 
-def stored_theme(settings: QSettings) -> ThemeMode:
-    """The theme the user chose; the system's where nothing sensible is stored."""
-    stored = settings.value(_THEME)
-    return ThemeMode(stored) if stored in [mode.value for mode in ThemeMode] else ThemeMode.AUTO
-
-
 def run_editor(
     path: Path | None,
     *,
     new_window_layout: bool = False,
     debug_gl: bool = False,
+    back_end: BackEndChoice | None = None,
     exit_after_first_frame: bool = False,
 ) -> int:
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
-    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     if path is not None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
 from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
 from app.editor.add_menu import AddMenu, Place
+from sim.gl.back_end import BackEndChoice
 from sim.kinds.contract import Panel
 
 SEPARATOR = "-"
@@ -24,9 +25,11 @@ VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "vi
         "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR)
-TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", SEPARATOR, "timing.export_csv",
-          "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
+SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR,
+              "back_end", SEPARATOR)  # fmt: skip
+BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
+TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
+          "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
@@ -62,7 +65,9 @@ class Menus:
         export.addActions([actions[action_id] for action_id in EXPORTS])
         export.addSeparator()
         export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])
-        submenus = {RECENT: self.recent, "export": export}
+        back_end = QMenu("&Back End", window)
+        back_end.addActions([actions[action_id] for action_id in BACK_END])
+        submenus = {RECENT: self.recent, "export": export, "back_end": back_end}
         simulation = (*SIMULATION, *(command.id for room in rooms.values() for command in room.commands))
         self.add = AddMenu(actions, rooms, place, window)
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ()), ("&Skinning", SKINNING),

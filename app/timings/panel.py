@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence
 
 from app.editor.dialogs import Dialogs
 from app.timeline.active_model import ActiveModel
+from app.timings.back_end_trial import FRAMES, SIDES, BackEndTrial
 from app.timings.files import TimingFiles
 from app.timings.frame_costs import FrameCostStrip
 from app.timings.past_values import PastValues
@@ -73,8 +74,9 @@ class TimingsPanel(QObject):
         self._redraw = redraw
         self.view, self.history = TimingsView(), History()
         self.recordings, self.files = Recordings(), TimingFiles()
+        self.trial = BackEndTrial(client, redraw)
         self.strip = FrameCostStrip(CostStrip(timeline), active)
-        for part in (self.recordings, self.files, self.strip):
+        for part in (self.recordings, self.files, self.strip, self.trial):
             part.setParent(self)
         self._on = False
         self._held_from: int | None = None
@@ -100,6 +102,7 @@ class TimingsPanel(QObject):
         """Begins or ends measuring; ending ends a recording too."""
         if not on:
             self.recordings.stop()
+            self.trial.stop()
         self._on = on
         self._client.set_timing(on)
         self._settings.setValue(_MEASURE, on)
@@ -121,6 +124,16 @@ class TimingsPanel(QObject):
     def toggle_recording(self) -> None:
         """Begins a recording under the name in the dock, or ends the one that runs."""
         self.view.toolbar.record_button.click()
+
+    def compare_back_ends(self) -> None:
+        """Measures transform feedback and compute in turn, from frame to frame, and shows both against each other."""
+        back_ends = self._client.engine.context.back_ends if self._client.engine is not None else None
+        if back_ends is None or not back_ends.has_compute:
+            self.hint.emit(back_ends.status if back_ends is not None else "There is no picture yet")
+            return
+        if not self._on:
+            self.measure(True)
+        self.trial.start()
 
     def clear(self) -> None:
         """Forgets the frames of the last minute, and what animation frames cost; recordings stay."""
@@ -169,6 +182,11 @@ class TimingsPanel(QObject):
         recordings.changed.connect(lambda: view.set_recordings(recordings.kept))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)
+        view.back_ends_requested.connect(self.compare_back_ends)
+        self.trial.progressed.connect(
+            lambda count: self.hint.emit(f"Comparing back ends: {count} of {len(SIDES) * FRAMES} frames")
+        )
+        self.trial.finished.connect(self._on_compared)
         files.written.connect(lambda path: self.informed.emit(path, "timings exported"))
         files.failed.connect(self.failed)
         files.imported.connect(self._on_imported)
@@ -187,6 +205,7 @@ class TimingsPanel(QObject):
             self.history.append(sample)
         self.strip.feed(samples)
         self.recordings.feed(samples, self._client.timer_status)
+        self.trial.feed(samples)
         if self.recordings.running:
             self.view.set_recording(True, self.recordings.length)
 
@@ -212,6 +231,11 @@ class TimingsPanel(QObject):
         self.view.set_recording(False)
         self.recording.emit(False)
         self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
+
+    def _on_compared(self, tf: Recording, compute: Recording) -> None:
+        kept = [self.recordings.add(recording) for recording in (tf, compute)]
+        self.view.compare(*(recording.name for recording in kept))
+        self.hint.emit("Back ends compared: the same steps by transform feedback and by compute, frame by frame")
 
     def _on_imported(self, recording: Recording) -> None:
         kept = self.recordings.add(recording)

@@ -16,9 +16,12 @@ from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.engine import Engine
 from sim.figures.comparison import ComparisonStatistics
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
+from sim.gl.shader_log import ShaderError
+from sim.gl.steps import Steps
 from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
@@ -39,10 +42,12 @@ class ViewportClient(QObject):
         gl_failed: One line about an OpenGL error.
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
         measured: What pictures cost became known; carries a list of `FrameSample`, in order.
+        switched: Kernels run on what was wanted from now on; carries what that is, and why, in one line.
         painted: The viewport was painted; more may be left to do, see `gl_turn`.
 
     Attributes:
         engine: None before the context exists and after it is gone.
+        back_end: What kernels are wanted to run on.
     """
 
     drawn = Signal(object)
@@ -50,6 +55,7 @@ class ViewportClient(QObject):
     measured = Signal(list)
     painted = Signal()
     ready = Signal()
+    switched = Signal(str)
     troubled = Signal(str, str)
 
     def __init__(
@@ -66,6 +72,8 @@ class ViewportClient(QObject):
         self._document, self._playback, self._debug = document, playback, debug
         self._files = files
         self.engine: Engine | None = None
+        self.back_end = BackEndChoice.AUTO
+        self._switching: Steps[None] | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -79,6 +87,7 @@ class ViewportClient(QObject):
         self.gl_release()
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
+        context.back_ends.choice = self.back_end
         self.engine = Engine(context)
         self.ready.emit()
 
@@ -96,9 +105,13 @@ class ViewportClient(QObject):
         self.painted.emit()
 
     def gl_turn(self) -> bool:
-        """Does a part of what pictures need, between two of them; returns whether one is to be painted now."""
+        """Does a part of what is to be done between pictures; returns whether one is to be painted now."""
+        if self.engine is None:
+            return False
         try:
-            return self.engine is not None and self.engine.pictures.turn(self)
+            if self._switching is not None:
+                self._switch(self.engine, self._switching)
+            return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
             return False
@@ -106,6 +119,8 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
+        if self._switching is not None:
+            return 0.0
         return self.engine.pictures.delay if self.engine is not None else None
 
     def gl_outdated(self) -> None:
@@ -121,7 +136,23 @@ class ViewportClient(QObject):
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
-            self.engine = None
+            self.engine, self._switching = None, None
+
+    def switch_back_end(self, choice: BackEndChoice) -> None:
+        """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
+        self.back_end = choice
+        self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def _switch(self, engine: Engine, steps: Steps[None]) -> None:
+        try:
+            next(steps)
+        except StopIteration:
+            self._switching = None
+            engine.context.back_ends.choice = self.back_end
+            self.switched.emit(f"Back end: {engine.context.back_ends.status}")
+        except ShaderError as error:
+            self._switching = None
+            self.gl_failed.emit(f"{self.back_end} cannot be used: {error}")
 
     # --- timing ---------------------------------------------------------------------------------------
 

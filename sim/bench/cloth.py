@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.bench.plain_cloth import NumpyCloth, PlainCloth
 from sim.bench.row import Case, Row, measure
+from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -58,7 +59,7 @@ ELLIPSOID = np.array(
 SEMI_AXES = np.array([1.0, 1.0, 0.5])
 
 
-def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
     """Times of a substep for sheets of these numbers of particles: without and with collisions, and with themselves.
 
     Raises:
@@ -66,6 +67,7 @@ def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         GLError: If the machine offers no OpenGL.
     """
     with Context.headless() as context:
+        context.back_ends.choice = backend
         library = ShaderLibrary(context)
         rows = []
         for size in sizes:
@@ -104,7 +106,7 @@ def bench_settings(side: int) -> ClothSettings:
 def sheet_rows(context: Context, library: ShaderLibrary, side: int, repeat: int, *, collide: bool) -> list[Row]:
     """Rows of one sheet; the first is the plain kernel."""
     settings = bench_settings(side)
-    model = build_cloth(settings, None, _raised())
+    model = build_cloth(settings, None, raised())
     plain = PlainCloth(context, library, model, settings, _ellipsoid() if collide else None)
     solver = SolverCloth(context, library, model, settings, collide=collide)
     name = "cloth collisions" if collide else "cloth"
@@ -115,7 +117,7 @@ def sheet_rows(context: Context, library: ShaderLibrary, side: int, repeat: int,
     ]
     if not collide and side * side <= NUMPY_LARGEST:
         cases.append(_case(name, "numpy", side, 1, NumpyCloth(model, settings).step, context))
-    rows = [_of_a_substep(row) if row.variant == "solver" else row for row in measure(cases, repeat=repeat)]
+    rows = [of_a_substep(row) if row.variant == "solver" else row for row in measure(cases, repeat=repeat)]
     plain.release()
     solver.release()
     return rows
@@ -124,7 +126,7 @@ def sheet_rows(context: Context, library: ShaderLibrary, side: int, repeat: int,
 def folded_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
     """Rows of a sheet in two layers, each particle of which has one to touch; what finds it is in the time."""
     alone = msgspec.structs.replace(bench_settings(side), thickness=4.0 / (side - 1))
-    model = build_cloth(alone, None, _raised())
+    model = build_cloth(alone, None, raised())
     start = Buffer(context, folded_records(model, alone.thickness), label="bench folded")
     touching = msgspec.structs.replace(alone, self_collision=True)
     sheets = {
@@ -136,7 +138,7 @@ def folded_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
         _case("cloth self-collision", variant, side, steps, partial(sheet.step_from, start), context)
         for variant, sheet in sheets.items()
     ]
-    rows = [_of_a_substep(row) for row in measure(cases, repeat=repeat)]
+    rows = [of_a_substep(row) for row in measure(cases, repeat=repeat)]
     for sheet in sheets.values():
         sheet.release()
     start.release()
@@ -206,7 +208,7 @@ def _case(name: str, variant: str, side: int, steps: int, step: Callable[[], obj
     )
 
 
-def _of_a_substep(row: Row) -> Row:
+def of_a_substep(row: Row) -> Row:
     """The row of a step as one of a substep."""
     return dataclasses.replace(
         row,
@@ -219,7 +221,8 @@ def _of_a_substep(row: Row) -> Row:
     )
 
 
-def _raised() -> npt.NDArray[np.float64]:
+def raised() -> npt.NDArray[np.float64]:
+    """Where the sheet begins, above everything, shape (4, 4)."""
     placement = np.eye(4)
     placement[1, 3] = 3.2
     return placement

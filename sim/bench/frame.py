@@ -9,6 +9,7 @@ from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
 from sim.engine import Engine
 from sim.figures.settings import ModelSettings
+from sim.gl.back_end import BackEndChoice
 from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -53,7 +54,7 @@ def _is_function(name: str, value: object) -> bool:
     return name.startswith("gl") and name[2:3].isupper() and callable(value)
 
 
-def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def frame_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
     """Two rows for each number of vertices: the whole frame, and the same with OpenGL calls that do nothing.
 
     A frame is one step of the simulation and its picture.  Python alone waits for nothing, so the processor time of
@@ -64,6 +65,7 @@ def frame_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
     """
     rows = []
     with Context.headless() as context:
+        context.back_ends.choice = backend
         for size in sizes:
             rows += _rows(context, size, repeat)
     return rows

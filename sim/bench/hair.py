@@ -10,6 +10,7 @@ import numpy as np
 from sim.bench.plain_hair import PlainHair
 from sim.bench.row import Case, Row, measure
 from sim.engine import Engine
+from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -38,7 +39,7 @@ SUBSTEPS = 8
 PICTURE = (1280, 720)
 
 
-def hair_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
     """Times of a substep, and of a picture, for these numbers of strands.
 
     Raises:
@@ -46,6 +47,7 @@ def hair_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         GLError: If the machine offers no OpenGL.
     """
     with Context.headless() as context:
+        context.back_ends.choice = backend
         library = ShaderLibrary(context)
         rows: list[Row] = []
         for size in sizes:

@@ -60,8 +60,15 @@ def baseline(path: Path) -> int:
     return len(np.fromstring(text.replace(",", " "), sep=" "))
 
 
+TUBE_RADIUS, TUBE_HEIGHT, INFLUENCES = 0.2, 1.8, 4
+"""Size of the model [m], and influences of a vertex."""
+
+SWAY = 0.05
+"""By how much its clip turns joints, as a part of a quaternion."""
+
+
 def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
-    """A random surface with four influences a vertex, 60 joints and a clip of 61 keys."""
+    """A tube with four influences a vertex, 60 joints and a clip of 61 keys."""
     random = np.random.default_rng(seed)
     columns = max(2, math.isqrt(vertex_count))
     corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
@@ -71,13 +78,18 @@ def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
             np.column_stack([corner + 1, corner + columns + 1, corner + columns]),
         ]
     )
-    weights = np.sort(random.dirichlet(np.ones(4), vertex_count), axis=1)[:, ::-1]
+    angle = np.arange(vertex_count) * (2.0 * np.pi / columns)
+    height = np.arange(vertex_count) / max(vertex_count, 1)
+    around = np.column_stack([np.cos(angle), np.zeros(vertex_count), np.sin(angle)])
+    positions = TUBE_RADIUS * around + TUBE_HEIGHT * height[:, None] * np.array([0.0, 1.0, 0.0])
+    joints = (height * (JOINTS - INFLUENCES + 1)).astype(np.uint16)[:, None] + np.arange(INFLUENCES, dtype=np.uint16)
+    weights = np.sort(random.dirichlet(np.ones(INFLUENCES), vertex_count), axis=1)[:, ::-1]
     vertices: dict[str, npt.NDArray[np.generic]] = {
-        "position": random.normal(size=(vertex_count, 3)).astype(np.float32),
-        "normal": random.normal(size=(vertex_count, 3)).astype(np.float32),
+        "position": positions.astype(np.float32),
+        "normal": around.astype(np.float32),
         "texcoord1": random.random((vertex_count, 2), dtype=np.float32),
         "blendweights": weights.astype(np.float32),
-        "blendindices": random.integers(0, JOINTS, (vertex_count, 4)).astype(np.uint16),
+        "blendindices": joints,
     }
     mesh = RawMesh("body", "", [RawVertices(vertex_count, vertices)], [RawSection("", "", 0, triangles)])
     return RawModel(
@@ -106,7 +118,9 @@ def _body() -> RawSkeleton:
 def _clip(random: np.random.Generator) -> RawClip:
     tracks = []
     for index in range(JOINTS):
-        orientations = random.normal(size=(FRAMES, 4))
+        # Turned and moved a little from rest, so that the tube stays one.
+        orientations = np.array((0.0, 0.0, 0.0, 1.0)) + random.normal(scale=SWAY, size=(FRAMES, 4))
         orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
-        tracks.append(RawTrack(f"joint {index}", random.normal(size=(FRAMES, 3)), orientations, np.ones((FRAMES, 3))))
+        positions = np.array((0.0, 0.1, 0.0)) + random.normal(scale=0.1 * SWAY, size=(FRAMES, 3))
+        tracks.append(RawTrack(f"joint {index}", positions, orientations, np.ones((FRAMES, 3))))
     return RawClip("clip", FRAMES, 0.02 * (FRAMES - 1), 0.02, tracks)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sim.bench.plain_particles import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
 from sim.bench.row import Case, Row, measure
 from sim.engine import Engine
+from sim.gl.back_end import BackEnd, BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -89,7 +90,9 @@ class BenchPicture:
         self._output.release()
 
 
-def particles_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def particles_rows(
+    repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF
+) -> list[Row]:
     """Times of a step for emitters of these capacities, all of whose particles live.
 
     Raises:
@@ -97,6 +100,7 @@ def particles_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         GLError: If the machine offers no OpenGL.
     """
     with Context.headless() as context:
+        context.back_ends.choice = backend
         library = ShaderLibrary(context)
         return [row for size in sizes for row in emitter_rows(context, library, size, repeat)]
 
@@ -215,7 +219,9 @@ class CaptureEmitter:
         solids = inputs.solids
         features = features_of(settings, solids.count, solids.layout)
         output = [PLACE, MOTION] if is_separate else PARTICLE
-        self._kernel = Kernel(library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines)
+        self._kernel = Kernel(
+            library, "emitter/step.glsl", output, inputs=[PARTICLE], defines=features.defines, back_end=BackEnd.TF
+        )
         program = self._kernel.program
         program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
         program["u_substep"] = (0.0, 1.0, 1.0, settings.substep_time)

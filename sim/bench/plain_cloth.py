@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl.back_end import BackEnd
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -61,7 +62,9 @@ class PlainCloth:
             source = VertexArray(context, [Stream(buffer) for buffer in buffers], label="plain cloth")
             self._sides.append((buffers, textures, source))
         layouts, defines = (POSITION, PREVIOUS), {"COLLIDE": ellipsoid is not None}
-        self._kernel = Kernel(library, "bench/plain_cloth.glsl", layouts, inputs=layouts, defines=defines)
+        self._kernel = Kernel(
+            library, "bench/plain_cloth.glsl", layouts, inputs=layouts, defines=defines, back_end=BackEnd.TF
+        )
         self._set(model, settings, ellipsoid)
 
     def step(self) -> None:

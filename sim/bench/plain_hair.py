@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -41,9 +42,16 @@ class PlainHair:
         ]
         self._textures = [BufferTexture(context, buffer, "rgba32f") for buffer in self._positions]
         self._force = Kernel(
-            library, "bench/plain_hair.glsl", VELOCITY, inputs=[POSITION, VELOCITY], defines={"FORCE": True}
+            library,
+            "bench/plain_hair.glsl",
+            VELOCITY,
+            inputs=[POSITION, VELOCITY],
+            defines={"FORCE": True},
+            back_end=BackEnd.TF,
         )
-        self._move = Kernel(library, "bench/plain_hair.glsl", POSITION, inputs=[POSITION, VELOCITY])
+        self._move = Kernel(
+            library, "bench/plain_hair.glsl", POSITION, inputs=[POSITION, VELOCITY], back_end=BackEnd.TF
+        )
         self._sources = {
             (place, speed): VertexArray(
                 context, [Stream(self._positions[place]), Stream(self._velocities[speed])], label="plain hair"

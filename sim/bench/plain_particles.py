@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
@@ -64,7 +65,8 @@ class PlainParticles:
     """The kernel of the cookbooks."""
 
     def __init__(self, context: Context, library: ShaderLibrary, count: int) -> None:
-        self._kernel = Kernel(library, "bench/plain_particles.glsl", [PLACE, MOTION], inputs=[PLACE, MOTION])
+        layouts = [PLACE, MOTION]
+        self._kernel = Kernel(library, "bench/plain_particles.glsl", layouts, inputs=layouts, back_end=BackEnd.TF)
         places, motions = fountain(count)
         self._streams = Streams(context, self._kernel, {PLACE: places, MOTION: motions})
         self._frame = 0

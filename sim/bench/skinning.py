@@ -14,6 +14,7 @@ from sim.assets.model import Bounds, LocalPose, Mesh, Skin
 from sim.bench.row import Case, Row, measure
 from sim.figures.settings import SkinningMethod
 from sim.figures.skinning import SkinnedMesh
+from sim.gl.back_end import TITLES, BackEndChoice
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.jobs.pose import Pose
@@ -29,7 +30,7 @@ VERTICES_PER_MEASUREMENT = 100_000
 """Small meshes are skinned several times between two readings of the clock."""
 
 
-def skinning_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def skinning_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
     """Times of numpy and of every skinning method, for synthetic meshes of these vertex counts.
 
     Raises:
@@ -37,6 +38,7 @@ def skinning_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         GLError: If the machine offers no OpenGL.
     """
     with Context.headless() as context:
+        context.back_ends.choice = backend
         library = ShaderLibrary(context)
         return [row for size in sizes for row in _rows(context, library, size, repeat)]
 
@@ -82,7 +84,7 @@ def _gpu_case(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose], met
     turns = itertools.cycle(poses)
     return Case(
         system="skinning",
-        variant=f"transform feedback {method.value}",
+        variant=f"{TITLES[context.back_ends.choice].lower()} {method.value}",
         size=skinned.vertex_count,
         unit="vertices",
         step=lambda: skinned.skin(next(turns), method),

@@ -8,6 +8,7 @@ from sim.bench.load import synthetic_character
 from sim.bench.row import Row, row_of
 from sim.engine import Engine
 from sim.figures.settings import ModelSettings
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.cloth.settings import ClothSettings
@@ -26,7 +27,7 @@ PICTURE = (64, 64)
 """Small and without shadows, so that the difference stands out from what is drawn."""
 
 
-def timing_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+def timing_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
     """Two rows for each number of vertices: a frame with timing off, and with timing as it is done on this driver.
 
     A frame is one step of the simulation and its picture.  Their difference is the overhead of a frame.
@@ -35,6 +36,7 @@ def timing_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         GLError: If this machine offers no OpenGL.
     """
     with Context.headless() as context:
+        context.back_ends.choice = backend
         return [row for size in sizes for row in _rows(context, size, repeat)]
 
 

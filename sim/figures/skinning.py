@@ -13,6 +13,7 @@ from sim.assets.model import Mesh, Skin
 from sim.figures.morphs import MorphBuffers
 from sim.figures.settings import SkinningMethod
 from sim.figures.warp_buffers import WARP_CASES, WarpBuffers
+from sim.gl.back_end import BackEnd
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
 from sim.gl.context import Context
@@ -170,7 +171,7 @@ class SkinnedMesh:
         self.write_count = 0
         self.name = ""
         self._kernels: dict[tuple[SkinningMethod, bool], Kernel] = {}
-        self._applied: tuple[Pose | None, SkinningMethod] | None = (None, SkinningMethod.LBS)
+        self._applied: tuple[Pose | None, SkinningMethod, BackEnd] | None = (None, SkinningMethod.LBS, BackEnd.TF)
         self._mesh, self._skin = mesh, skin
         self._warps: WarpBuffers | None = None
         self._morphs: MorphBuffers | None = None
@@ -193,7 +194,7 @@ class SkinnedMesh:
     def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
         """Write `vertices` for a pose; the bind pose for None.
 
-        Poses are values: the very pose and method of the last call leave the buffer as it is.
+        Poses are values: the very pose and method of the last call, and its back end, leave the buffer as it is.
 
         Returns:
             Whether the vertices were written.
@@ -208,7 +209,7 @@ class SkinnedMesh:
                 self.rest.copy_to(self.vertices)
             else:
                 self._run(pose, method)
-        self._applied = (pose, method)
+        self._applied = (pose, method, self._back_end())
         self.write_count += 1
         return True
 
@@ -236,7 +237,12 @@ class SkinnedMesh:
     def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
         if self._applied is None:
             return False
-        return self._applied[0] is pose and (pose is None or self._applied[1] is method)
+        last, last_method, back_end = self._applied
+        return last is pose and (pose is None or (last_method is method and self._back_end() is back_end))
+
+    def _back_end(self) -> BackEnd:
+        """What its kernels run on now: a comparison of back ends skins one pose by both."""
+        return self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
 
     def _run(self, pose: Pose, method: SkinningMethod) -> None:
         warps = pose.warps if pose.warps is not None and pose.warps.functions else None
@@ -271,8 +277,14 @@ class SkinnedMesh:
                 count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX)
                 defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
                 inputs.append(self._influences.dtype)
-            kernel = Kernel(self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines)
-            self._kernels[method, is_warped] = kernel
+            kernel = self._kernels[method, is_warped] = Kernel(
+                self.library,
+                "model/skin.glsl",
+                self.record,
+                inputs=inputs,
+                defines=defines,
+                records=self.vertex_count,
+            )
         return kernel
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from sim.gl.bootstrap import GL
+from sim.gl.errors import GLError
 from sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Capture:
     def use(self, kernel: "Kernel", source: VertexArray) -> None:
         """Go on with this kernel, its uniforms and textures as they are now, and this source."""
         if kernel is not self._kernel:
+            if kernel.back_end is not self._kernel.back_end:
+                raise GLError(f"{kernel.program.label}: another back end than that of the kernel before")
             kernel.program.use()
         elif source is self._source:
             return

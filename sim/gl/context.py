@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sim.gl.back_end import BackEnds
 from sim.gl.bootstrap import GL
-from sim.gl.environment import WANTED
+from sim.gl.environment import COMPUTE_VERSION, WANTED
 from sim.gl.errors import GLError
 from sim.gl.objects import ObjectRegistry, new_name
 from sim.gl.timer import Timers
@@ -54,6 +55,7 @@ class Capabilities:
     # max_interleaved_components, max_separate_streams: Limits of transform feedback
     max_interleaved_components: int
     max_separate_streams: int
+    max_storage_block_size: int  # Largest buffer that compute stores into [byte]; 0 where there is no compute
     extensions: frozenset[str]  # Names of all extensions
 
     @property
@@ -61,6 +63,11 @@ class Capabilities:
         """Whether the renderer runs on the CPU, judged by its name."""
         name = self.renderer.lower()
         return any(part in name for part in SOFTWARE_RENDERERS)
+
+    @property
+    def has_compute(self) -> bool:
+        """Whether kernels can run as compute shaders."""
+        return self.version_number >= COMPUTE_VERSION
 
     @property
     def has_debug_output(self) -> bool:
@@ -117,6 +124,7 @@ def query_capabilities() -> Capabilities:
         max_uniform_block_size=get_integer(GL.GL_MAX_UNIFORM_BLOCK_SIZE),
         max_interleaved_components=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS),
         max_separate_streams=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS),
+        max_storage_block_size=get_integer(GL.GL_MAX_SHADER_STORAGE_BLOCK_SIZE) if version >= COMPUTE_VERSION else 0,
         extensions=extensions,
     )
 
@@ -192,6 +200,7 @@ class Context:
         released: Whether `release` was called.
         debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
         timers: What passes cost, once they are switched on.
+        back_ends: What its kernels run on.
         applied_state: The pipeline state set last, or None when something else may have changed it.
     """
 
@@ -204,6 +213,7 @@ class Context:
             )
         self.registry = ObjectRegistry()
         self.timers = Timers(self)
+        self.back_ends = BackEnds(self)
         self.released = False
         self.applied_state: PipelineState | None = None
         self.default_framebuffer = 0
@@ -216,13 +226,21 @@ class Context:
             self.default_framebuffer = self._small[0]
 
     @classmethod
-    def headless(cls, version: tuple[int, int] = MINIMUM_VERSION) -> Self:
+    def headless(cls, version: tuple[int, int] | None = None) -> Self:
         """A new context without a window, made current, with a small framebuffer bound.
+
+        Args:
+            version: The least that it has; by default one with compute or else one that is just enough.
 
         Raises:
             GLError: If the system offers no such context.
         """
-        native = open_native(version)
+        try:
+            native = open_native(version or COMPUTE_VERSION)
+        except GLError:
+            if version is not None:
+                raise
+            native = open_native(MINIMUM_VERSION)
         try:
             return cls(native)
         except GLError:

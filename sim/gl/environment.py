@@ -6,6 +6,9 @@ import sys
 WANTED = (3, 3)
 """Version of the core profile."""
 
+COMPUTE_VERSION = (4, 3)
+"""From here on kernels can run by compute; it is asked for first, since some drivers give what they are asked for."""
+
 
 def set_environment() -> None:
     """One GL stack for window and headless contexts: EGL on Linux; other systems keep their native one.

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from sim.gl.back_end import BackEnd, BackEndChoice
 from sim.gl.buffer import Buffer
 from sim.gl.capture import Capture
+from sim.gl.dispatch import Dispatch
 from sim.gl.errors import GLLimitError
-from sim.gl.kernel_text import capture_text
+from sim.gl.kernel_text import capture_text, compute_text, is_texels
 from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
 from sim.gl.record import Record
 from sim.gl.vertex_array import VertexArray
 
@@ -29,7 +32,9 @@ class Kernel:
             sequence of records each must be a single vec4 field.
         inputs: Layouts whose fields the function reads as `a_field`.
         defines: Macros.
-        per_vertex: Records that one vertex stands for, where every count is a multiple of it.
+        per_vertex: Records that one vertex stands for, where every count is a multiple of it; for transform feedback.
+        records: How many are made at a time, by which the back end is chosen; 0 where they are few.
+        back_end: The only one it ever runs on; that of the context by default.
 
     Raises:
         ShaderError: If the shader does not compile.
@@ -45,23 +50,63 @@ class Kernel:
         inputs: Sequence[Record | np.dtype] = (),
         defines: Mapping[str, object] | None = None,
         per_vertex: int = 1,
+        records: int = 0,
+        back_end: BackEnd | None = None,
     ) -> None:
         self.outputs: tuple[Record, ...] = (output,) if isinstance(output, Record) else tuple(output)
         self.sizes = tuple(record.dtype.itemsize for record in self.outputs)
+        self._size = max(self.sizes)
         self.per_vertex = per_vertex
-        layouts = [layout.dtype if isinstance(layout, Record) else layout for layout in inputs]
+        self.layouts = tuple(layout.dtype if isinstance(layout, Record) else layout for layout in inputs)
+        self._library, self._file, self._defines = library, file, dict(defines or {})
+        self._records, self._pinned, self._back_ends = records, back_end, library.context.back_ends
         outputs, separate = [record.dtype for record in self.outputs], not isinstance(output, Record)
-        text = capture_text(layouts, outputs, separate=separate, per_vertex=per_vertex)
-        if separate and (len(text.captures) != len(self.outputs) or len(text.captures) > GUARANTEED_STREAMS):
+        capture = capture_text(self.layouts, outputs, separate=separate, per_vertex=per_vertex)
+        if separate and (len(capture.captures) != len(self.outputs) or len(capture.captures) > GUARANTEED_STREAMS):
             raise GLLimitError(f"{file}: separate capture takes up to {GUARANTEED_STREAMS} records of one field each")
-        self.program = library.program(file, defines=defines, around=text)
+        self._texts = {BackEnd.TF: capture}
+        if all(map(is_texels, self.layouts)):
+            self._texts[BackEnd.COMPUTE] = compute_text(self.layouts, outputs)
+        self._programs: dict[BackEnd, Program] = {}
+        library.kernels.add(self)
+        self.prepare(self.back_end)
 
-    def writing(self, source: VertexArray) -> Capture:
+    @property
+    def back_end(self) -> BackEnd:
+        """What it runs on now; that of the context, which may change between two frames."""
+        return self.back_end_with(None)
+
+    def back_end_with(self, choice: BackEndChoice | None) -> BackEnd:
+        """What it would run on if this were chosen, see `BackEnds.choice`."""
+        if self._pinned is not None:
+            return self._pinned
+        back_end = self._back_ends.chosen(self._records, self._size, choice)
+        return back_end if back_end in self._texts else BackEnd.TF
+
+    @property
+    def program(self) -> Program:
+        """The program of the back end it runs on now, which takes uniforms and textures."""
+        back_end = self.back_end
+        return self._programs.get(back_end) or self.prepare(back_end)
+
+    def prepare(self, back_end: BackEnd) -> Program:
+        """The program for a back end, built with the first call.
+
+        Raises:
+            ShaderError: If it does not compile.
+        """
+        program = self._programs.get(back_end)
+        if program is None:
+            program = self._library.program(self._file, defines=self._defines, around=self._texts[back_end])
+            self._programs[back_end] = program
+        return program
+
+    def writing(self, source: VertexArray) -> Capture | Dispatch:
         """What makes records of the source by `with kernel.writing(source) as capture: capture.write(...)`.
 
         Uniforms and textures are set before.
         """
-        return Capture(self, source)
+        return (Dispatch if self.back_end is BackEnd.COMPUTE else Capture)(self, source)
 
     def run(
         self,
@@ -78,8 +123,9 @@ class Kernel:
         buffers = (targets,) if isinstance(targets, Buffer) else tuple(targets)
         length = source.vertex_count if count is None else count
         self._check_targets(buffers, length)
+        program = self.program
         for name, value in uniforms.items():
-            self.program[name] = value
+            program[name] = value
         if length > 0:
             with self.writing(source) as capture:
                 capture.write(buffers[0].name, 0, length, *(buffer.name for buffer in buffers[1:]))

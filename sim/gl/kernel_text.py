@@ -1,15 +1,24 @@
 """What the file of a kernel leaves out: the declarations of its records, and `main`.  Pure text; knows no OpenGL.
 
+There are two: for transform feedback, which every card has, and for compute.
+
 The file holds `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
 those of its outputs as `o_field`.  It knows neither where they are nor what calls it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, glsl_types
+
+GROUP_SIZE = 128
+"""Records that an invocation group of compute makes; 64 to 256 take the same time."""
+
+SPAN = "u_dispatch_span"
+"""Uniform of a kernel by compute: the first record that a dispatch makes, and the one after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +30,14 @@ class KernelText:
         tail: Lines after it.
         captures: Outputs that transform feedback writes, in order of memory.
         separate: Whether each goes into a buffer of its own.
+        stage: What it makes of the file.
     """
 
     head: str = ""
     tail: str = ""
     captures: tuple[str, ...] = ()
     separate: bool = False
+    stage: Literal["vertex", "compute"] = "vertex"
 
 
 NOTHING = KernelText()
@@ -56,6 +67,105 @@ def capture_text(
     present = "".join(f"{kind} {name};\n" for name, kind in (reads | writes).items())
     tail = "\n".join(["void main() {", *calls, "}\n"])
     return KernelText(_head(all_reads, all_writes) + present, tail, tuple(all_writes), separate)
+
+
+def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> KernelText:
+    """The kernel as a compute shader: inputs are texels of `input_name(i)`, outputs arrays in storage blocks.
+
+    A record beyond the span is made like the last one and not stored: every invocation goes the same way, which is
+    faster than one that returns early.
+
+    Args:
+        inputs: Records whose fields are read; see `texel_words`.
+        outputs: Records whose fields are stored, one buffer for each; whole vec4s, see `record`.
+    """
+    head = ["#version 430 core", f"layout(local_size_x = {GROUP_SIZE}) in;", f"uniform ivec2 {SPAN};"]
+    fields = _fields(INPUT_PREFIX, inputs) | _fields(OUTPUT_PREFIX, outputs)
+    head += [f"{kind} {name};" for name, kind in fields.items()]
+    loads: list[str] = []
+    for index, dtype in enumerate(inputs):
+        head += [f"uniform {'' if is_all_floats(dtype) else 'u'}samplerBuffer {input_name(index)};"]
+        loads += _loads(index, dtype)
+    stores: list[str] = []
+    for index, dtype in enumerate(outputs):
+        vector = "vec4" if is_all_floats(dtype) else "uvec4"
+        head += [f"layout(std430, binding = {index}) restrict writeonly buffer Output{index} {{"]
+        head += [f"{vector} output_{index}[];", "};"]
+        stores += _stores(index, dtype, vector)
+    tail = [
+        "void main() {",
+        f"int place = {SPAN}.x + int(gl_GlobalInvocationID.x);",
+        f"int id = min(place, {SPAN}.y - 1);",
+        *loads,
+        "run(id);",
+        f"if (place < {SPAN}.y) {{",
+        *stores,
+        "}",
+        "}",
+    ]
+    return KernelText("\n".join(head) + "\n", "\n".join(tail) + "\n", stage="compute")
+
+
+def input_name(index: int) -> str:
+    """Sampler of an input of a kernel by compute."""
+    return f"u_input_{index}"
+
+
+def texel_words(dtype: np.dtype) -> int:
+    """Words of 4 bytes in the texels that a record is read as; 0 if it is not made of whole ones."""
+    return next((words for words in (4, 2, 1) if dtype.itemsize % (4 * words) == 0), 0)
+
+
+def is_texels(dtype: np.dtype) -> bool:
+    """Whether a kernel by compute can read a record: whole words, and no floats of half of one."""
+    bases = [dtype[name].base for name in dtype.names or ()]
+    return texel_words(dtype) > 0 and all(base.kind != "f" or base.itemsize == 4 for base in bases)
+
+
+def is_all_floats(dtype: np.dtype) -> bool:
+    """Whether a record is made of floats of 4 bytes alone, which texels and storage then are too."""
+    return all(dtype[name].base == np.float32 for name in dtype.names or ())
+
+
+def _loads(index: int, dtype: np.dtype) -> list[str]:
+    words, plain = texel_words(dtype), is_all_floats(dtype)
+    texels = dtype.itemsize // (4 * words)
+    vector = "vec4" if plain else "uvec4"
+    lines = [
+        f"{vector} texel_{index}_{texel} = texelFetch({input_name(index)}, {texels} * id + {texel});"
+        for texel in range(texels)
+    ]
+    for field, kind in glsl_types(dtype).items():
+        base, offset = dtype[field].base, int(dtype.fields[field][1])
+        parts = []
+        for component in range(dtype[field].itemsize // base.itemsize):
+            byte = offset + component * base.itemsize
+            word = byte // 4
+            part = f"texel_{index}_{word // words}.{'xyzw'[word % words]}"
+            if base.itemsize < 4:
+                whole = f"int({part})" if base.kind == "i" else part
+                part = f"bitfieldExtract({whole}, {8 * (byte % 4)}, {8 * base.itemsize})"
+            elif base.kind == "i":
+                part = f"int({part})"
+            elif base.kind == "f" and not plain:
+                part = f"uintBitsToFloat({part})"
+            parts.append(part)
+        lines.append(f"{INPUT_PREFIX}{field} = {kind}({', '.join(parts)});")
+    return lines
+
+
+def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
+    vectors, parts = dtype.itemsize // 16, []
+    for field, kind in glsl_types(dtype).items():
+        name = OUTPUT_PREFIX + field
+        if vector == "uvec4" and not kind.startswith("u"):
+            unsigned = "uint" if kind == "int" else f"u{kind.removeprefix('i')}"
+            name = f"{'floatBitsToUint' if dtype[field].base.kind == 'f' else unsigned}({name})"
+        parts.append((int(dtype.fields[field][1]) // 16, name))
+    return [
+        f"output_{index}[{vectors} * id + {at}] = {vector}({', '.join(part for where, part in parts if where == at)});"
+        for at in range(vectors)
+    ]
 
 
 def lane_name(name: str, lane: int) -> str:

@@ -1,18 +1,22 @@
 """ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the program runs."""
 
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shaders
+from sim.gl.back_end import BackEndChoice
 from sim.gl.kernel_text import NOTHING, KernelText
 from sim.gl.program import Program
 from sim.gl.program_build import ProgramSources, Stage
 from sim.gl.shader_log import ShaderError, ShaderMessage, parse_source_error
 from sim.gl.shader_source import ShaderSourceError, reader, resolve
+from sim.gl.steps import Steps
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
+    from sim.gl.kernel import Kernel
 
 
 class _Recipe:
@@ -38,7 +42,7 @@ class _Recipe:
         """Read and resolve all stages; ShaderError when that fails."""
         try:
             stages = {
-                stage: resolve(name, reader(root), self.defines, self.around if stage == "vertex" else NOTHING)
+                stage: resolve(name, reader(root), self.defines, self.around if stage == self.around.stage else NOTHING)
                 for stage, name in self.stages.items()
             }
         except ShaderSourceError as error:
@@ -55,11 +59,15 @@ class ShaderLibrary:
     Args:
         context: Where the programs live.
         root: Folder of the shaders; the shipped one by default.
+
+    Attributes:
+        kernels: Those made from it that are in use.
     """
 
     def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
         self.context = context
         self.root = root
+        self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -77,12 +85,12 @@ class ShaderLibrary:
         Args:
             vertex, fragment, geometry: File names relative to the root, with forward slashes.
             defines: Macros put after #version; True defines without a value, False leaves it out.
-            around: What makes a vertex stage of the file of a kernel.
+            around: What makes a stage, that of vertices or of compute, of the file of a kernel.
 
         Raises:
             ShaderError: If it does not compile; the text has `file:line: reason` lines.
         """
-        stages: dict[Stage, str] = {"vertex": vertex}
+        stages: dict[Stage, str] = {around.stage: vertex}
         if geometry is not None:
             stages["geometry"] = geometry
         if fragment is not None:
@@ -93,6 +101,21 @@ class ShaderLibrary:
             program = Program(self.context, recipe.resolve(self.root), label=recipe.label)
             found = self._programs[recipe.key] = (recipe, program)
         return found[1]
+
+    @property
+    def back_ends(self) -> str:
+        """What the kernels in use run on: "tf", "compute" or "compute+tf"."""
+        return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
+
+    def prepare(self, choice: BackEndChoice) -> Steps[None]:
+        """Builds the programs that a choice of back end needs, one in a step, so that the switch is no pause.
+
+        Raises:
+            ShaderError: From a step, if one does not compile.
+        """
+        for kernel in list(self.kernels):
+            kernel.prepare(kernel.back_end_with(choice))
+            yield
 
     @property
     def files(self) -> frozenset[str]:

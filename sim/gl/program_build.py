@@ -9,12 +9,13 @@ from sim.gl.bootstrap import GL
 from sim.gl.shader_log import ShaderError, ShaderMessage, parse_log
 from sim.gl.shader_source import ShaderSource
 
-Stage = Literal["vertex", "geometry", "fragment"]
+Stage = Literal["vertex", "geometry", "fragment", "compute"]
 
 STAGES: dict[str, int] = {
     "vertex": GL.GL_VERTEX_SHADER,
     "geometry": GL.GL_GEOMETRY_SHADER,
     "fragment": GL.GL_FRAGMENT_SHADER,
+    "compute": GL.GL_COMPUTE_SHADER,
 }
 
 
@@ -22,7 +23,7 @@ STAGES: dict[str, int] = {
 class ProgramSources:
     """Everything a program is made of."""
 
-    stages: Mapping[Stage, ShaderSource]  # Resolved text by stage; a vertex stage at least
+    stages: Mapping[Stage, ShaderSource]  # Resolved text by stage; a vertex or a compute stage at least
     captures: tuple[str, ...] = ()  # Outputs that transform feedback writes, in order
     separate: bool = False  # Whether each goes into a buffer of its own
 

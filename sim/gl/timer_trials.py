@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.gl.back_end import BackEnd
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.context import get_integer
@@ -42,7 +43,7 @@ class KnownWork:
     def __init__(self, context: "Context") -> None:
         self._context = context
         self._library = ShaderLibrary(context)
-        self._kernel = Kernel(self._library, "timing/busy.glsl", BITS)
+        self._kernel = Kernel(self._library, "timing/busy.glsl", BITS, back_end=BackEnd.TF)
         self._fill = self._library.program("viewport/fullscreen.vert", "timing/busy.frag")
         self._nothing = VertexArray(context, label="timer trial")
         self._target = Buffer(context, LARGE * BITS.dtype.itemsize, usage="copy", label="timer trial")

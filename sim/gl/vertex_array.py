@@ -16,9 +16,10 @@ import numpy as np
 from sim.gl.bootstrap import GL
 from sim.gl.buffer import Buffer
 from sim.gl.errors import GLError
-from sim.gl.kernel_text import in_lanes
+from sim.gl.kernel_text import in_lanes, is_all_floats, texel_words
 from sim.gl.objects import GLObject, new_name
 from sim.gl.record import INPUT_PREFIX
+from sim.gl.texture import BufferTexture
 
 if TYPE_CHECKING:
     from sim.gl.context import Context
@@ -47,6 +48,9 @@ ELEMENTS: dict[str, int] = {
     "uint8": GL.GL_UNSIGNED_BYTE,
 }
 
+
+TEXELS = {1: "r", 2: "rg", 4: "rgba"}
+"""Channels of texels by their number."""
 
 MISSING_COMPONENTS = (0.0, 0.0, 0.0, 1.0)
 """What OpenGL puts in place of components that a source lacks."""
@@ -112,6 +116,7 @@ class VertexArray:
             self._take(stream)
         self.vertex_count = min((_record_count(stream) for stream in streams if not stream.divisor), default=0)
         self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
+        self._texels: dict[tuple[np.dtype, ...], list[BufferTexture]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
 
     @property
@@ -166,11 +171,25 @@ class VertexArray:
         else:
             GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
 
+    def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
+        """The streams of these records as a kernel by compute reads them, see `sim.gl.kernel_text.compute_text`.
+
+        Raises:
+            GLError: If one is missing, or begins within its buffer, or has other names for its fields.
+        """
+        found = self._texels.get(layouts)
+        if found is None:
+            found = self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
+        return found
+
     def release(self) -> None:
         """Delete the vertex arrays, not the buffers; may be called twice."""
         for owner, _ in self._owners.values():
             owner.release()
         self._owners.clear()
+        for texture in [texture for textures in self._texels.values() for texture in textures]:
+            texture.release()
+        self._texels.clear()
 
     def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
         for stream in self._streams if per_vertex > 1 else ():
@@ -185,6 +204,15 @@ class VertexArray:
             GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, self.indices.name)
         GL.glBindBuffer(GL.GL_ARRAY_BUFFER, 0)
         return owner
+
+    def _as_texels(self, layout: np.dtype) -> BufferTexture:
+        for stream in self._streams:
+            if stream.layout == layout and not stream.offset and not stream.rename and not stream.normalised:
+                pixels = f"{TEXELS[texel_words(layout)]}32{'f' if is_all_floats(layout) else 'ui'}"
+                return BufferTexture(self.context, stream.buffer, pixels, label=self.label)
+        raise GLError(
+            f"vertex array {self.label!r} has no stream of whole records with {', '.join(layout.names or ())}"
+        )
 
     def _take(self, stream: Stream) -> None:
         self._sources |= {attribute: (stream, name) for attribute, name in stream.attributes().items()}

@@ -14,7 +14,7 @@ from sim.maths import quaternion
 from sim.maths.euler import degrees_from_matrix
 from sim.maths.transform import decompose, inverse_affine, polar
 from sim.scene.params import bounded
-from sim.scene.scene import Attachment, Node, NodeId, Scene
+from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sim.scene.vectors import Vec3
 
@@ -119,15 +119,17 @@ class Places:
             return f"{label}: what it rides on is not in the scene; {stays}"
         carrier = self.scene.node(attachment.node)
         is_read = carrier.id in self.figures or not carrier.settings.is_figure
-        if not attachment.bone or not is_read or self._bone_matrix(attachment) is not None:
+        if not attachment.bone or not is_read or self._joint(attachment.node, attachment.bone) is not None:
             return ""
         return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
 
     def _find(self, keys: list[tuple[NodeId, str]]) -> None:
         """Frames of carriers; those of bones are made rigid together."""
-        found = {key: self._bone_matrix(Attachment(node=key[0], bone=key[1])) for key in keys if key[1]}
-        bones = {key: matrix for key, matrix in found.items() if matrix is not None}
-        rigid = dict(zip(bones, rigid_frames(np.array(list(bones.values()))), strict=True)) if bones else {}
+        joints = {key: joint for key in keys if key[1] and (joint := self._joint(*key)) is not None}
+        rigid: dict[tuple[NodeId, str], Float64] = {}
+        if joints:
+            worlds, models = (np.array(matrices) for matrices in zip(*joints.values(), strict=True))
+            rigid = dict(zip(joints, rigid_frames(worlds @ models), strict=True))
         for key in keys:
             # One that carries another of them may have been found with that one.
             if key in self._carriers:
@@ -154,15 +156,13 @@ class Places:
         own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
         return own * self.carrier(node).scale
 
-    def _bone_matrix(self, attachment: Attachment) -> Float64 | None:
-        figure = self.figures.get(attachment.node)
+    def _joint(self, node_id: NodeId, bone: str) -> tuple[Float64, Float64] | None:
+        """Placements world_from_model and model_from_joint of a bone, each (4, 4); None for one that is not there."""
+        figure = self.figures.get(node_id)
         if figure is None or figure.pose is None or figure.model.skeleton is None:
             return None
-        joint = figure.model.skeleton.find(attachment.bone)
-        if joint is None:
-            return None
-        matrix: Float64 = figure.world_from_model @ figure.pose.model_from_joint[joint]
-        return matrix
+        joint = figure.model.skeleton.find(bone)
+        return None if joint is None else (figure.world_from_model, figure.pose.model_from_joint[joint])
 
 
 def rigid_frames(matrices: Float64) -> Float64:

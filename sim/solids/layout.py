@@ -54,4 +54,7 @@ def arranged(states: Sequence[Solid]) -> tuple[list[Solid], SolidLayout]:
 
 def _is_level(state: Solid) -> bool:
     """Whether it is a plane that does not turn."""
-    return state.shape is SolidShape.PLANE and not motion_of(state).angle.any()
+    if state.shape is not SolidShape.PLANE:
+        return False
+    start, end = state.world_from_start, state.world_from_end
+    return np.array_equal(start[:3, :3], end[:3, :3]) or not motion_of(state).angle.any()

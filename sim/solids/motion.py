@@ -40,7 +40,7 @@ class Motion:
 
 def motions(start: Float64, end: Float64) -> Motion:
     """Motions between rigid placements (N, 4, 4) at the start and at the end of a step; the turn is the shorter one."""
-    first, last = quaternion.from_matrix(start[:, :3, :3]), quaternion.from_matrix(end[:, :3, :3])
+    first, last = quaternion.from_matrix(np.stack([start[:, :3, :3], end[:, :3, :3]]))
     turn = quaternion.multiply(last, quaternion.conjugate(first))
     turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
     length = np.linalg.norm(turn[:, :3], axis=1)

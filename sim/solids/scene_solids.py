@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
@@ -11,9 +12,10 @@ from sim.gl.texture import BufferTexture
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import NodeId
 from sim.solids.layout import ANY_ORDER, SolidLayout, arranged
-from sim.solids.pack import pack_solids
+from sim.solids.pack import fixed_part, has_fixed_part_of, pack_solids
 from sim.solids.state import Placement, Solid, SolidShape
 
+Float64 = npt.NDArray[np.float64]
 Shapes = frozenset[SolidShape]
 ANY_SHAPE: Shapes = frozenset(SolidShape)
 
@@ -52,6 +54,7 @@ class SceneSolids:
         self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
         self._texture = BufferTexture(context, self._buffer, "rgba32f", label="solids")
         self._last: Mapping[NodeId, Placement] = {}
+        self._fixed: tuple[list[Solid], Float64] | None = None
         self.now = NO_SOLIDS
 
     def advance(self, placed: Mapping[NodeId, Placement]) -> Solids:
@@ -59,7 +62,9 @@ class SceneSolids:
         states, layout = arranged(solids_over(self._last, placed))
         self._last = placed
         if states:
-            self._buffer.orphan(pack_solids(states, STEP_TIME).reshape(-1, 4))
+            if self._fixed is None or not has_fixed_part_of(states, self._fixed[0]):
+                self._fixed = states, fixed_part(states)
+            self._buffer.orphan(pack_solids(states, STEP_TIME, self._fixed[1]).reshape(-1, 4))
         self.now = Solids(self._texture if states else None, len(states), layout, shapes_of(states, layout))
         return self.now
 

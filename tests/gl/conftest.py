@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.errors import GLError
@@ -14,12 +15,20 @@ from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixtu
 
 
 @pytest.fixture
-def context() -> Iterator[Context]:
-    """A headless core context with a small framebuffer bound; fails the test on errors and leaks."""
+def context(request: pytest.FixtureRequest) -> Iterator[Context]:
+    """A headless core context with a small framebuffer bound; fails the test on errors and leaks.
+
+    Its parameter is the back end of the kernels, see `tests.gl.back_ends`.
+    """
     try:
         made = Context.headless()
     except GLError as error:
         pytest.skip(f"no OpenGL here: {error}")
+    choice = BackEndChoice(getattr(request, "param", request.config.getoption("--back-end")))
+    if choice is BackEndChoice.COMPUTE and not made.back_ends.has_compute:
+        made.release()
+        pytest.skip("no compute here")
+    made.back_ends.choice = choice
     log = DebugLog(made)
     assert pending_errors() == []
     yield made

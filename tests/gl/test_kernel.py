@@ -14,6 +14,7 @@ from sim.gl.kernel import Kernel
 from sim.gl.record import Record, record
 from sim.gl.shader_log import ShaderError
 from sim.gl.vertex_array import Stream, VertexArray
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.shader_files import make_library
 
 PARTICLE = record("Particle", position=(3, "f4"), inv_mass="f4", velocity=(3, "f4"), age="f4")
@@ -45,6 +46,7 @@ def particles(count: int) -> np.ndarray:
     return data
 
 
+@ON_BOTH
 @pytest.mark.parametrize("count", [1, 2, 5, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1, TRIPLES_FROM + 2, 10_001])
 def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_path: Path, count: int) -> None:
     kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
@@ -58,6 +60,7 @@ def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_p
     np.testing.assert_allclose(got["age"], data["age"] + np.float32(0.25), atol=1e-6)
 
 
+@ON_BOTH
 def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) -> None:
     kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(8)
@@ -75,6 +78,7 @@ def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path
     assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
 
 
+@ON_BOTH
 def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tmp_path: Path) -> None:
     text = "void run(int id) { o_value = vec4(id); o_other = vec4(-id, 1, 2, 3); }"
     kernel = made(context, tmp_path, text, [VALUE, OTHER])
@@ -85,6 +89,7 @@ def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tm
     np.testing.assert_array_equal(targets[1].read()["other"][:, 0], -np.arange(count))
 
 
+@ON_BOTH
 @pytest.mark.parametrize("count", [4, 12, 4 * TRIPLES_FROM + 8])
 def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_path: Path, count: int) -> None:
     text = INTEGRATE.replace("a_age + u_dt", "float(id)")
@@ -97,6 +102,7 @@ def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_pat
     np.testing.assert_array_equal(targets[1].read()["age"], np.arange(count))
 
 
+@ON_BOTH
 def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_path: Path) -> None:
     double = made(context, tmp_path, "void run(int id) { o_value = 2.0 * a_value; }", VALUE, VALUE)
     number = made(context, tmp_path, "void run(int id) { o_value = vec4(id); }", VALUE)
@@ -113,6 +119,7 @@ def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_
     np.testing.assert_array_equal(buffers[2].read()["value"][:, 3], [4] * 4 + [8, 10] + [4] * 6)
 
 
+@ON_BOTH
 @pytest.mark.parametrize("line", ["void run(int id) { o_value = wrong; }", "void ran(int id) { o_value = vec4(0); }"])
 def test_an_error_names_its_line_and_a_missing_function_the_end(context: Context, tmp_path: Path, line: str) -> None:
     with pytest.raises(ShaderError) as caught:
@@ -120,6 +127,7 @@ def test_an_error_names_its_line_and_a_missing_function_the_end(context: Context
     assert all(str(message).startswith("k.glsl:2: ") for message in caught.value.messages)
 
 
+@ON_BOTH
 def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> None:
     ids = record("Ids", first=(2, "u4"), second="i4", weight="f4")
     text = "void run(int id) { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
@@ -133,6 +141,7 @@ def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> No
     np.testing.assert_array_equal(got["weight"], [0.5, 1.5])
 
 
+@ON_BOTH
 def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
     wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
     body = "".join(f"o_f{index} = vec4({index}, id, 0, 1);\n" for index in range(16))
@@ -142,6 +151,7 @@ def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None
     np.testing.assert_array_equal([target.read()[f"f{index}"][1, 0] for index in range(16)], np.arange(16))
 
 
+@ON_BOTH
 def test_targets_that_do_not_fit_are_refused(context: Context, tmp_path: Path) -> None:
     kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     source = VertexArray(context, [Stream(Buffer(context, particles(2)))])

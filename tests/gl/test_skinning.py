@@ -15,11 +15,13 @@ from sim.jobs.palette import lbs_rows
 from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.transform import compose
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
 
 
+@ON_BOTH
 @pytest.mark.parametrize("influences", range(1, 9))
 @pytest.mark.parametrize("tangents", [False, True])
 def test_every_number_of_influences(context: Context, library: ShaderLibrary, influences: int, tangents: bool) -> None:
@@ -30,6 +32,7 @@ def test_every_number_of_influences(context: Context, library: ShaderLibrary, in
         assert_equals_reference(skinned, mesh, skin, random_pose(30, random), method)
 
 
+@ON_BOTH
 @pytest.mark.parametrize("scale", [(0.5, 2.0), (-1.5, -0.5)], ids=["uneven", "mirrored"])
 @pytest.mark.parametrize("method", SkinningMethod)
 def test_scaled_and_mirrored_joints(
@@ -42,6 +45,7 @@ def test_scaled_and_mirrored_joints(
         assert_equals_reference(skinned, mesh, skin, random_pose(20, random, spread=0.3, scale=scale), method)
 
 
+@ON_BOTH
 @pytest.mark.parametrize("method", SkinningMethod)
 def test_a_thousand_joints_through_the_same_program(
     context: Context, library: ShaderLibrary, method: SkinningMethod
@@ -159,6 +163,7 @@ def test_a_pose_with_too_few_joints_is_refused(context: Context, library: Shader
         skinned.skin(random_pose(2, random), LBS)
 
 
+@ON_BOTH
 def test_normals_of_any_length_come_out_as_units_and_zero_stays_zero(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(17)
     mesh, skin = cloud(50, random), random_skin(50, 3, 3, random)
@@ -171,6 +176,7 @@ def test_normals_of_any_length_come_out_as_units_and_zero_stays_zero(context: Co
         assert not skinned.read()["normal"][::10].any()
 
 
+@ON_BOTH
 @pytest.mark.parametrize("skinned_mesh", [True, False])
 def test_an_empty_mesh_is_allowed(context: Context, library: ShaderLibrary, skinned_mesh: bool) -> None:
     empty = np.zeros((0, 3), np.float32)

@@ -212,3 +212,23 @@ def test_measuring_is_remembered(session, arm, clock):
     assert second.timings.is_measuring
     assert second.window.actions_table["timing.measure"].isChecked()
     second.timings.measure(False)
+
+
+def test_back_ends_are_compared_frame_by_frame(editor, play, monkeypatch):
+    back_ends = editor.client.engine.context.back_ends
+    if not back_ends.has_compute:
+        pytest.skip("no compute here")
+    monkeypatch.setattr("app.timings.back_end_trial.FRAMES", 4)
+    trial, found = editor.timings.trial, []
+    trial.finished.connect(lambda *recordings: found.extend(recordings))
+    editor.window.actions_table["timing.compare_back_ends"].trigger()
+    assert editor.playback.is_running
+    play(24)
+    assert not trial.running
+    assert [(one.name, len(one.samples)) for one in found] == [("Transform feedback", 4), ("Compute", 4)]
+    numbers = [[sample.number for sample in one.samples] for one in found]
+    assert all(a < b < c for a, b, c in zip(numbers[0], numbers[1], numbers[0][1:], strict=False)), "in turn"
+    assert back_ends.choice is editor.client.back_end, "what was chosen is in force again"
+    page = editor.timings.view.compare_page
+    assert (page.a_box.currentText(), page.b_box.currentText()) == ("Transform feedback", "Compute")
+    assert editor.timings.view.pages.currentWidget() is page

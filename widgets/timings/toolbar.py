@@ -37,7 +37,7 @@ class Toolbar(FlowRow):
         self.name_edit = QLineEdit(self)
         self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
         self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
-        self.more_button = tool_button("mdi6.dots-horizontal", "", "Import, export, clear")
+        self.more_button = tool_button("mdi6.dots-horizontal", "", "Compare back ends, import, export, clear")
         self.menu = QMenu(self.more_button)
         self._prepare()
         self.set_recording(False)

@@ -75,6 +75,7 @@ class TimingsView(QWidget):
     export_csv_requested = Signal()
     export_trace_requested = Signal()
     clear_requested = Signal()
+    back_ends_requested = Signal()  # Transform feedback and compute are to be compared
     state_changed = Signal()  # `state()` is another one
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -284,6 +285,7 @@ class TimingsView(QWidget):
         bar.record_stopped.connect(self.record_stopped)
         bar.compare_button.toggled.connect(lambda _: self._show_page())
         for text, name, signal in (
+            ("Compare Back Ends", "compare", self.back_ends_requested),
             ("Import CSV…", "open", self.import_requested),
             ("Export CSV…", "save", self.export_csv_requested),
             ("Export Chrome Trace…", "save", self.export_trace_requested),

@@ -76,9 +76,9 @@ class ClothMonitor:
             size = -(-self._levels[-1][0].count // CHUNK)
             total = Buffer(context, np.zeros(size, MEASURE), usage="copy", label="cloth total")
             self._levels.append((total, BufferTexture(context, total, "rgba32f")))
-        self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines)
+        self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines, records=len(rest))
         self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
-        self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE)
+        self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE, records=len(rest))
         # The totals, then the second half of the first particle kept, whose last number is the step that went wrong.
         self._report = Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report")
         self._readback = Readback(context, label="cloth report")

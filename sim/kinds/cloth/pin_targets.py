@@ -65,7 +65,7 @@ class ClothPins:
         self._textures = [BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers]
         self._orders = Buffer(context, np.zeros(count, ORDER), usage="dynamic", label="cloth pin orders")
         self._vertices = VertexArray(context, [Stream(self._orders)], label="cloth pins")
-        self._pin = Kernel(library, "cloth/pin.glsl", PIN, inputs=[ORDER])
+        self._pin = Kernel(library, "cloth/pin.glsl", PIN, inputs=[ORDER], records=count)
         self._attach: Kernel | None = None
         self._attached: tuple[Buffer, VertexArray] | None = None
 
@@ -119,7 +119,7 @@ class ClothPins:
         records["held"][:count][attachment.particles] = 1.0
         buffer = Buffer(self._context, records, label="cloth attachment")
         self._attached = (buffer, VertexArray(self._context, [Stream(buffer)], label="cloth attachment"))
-        self._attach = self._attach or Kernel(self._library, "cloth/attach.glsl", PIN, inputs=[ATTACHED])
+        self._attach = self._attach or Kernel(self._library, "cloth/attach.glsl", PIN, inputs=[ATTACHED], records=count)
 
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
         """Take the targets from a surface as it is now, if the pins are tied to one; on the GPU alone.

@@ -80,7 +80,7 @@ class SelfContact:
         self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
         widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
-        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths)
+        self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
     def find(self, state: BufferTexture, kept: float, span: float) -> BufferTexture:
         """List what may come nearer than a distance; records of `CONTACTS` for each particle, as texels.

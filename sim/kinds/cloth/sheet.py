@@ -37,7 +37,14 @@ class ClothSheet:
         texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
         self.texcoords = Buffer(context, texcoords, label="cloth texcoords")
         self.triangles = Buffer(context, model.surface.triangles.ravel(), label="cloth triangles")
-        self._kernel = Kernel(library, "cloth/surface.glsl", SKINNED, inputs=[PARTICLE], defines=tables.defines)
+        self._kernel = Kernel(
+            library,
+            "cloth/surface.glsl",
+            SKINNED,
+            inputs=[PARTICLE],
+            defines=tables.defines,
+            records=len(particles),
+        )
 
     def write(self, state: BufferTexture) -> None:
         """Make the vertices of a state, two texels a particle."""

@@ -134,7 +134,8 @@ class ClothSolver:
         if kernel is None:
             defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
             defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-            kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines)
+            count = self._model.particle_count
+            kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines, records=count)
             self._kernels[key] = kernel
         return kernel
 

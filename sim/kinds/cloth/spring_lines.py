@@ -31,7 +31,7 @@ class SpringLines:
         self._source = VertexArray(context, [Stream(self._ends)], label="cloth springs")
         size = len(ends) * SPRING_LINE.dtype.itemsize
         self.lines = Buffer(context, size, dtype=LINE_VERTEX, usage="copy", label="cloth spring lines")
-        self._kernel = Kernel(library, "cloth/spring_line.glsl", SPRING_LINE, inputs=[SPRING_ENDS])
+        self._kernel = Kernel(library, "cloth/spring_line.glsl", SPRING_LINE, inputs=[SPRING_ENDS], records=len(ends))
 
     def write(self, state: BufferTexture) -> None:
         """Make the lines of a state, two texels a particle."""

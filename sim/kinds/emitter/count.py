@@ -50,7 +50,8 @@ class ParticleCount:
             buffer = Buffer(context, COUNT.zeros(size), usage="copy", label="particle count")
             self._levels.append((buffer, BufferTexture(context, buffer, "rgba32f")))
         self._vertices = VertexArray(context, label="particle count")
-        self._first = Kernel(library, "emitter/count.glsl", COUNT, defines={"CHUNK": CHUNK, "FIRST": True})
+        defines: dict[str, object] = {"CHUNK": CHUNK, "FIRST": True}
+        self._first = Kernel(library, "emitter/count.glsl", COUNT, defines=defines, records=capacity)
         self._next = Kernel(library, "emitter/count.glsl", COUNT, defines={"CHUNK": CHUNK})
         self._readback = Readback(context, label="particle count")
         self._is_stale = False

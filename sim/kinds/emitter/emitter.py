@@ -80,7 +80,7 @@ class Emitter:
         self.release()
         self._side = self._pool.open(padded_slots(settings.capacity))
         used = faces if settings.source in SURFACE_SOURCES else None
-        self._passes = EmitterPasses(self._context, self._library, used)
+        self._passes = EmitterPasses(self._context, self._library, settings.capacity, used)
         self._count = ParticleCount(self._context, self._library, settings.capacity)
         self._built, self.faces = True, faces
         self._take(settings)

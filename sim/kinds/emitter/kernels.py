@@ -105,10 +105,15 @@ def features_of(
 
 
 class EmitterKernels:
-    """Programs by features, made when first asked for."""
+    """Programs by features, made when first asked for.
 
-    def __init__(self, library: ShaderLibrary) -> None:
-        self._library = library
+    Args:
+        library: Where they come from.
+        capacity: Particles of the emitter.
+    """
+
+    def __init__(self, library: ShaderLibrary, capacity: int) -> None:
+        self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
 
     def step(self, features: Features) -> Kernel:
@@ -127,6 +132,12 @@ class EmitterKernels:
         kernel = self._kernels.get((file, features))
         if kernel is None:
             kernel = self._kernels[file, features] = Kernel(
-                self._library, file, PARTICLE, inputs=inputs, defines=features.defines, per_vertex=per_vertex
+                self._library,
+                file,
+                PARTICLE,
+                inputs=inputs,
+                defines=features.defines,
+                per_vertex=per_vertex,
+                records=self._capacity,
             )
         return kernel

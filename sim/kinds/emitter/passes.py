@@ -49,11 +49,12 @@ class EmitterPasses:
     Args:
         context: Where they live.
         library: Where programs come from.
+        capacity: Particles of the emitter.
         faces: Table of a surface that emits, see `sim.skin.surface_table`; None for other sources.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary, faces: UInt32 | None) -> None:
-        self._kernels = EmitterKernels(library)
+    def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
+        self._kernels = EmitterKernels(library, capacity)
         self._block = EmitterBlock(context)
         self._no_source = VertexArray(context, label="emitter")
         self._faces: tuple[Buffer, BufferTexture] | None = None

@@ -43,7 +43,9 @@ class DrawnStrands:
         size = self._table.count * record.dtype.itemsize
         self._strands = Buffer(context, size, dtype=record.dtype, usage="copy", label="hair strands")
         self.texels = BufferTexture(context, self._strands, "rgba32f")
-        self._expand = Kernel(library, "hair/expand.glsl", record, inputs=[CHILD], defines={"KNOTS": knots})
+        self._expand = Kernel(
+            library, "hair/expand.glsl", record, inputs=[CHILD], defines={"KNOTS": knots}, records=self.count
+        )
         self._colours: tuple[Buffer, BufferTexture] | None = None
         self.version = 0
 

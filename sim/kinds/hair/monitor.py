@@ -48,7 +48,7 @@ class HairMonitor:
 
     def __init__(self, context: Context, library: ShaderLibrary, count: int, knots: int) -> None:
         self._count = count
-        self._kernel = Kernel(library, "hair/measure.glsl", MEASURE, defines={"KNOTS": knots})
+        self._kernel = Kernel(library, "hair/measure.glsl", MEASURE, defines={"KNOTS": knots}, records=count)
         self._measures = Buffer(context, MEASURE.zeros(count), usage="copy", label="hair measures")
         self._nothing = VertexArray(context, label="hair measures")
         self._readback = Readback(context, label="hair")

@@ -50,10 +50,11 @@ class StrandSolver:
     Args:
         library: Where the programs come from.
         knots: Of every strand.
+        count: How many strands, by which the back end is chosen.
     """
 
-    def __init__(self, library: ShaderLibrary, knots: int) -> None:
-        self._library, self._knots = library, knots
+    def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
+        self._library, self._knots, self._count = library, knots, count
         self._kernels: dict[tuple[object, ...], Kernel] = {}
 
     def step(
@@ -81,7 +82,9 @@ class StrandSolver:
         kernel = self._kernels.get(key)
         if kernel is None:
             sizes = {"KNOTS": self._knots, "SEGMENTS": self._knots - 1}
-            kernel = Kernel(self._library, file, strand_record(self._knots), defines=defines | sizes)
+            kernel = Kernel(
+                self._library, file, strand_record(self._knots), defines=defines | sizes, records=self._count
+            )
             self._kernels[key] = kernel
         return kernel
 

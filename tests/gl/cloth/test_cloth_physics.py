@@ -12,6 +12,7 @@ from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.stability import stability
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, masses, run, springs
 
 
@@ -198,6 +199,7 @@ def test_a_mirrored_sheet_stays_its_mirror_image_to_the_bit(
     np.testing.assert_array_equal(place, mirrored)
 
 
+@ON_BOTH
 def test_a_sheet_of_any_motion_gives_the_same_bits_twice(context: Context, library: ShaderLibrary) -> None:
     settings = ClothSettings(columns=14, rows=14, wind=(3.0, 0.0, 2.0), turbulence=3.0, substeps=20)
     results = []

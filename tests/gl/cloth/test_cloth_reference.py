@@ -15,6 +15,7 @@ from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.transform import compose
 from sim.solids.layout import ANY_ORDER, arranged
 from sim.solids.state import Solid, SolidShape
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference
 
@@ -51,6 +52,7 @@ def uneven_surface() -> ClothSurface:
     return ClothSurface(flat.positions + random.normal(scale=0.01, size=(72, 3)), flat.texcoords, flat.triangles)
 
 
+@ON_BOTH
 @pytest.mark.parametrize("name", CASES)
 def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
     cloth = Cloth(context, library, CASES[name])
@@ -60,6 +62,7 @@ def test_a_sheet_moves_as_the_reference(context: Context, library: ShaderLibrary
     assert distance(cloth, expected) < BOUND
 
 
+@ON_BOTH
 @pytest.mark.parametrize("windy", [False, True])
 def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary, windy: bool) -> None:
     settings = ClothSettings(
@@ -96,6 +99,7 @@ def solids() -> list[Solid]:
     ]
 
 
+@ON_BOTH
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: ShaderLibrary, in_order: bool) -> None:
     settings = ClothSettings(
@@ -129,6 +133,7 @@ def test_a_sheet_falls_on_solids_as_the_reference(context: Context, library: Sha
     inputs.solids.texture.release()
 
 
+@ON_BOTH
 @pytest.mark.parametrize("mesh", [False, True])
 def test_statistics_are_those_of_the_reference(context: Context, library: ShaderLibrary, mesh: bool) -> None:
     settings = ClothSettings(columns=20, rows=11, pin_list="0" if mesh else "", substeps=40)

@@ -18,6 +18,7 @@ from sim.kinds.cloth.surface import ClothSurface
 from sim.scene.params import Effect
 from sim.solids.layout import arranged
 from sim.solids.state import Solid, SolidShape
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, masses, run, springs
 from tests.oracles import cloth as reference
 from tests.oracles.cloth_touch import distant_pairs
@@ -81,6 +82,7 @@ def uneven_mesh() -> ClothSurface:
 # --- against the reference ----------------------------------------------------------------------------
 
 
+@ON_BOTH
 @pytest.mark.parametrize("mesh", [False, True])
 @pytest.mark.parametrize("friction", [0.0, 0.5])
 def test_layers_touch_as_in_the_reference(

@@ -17,6 +17,7 @@ from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError
 from sim.solids.state import Solid, SolidShape
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.particles.particle_cases import changed, floor, placed, solids
 
 BASE = EmitterSettings(capacity=3000, rate=600.0, lifetime=1.0, lifetime_variance=0.0)
@@ -99,6 +100,7 @@ def test_a_starving_emitter_says_what_it_takes(context: Context, library: Shader
 # --- the same numbers ---------------------------------------------------------------------------------
 
 
+@ON_BOTH
 def test_the_same_seed_gives_the_same_bits_and_another_gives_others(context: Context, library: ShaderLibrary) -> None:
     settings = changed(BASE, turbulence=1.0, drag=0.5, source=EmitterSource.SPHERE, lifetime_variance=0.5)
     states = [run(Emitter(context, library, changed(settings, seed=seed)), 90).read().tobytes() for seed in (5, 5, 6)]

@@ -16,6 +16,7 @@ from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sim.maths.transform import compose
 from sim.skin.surface_table import face_table, vertex_table
 from sim.solids.state import Solid, SolidShape
+from tests.gl.back_ends import ON_BOTH
 from tests.gl.particles.particle_cases import changed, floor, placed, run_both, solids
 from tests.oracles import particles as reference
 
@@ -57,6 +58,7 @@ def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
+@ON_BOTH
 @pytest.mark.parametrize("name", CASES)
 def test_an_emitter_does_what_the_reference_does(context: Context, library: ShaderLibrary, name: str) -> None:
     system = Emitter(context, library, changed(SMALL, **CASES[name]))

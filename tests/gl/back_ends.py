@@ -1,0 +1,6 @@
+"""Tests that run on transform feedback and on compute."""
+
+import pytest
+
+ON_BOTH = pytest.mark.parametrize("context", ["tf", "compute"], indirect=True)
+"""Mark of a test, or `pytestmark` of a module, that takes the fixture `context`."""

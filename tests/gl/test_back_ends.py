@@ -1,0 +1,212 @@
+"""Transform feedback and compute: the same kernels, buffers and bits, switched while a simulation goes on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import resources
+from app.cli.run import SceneRun
+from app.cli.scene import opened
+from sim.gl import back_end
+from sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEnds, Comparison
+from sim.gl.back_end_trials import compare_back_ends
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.dispatch import AFTER, BETWEEN, GROUPS_MAX
+from sim.gl.errors import GLError
+from sim.gl.kernel import Kernel
+from sim.gl.kernel_text import GROUP_SIZE
+from sim.gl.library import ShaderLibrary
+from sim.gl.ping_pong import PingPong
+from sim.gl.record import record
+from sim.gl.steps import finish
+from sim.gl.vertex_array import Stream, VertexArray
+from tests.gl.shader_files import make_library
+
+TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE
+STEPS, SWITCHED_EVERY = 22, 7
+VALUE = record("Value", value=(4, "f4"))
+ADD = (
+    "uniform samplerBuffer u_state; uniform vec2 u_by; void run(int id) { o_value = texelFetch(u_state, id) + u_by.x; }"
+)
+
+
+@pytest.fixture(autouse=True)
+def needs_compute(context: Context) -> None:
+    if not context.back_ends.has_compute:
+        pytest.skip("no compute here")
+
+
+def bits(run: SceneRun) -> dict[str, bytes]:
+    systems = run.engine.simulation.systems.items()
+    return {f"{n}.{key}": one.read().tobytes() for n, system in systems for key, one in system.arrays().items()}
+
+
+@pytest.mark.parametrize("name", ["cape", "sparks", "folded-sheet", "hair-on-sphere"])
+def test_a_project_has_the_same_bits_on_both_and_when_switched_on_the_way(context: Context, name: str) -> None:
+    """Compilers of cards may contract a sum of products differently; a software renderer has but one."""
+    run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew"))
+    found = []
+    for choices in ((TF,), (COMPUTE,), (TF, COMPUTE)):
+        for step in range(0, STEPS, SWITCHED_EVERY):
+            context.back_ends.choice = choices[step // SWITCHED_EVERY % len(choices)]
+            finish(run.engine.library.prepare(context.back_ends.choice))
+            assert run.advance_to(step) == []
+            assert run.engine.library.back_ends == context.back_ends.choice
+        found.append(bits(run))
+        run.advance_to(0)
+    if context.capabilities.is_software:
+        assert found[1] == found[0]
+        assert found[2] == found[0]
+    run.release()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Dispatches and barriers, in order."""
+    found: list[tuple[str, int]] = []
+    dispatch, wait = GL.glDispatchCompute, GL.glMemoryBarrier
+    monkeypatch.setattr(GL, "glDispatchCompute", lambda *n: (found.append(("dispatch", n[0])), dispatch(*n)))
+    monkeypatch.setattr(GL, "glMemoryBarrier", lambda bits: (found.append(("barrier", bits)), wait(bits)))
+    return found
+
+
+def test_every_dispatch_is_waited_for(context: Context, tmp_path: Path, calls: list[tuple[str, int]]) -> None:
+    """Software renderers work without, so that only the calls show it."""
+    context.back_ends.choice = COMPUTE
+    kernel = Kernel(make_library(context, tmp_path, {"k.glsl": ADD}), "k.glsl", VALUE)
+    state = PingPong(context, VALUE.zeros(300), label="state")
+    state.run(kernel, "u_state", "u_by", [(1.0, 0.0), (2.0, 0.0)])
+    assert calls == [("dispatch", 3), ("barrier", BETWEEN), ("dispatch", 3), ("barrier", BETWEEN), ("barrier", AFTER)]
+    assert np.all(state.newest.read()["value"] == 3.0)
+    calls.clear()
+    target = Buffer(context, VALUE.zeros(2))
+    kernel.run(VertexArray(context), target, 2, u_state=state.texture, u_by=(4.0, 0.0))
+    assert calls == [("dispatch", 1), ("barrier", BETWEEN), ("barrier", AFTER)]
+    assert np.all(target.read()["value"] == 7.0)
+    wanted = (GL.GL_TEXTURE_FETCH_BARRIER_BIT, GL.GL_SHADER_STORAGE_BARRIER_BIT, GL.GL_VERTEX_ATTRIB_ARRAY_BARRIER_BIT,
+              GL.GL_BUFFER_UPDATE_BARRIER_BIT, GL.GL_TRANSFORM_FEEDBACK_BARRIER_BIT)  # fmt: skip
+    assert all(AFTER & bit for bit in wanted)
+    assert all(BETWEEN & bit for bit in wanted[:2])
+    state.release()
+
+
+def test_more_groups_than_a_dispatch_takes_are_several(
+    context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.gl.dispatch.GROUPS_MAX", 2)
+    assert GROUPS_MAX == 65_535
+    context.back_ends.choice = COMPUTE
+    text = "void run(int id) { o_value = vec4(id); }"
+    kernel = Kernel(make_library(context, tmp_path, {"k.glsl": text}), "k.glsl", VALUE)
+    count = 5 * GROUP_SIZE - 1
+    targets = [Buffer(context, VALUE.zeros(count)) for _ in range(2)]
+    source = VertexArray(context)
+    with kernel.writing(source) as write:
+        write.writer(count)(targets[0].name)
+        write.write(targets[1].name, 3, count - 3)
+    assert [number for kind, number in calls if kind == "dispatch"] == [2, 2, 1] * 2
+    np.testing.assert_array_equal(targets[0].read()["value"][:, 0], np.arange(count))
+    np.testing.assert_array_equal(targets[1].read()["value"][:, 0], [0, 0, 0, *range(3, count)])
+
+
+def test_fields_of_every_width_arrive(context: Context, tmp_path: Path) -> None:
+    mixed = np.dtype([("a", "u2", 2), ("b", "i2"), ("c", "u1", 2), ("d", "f4"), ("e", "i4", 3)])
+    out = record("Out", u=(4, "u4"), i=(3, "i4"), f="f4", more=(4, "i4"))
+    text = "void run(int id) { o_u = uvec4(a_a, a_c); o_i = a_e; o_f = a_d; o_more = ivec4(a_b); }"
+    data = np.array(
+        [((1, 65535), -2, (3, 255), 0.1, (-5, 6, 2**31 - 1)), ((9, 8), -32768, (7, 6), -0.0, (5, 4, 3))], mixed
+    )
+    source, found = VertexArray(context, [Stream(Buffer(context, data))]), []
+    library = make_library(context, tmp_path, {"k.glsl": text})
+    for pinned in BackEnd:
+        target = Buffer(context, out.zeros(2))
+        Kernel(library, "k.glsl", out, inputs=[mixed], back_end=pinned).run(source, target)
+        found.append(target.read().tobytes())
+    assert found[0] == found[1]
+    again = np.frombuffer(found[1], out.dtype)
+    np.testing.assert_array_equal(again["u"][0], [1, 65535, 3, 255])
+    np.testing.assert_array_equal(again["i"], data["e"])
+    np.testing.assert_array_equal(again["more"][:, 1], data["b"])
+    source.release()
+
+
+def test_a_source_that_is_no_array_of_the_records_is_refused(context: Context, tmp_path: Path) -> None:
+    library = make_library(context, tmp_path, {"k.glsl": "void run(int id) { o_value = a_value; }"})
+    kernel = Kernel(library, "k.glsl", VALUE, inputs=[VALUE], back_end=BackEnd.COMPUTE)
+    shifted = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(2)), offset=16)], label="shifted")
+    with pytest.raises(GLError, match=r"'shifted'.*value"):
+        kernel.run(shifted, Buffer(context, 16))
+    other = Kernel(library, "k.glsl", VALUE, inputs=[VALUE], back_end=BackEnd.TF)
+    source = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(3)))])
+    for one, another in ((kernel, other), (other, kernel)):
+        with pytest.raises(GLError, match="another back end"), one.writing(source) as write:
+            write.use(another, source)
+    source.release()
+
+
+def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends, renderer = BackEnds(context), context.capabilities.renderer
+    monkeypatch.setattr(back_end, "_COMPARED", {})
+    assert ends.chosen(SIZES[0] - 1, 32) is BackEnd.TF, "not even tried"
+    assert "4 096" in ends.status
+    for ratios, least in (((1.1, 1.5, 2.0), 0), ((1.3, 0.9, 2.0), 2), ((2.0, 2.0, 0.5), None)):
+        back_end._COMPARED[renderer] = Comparison(ratios)
+        found = [ends.chosen(size, 32) is BackEnd.COMPUTE for size in SIZES]
+        assert found == [least is not None and index >= least for index in range(3)]
+        assert f"{ratios[-1]:.2f} times" in ends.status
+        assert ends.status.startswith("automatic: transform" if least is None else "automatic: compute")
+    ends.choice = COMPUTE
+    assert ends.chosen(1, 32) is BackEnd.COMPUTE
+    assert ends.chosen(1, context.capabilities.max_storage_block_size + 1) is BackEnd.TF, "no block is so large"
+    assert ends.chosen(10**6, 32, TF) is BackEnd.TF
+
+
+def test_the_trial_measures_both(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.gl.back_end_trials.SIZES", (300, 600, 900))
+    found = compare_back_ends(context)
+    assert len(found.ratios) == 3
+    assert min(found.ratios) > 0.0
+
+
+def test_another_back_end_skins_the_same_pose_again(context: Context, library: ShaderLibrary) -> None:
+    from sim.figures.skinning import SkinnedMesh
+    from tests.gl.skinning_cases import cloud, random_pose, random_skin
+
+    random = np.random.default_rng(3)
+    mesh = SkinnedMesh(context, library, cloud(500, random), random_skin(500, 9, 4, random))
+    pose, found = random_pose(9, random), []
+    for choice in (TF, COMPUTE):
+        context.back_ends.choice = choice
+        assert mesh.skin(pose)
+        assert not mesh.skin(pose)
+        found.append(mesh.read().tobytes())
+    if context.capabilities.is_software:
+        assert found[0] == found[1]
+    mesh.release()
+
+
+@pytest.mark.parametrize("version", ["3.3", "4.1"])
+def test_without_compute_everything_is_transform_feedback_and_says_so(
+    context: Context, tmp_path: Path, version: str
+) -> None:
+    import os
+
+    if "mesa" not in context.capabilities.version.lower():
+        pytest.skip("only Mesa can be told to be older")
+    project, out = resources.path("projects") / "cloth-on-ellipsoid.sinew", tmp_path / "out.npz"
+    command = [sys.executable, "-m", "app", "simulate", str(project), "--steps", "3", "--output", str(out)]
+    done = subprocess.run(
+        [*command, "--backend", "compute"],
+        env=os.environ | {"MESA_GL_VERSION_OVERRIDE": version},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"transform feedback: compute needs OpenGL 4.3, here is {version}" in done.stderr
+    with np.load(out) as arrays:
+        assert str(arrays["back_end"]) == "tf"
