@@ -45,7 +45,7 @@ class TimelineBinding(QObject):
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
             self._timeline.set_realtime(
-                f"{self._playback.pace:.0%} of real time: the simulation takes longer", warn=True
+                f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
             )
         elif rate.slow:
             self._timeline.set_realtime(
@@ -178,4 +178,4 @@ def _empty_text(has_node: bool, has_model: bool, simulating: bool) -> str:
         return "No animation. Space simulates, Ctrl+R goes back to the start"
     if not has_node:
         return "No model: open one with Ctrl+O or drop it here"
-    return "The model has no animation" if has_model else "Loading…"
+    return "The model has no animation" if has_model else "The model is not there"

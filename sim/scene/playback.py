@@ -7,6 +7,9 @@ import msgspec
 
 from sim.scene.params import Effect, param
 
+TIME_MAX = 1e9
+Moment = Annotated[float, msgspec.Meta(ge=-TIME_MAX, le=TIME_MAX)]
+
 
 class LoopMode(enum.Enum):
     """What the playhead does at the end of its range."""
@@ -25,10 +28,10 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                      effect=Effect.VIEW)
     ] = 1.0  # fmt: skip
     in_point: Annotated[
-        float | None, param("Start of the range; none is the start of the clip.", unit="s", effect=Effect.VIEW,
-                            bounded=False)
+        Moment | None, param("Start of the range; none is the start of the clip.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+                             effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     out_point: Annotated[
-        float | None, param("End of the range; none is the end of the clip.", unit="s", effect=Effect.VIEW,
-                            bounded=False)
+        Moment | None, param("End of the range; none is the end of the clip.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+                             effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip

@@ -209,7 +209,7 @@ class Timeline(QWidget):
             QWidget.setTabOrder(before, after)
 
     def _connect(self) -> None:
-        self.clip_chooser.textActivated.connect(self._choose_clip)
+        self.clip_chooser.clip_chosen.connect(self._choose_clip)
         self.bind_pose_button.clicked.connect(self.bind_pose_toggled)
         self.transport.play_toggled.connect(self.play_toggled)
         self.transport.step_requested.connect(self.step_requested)
