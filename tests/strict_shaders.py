@@ -14,7 +14,7 @@ from sim.gl import program
 from sim.gl.program_build import ProgramSources, build_program
 
 VALIDATOR = shutil.which("glslangValidator")
-SUFFIXES = {"vertex": "vert", "geometry": "geom", "fragment": "frag"}
+SUFFIXES = {"vertex": "vert", "geometry": "geom", "fragment": "frag", "compute": "comp"}
 AT_ONCE = 200
 
 
