@@ -171,6 +171,7 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, a
     assert again.document.scene.node("model-1").settings.path == str(moved / "arm.ezm")
     assert again.window.docks["messages"].isVisible(), "the error has opened it"
     again.window.docks["messages"].close()
+    qtbot.wait(50)
     np.testing.assert_array_equal(picture(again), shown)
     assert again.document.undo_stack.count() == 1
 
