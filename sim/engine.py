@@ -92,7 +92,9 @@ class Engine:
             view.figure.primary.prepare(node.settings.skinning)
             yield
             if rehearsed:
-                view.figure.update(node, self._time, self._views.scene.view.comparison, self._views.places, {})
+                view.figure.update(
+                    node, self._time, self._views.scene.view.comparison, self._views.places, {}, self._run_up
+                )
                 yield
                 yield from self.pictures.rehearse_first(self._views.shot_of(view))
         self._views.put_figure(node, view, self._world())
@@ -162,7 +164,12 @@ class Engine:
         self._views.settle()
         poses: Poses = {}
         for node, figure in self._views.posed():
-            figure.update(node, time, self._views.scene.view.comparison, self._views.places, poses)
+            figure.update(node, time, self._views.scene.view.comparison, self._views.places, poses, self._run_up)
+
+    @property
+    def _run_up(self) -> tuple[float, float]:
+        playback = self._views.scene.playback
+        return playback.start_time, playback.run_up
 
     def _figure_node(self, node_id: NodeId) -> Node:
         """The node of a figure; one that the scene does not have yet is as such nodes are at first."""

@@ -5,7 +5,7 @@ from app.cli.scene import OpenedScene
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.scene.playhead import simulation_start, stepped
+from sim.scene.clock import STEP_TIME, step_end
 
 CHECKED_EVERY = 60
 """Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
@@ -37,22 +37,21 @@ class SceneRun:
 
     def __init__(self, context: Context, scene: OpenedScene) -> None:
         self._scene = scene
-        clip = scene.clip()
-        self._duration = clip.duration if clip else 0.0
-        self._start = simulation_start(scene.scene.playback, self._duration)
+        playback = scene.scene.playback
+        self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
         self.engine = Engine(context)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
         self.engine.set_files(scene.meshes, scene.images)
-        self.engine.simulation.start_time = self._start.time
+        self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         print_warnings(scene.path, self._warnings())
         self._go_to_start()
 
     @property
     def start_time(self) -> float:
-        """Moment of the scene clock that the simulation starts at [s]."""
-        return self._start.time
+        """Start of the scene [s], which is step 0; the run-up is over by then."""
+        return self._start
 
     @property
     def is_active(self) -> bool:
@@ -69,12 +68,11 @@ class SceneRun:
             self.engine.simulation.reset()
             self._go_to_start()
         while self.step_count < step:
-            self._playhead = stepped(self._playhead, self._scene.scene.playback, self._duration)
-            self.engine.step(self._playhead.time)
             self.step_count += 1
+            self.engine.step(step_end(self._start, self.step_count))
             if self.step_count % CHECKED_EVERY == 0 and (problems := self.problems()):
                 return problems
-        self.engine.advance(self._playhead.time)
+        self.engine.advance(step_end(self._start, self.step_count))
         return self.problems()
 
     def problems(self) -> list[str]:
@@ -97,5 +95,7 @@ class SceneRun:
         return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
 
     def _go_to_start(self) -> None:
-        self._playhead, self.step_count = self._start, 0
-        self.engine.jump(self._playhead.time)
+        self.engine.jump(step_end(self._start, -self._run_up))
+        for step in range(1 - self._run_up, 1):
+            self.engine.step(step_end(self._start, step))
+        self.step_count = 0

@@ -33,6 +33,7 @@ from app.timeline.binding import TimelineBinding
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
+from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
@@ -131,6 +132,7 @@ class Editor:
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
+        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )

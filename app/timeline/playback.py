@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sim.scene.clock import STEP_TIME, FixedStep, FrameMeter
 from sim.scene.playback import LoopMode, PlaybackSettings
-from sim.scene.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
+from sim.scene.playhead import Playhead, advanced, pause, play, scrub, simulation_start, stepped
 
 TICK_MS = 16
 # Simulation steps of one tick end within this time [s], if all but the first take as long as the one before; what is
@@ -73,7 +73,7 @@ class Playback(QObject):
 
     Args:
         settings: Gives the current playback settings.
-        duration: Gives the length of the active clip [s].
+        duration: Gives the end of the scene [s].
         stepper: Does the simulation steps.
         clock: Monotonic time [s].
 
@@ -131,12 +131,12 @@ class Playback(QObject):
 
     @property
     def start(self) -> float:
-        """Start of the range [s], where simulations start."""
-        return play_range(self._settings(), self._duration())[0]
+        """Start of the scene [s], where simulations start."""
+        return simulation_start(self._settings(), self._duration()).time
 
     @property
     def duration(self) -> float:
-        """Length of the active clip [s]."""
+        """End of the scene [s]."""
         return self._duration()
 
     @property

@@ -124,7 +124,7 @@ class ViewportClient(QObject):
         """Brings the engine to the document as it is now, and returns its version; the context must be current."""
         if self.engine is None:
             return 0
-        self.engine.simulation.start_time = self._playback.start
+        self.engine.simulation.start_time = self._playback.settings.simulation_start
         self.engine.set_files(self._files.meshes, self._files.images)
         self.engine.apply(self._document.scene)
         return self.engine.version

@@ -3,9 +3,12 @@
 import enum
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
 from sim.scene.params import Effect, Role, Scale, Settings, param
+from sim.scene.strips import STRIPS_MAX, Strip
 
 
 class UpAxis(enum.Enum):
@@ -84,6 +87,12 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         str,
         param("Animation that drives the skeleton.", group="Animation", role=Role.CLIP, effect=Effect.POSE),
     ] = ""
+    strips: Annotated[
+        tuple[Strip, ...],
+        param("When which clip is played; none is the animation over and over.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE, bounded=False),
+        msgspec.Meta(max_length=STRIPS_MAX),
+    ] = ()  # fmt: skip
     bind_pose: Annotated[
         bool,
         param(

@@ -44,7 +44,7 @@ def evaluate_pose(
     motion = root_motion(skeleton, clip, up_axis) if lock_root else None
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
-    return _posed(model, local, model_from_joint)
+    return posed(model, local, model_from_joint)
 
 
 def bind_pose(model: CharacterModel) -> Pose:
@@ -56,7 +56,7 @@ def bind_pose(model: CharacterModel) -> Pose:
     skeleton, targets = _skeleton(model), model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
-    return _posed(model, local, skeleton.model_from_bind)
+    return posed(model, local, skeleton.model_from_bind)
 
 
 def _skeleton(model: CharacterModel) -> Skeleton:
@@ -65,8 +65,8 @@ def _skeleton(model: CharacterModel) -> Skeleton:
     return model.skeleton
 
 
-def _posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64]) -> Pose:
-    """The pose with its palette."""
+def posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64]) -> Pose:
+    """The pose of local transforms and of where they put the joints, (B, 4, 4), with its palette."""
     skeleton, entries = _skeleton(model), model.skin.palette if model.skin is not None else None
     if entries is None:
         palette = model_from_joint @ skeleton.bind_from_model

@@ -202,7 +202,7 @@ def test_nothing_to_simulate_is_said(opened, qtbot):
 
 def test_the_playhead_stays_within_the_range(stage):
     clip = stage.playback.duration
-    stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "in_point"): 0.2})
+    stage.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 6})
     stage.playback.scrub(clip)
     stage.run()
     time = stage.playback.playhead.time
