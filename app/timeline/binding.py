@@ -114,12 +114,15 @@ class TimelineBinding(QObject):
         timeline.edit_cancelled.connect(self._cancel)
 
     def step(self, frames: int) -> None:
-        """Pauses some frames further; without a clip, a step of the simulation further."""
+        """Pauses some frames further; what is simulated goes along."""
         playback = self._playback
-        if playback.duration > 0.0:
-            playback.visit(stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration))
-        elif frames > 0:
-            playback.step_simulation()
+        playback.visit_next(
+            stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
+        )
+
+    @property
+    def _scene_end(self) -> float:
+        return self._scene.duration if self._scene is not None else 0.0
 
     def step_key(self, count: int) -> None:
         """Pauses some keys further."""

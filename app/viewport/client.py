@@ -18,6 +18,7 @@ from sim.figures.comparison import ComparisonStatistics
 from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
+from sim.kept.film import Film
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
 from sim.scene.scene import NodeId
@@ -37,6 +38,7 @@ class ViewportClient(QObject):
 
     Attributes:
         engine: None before the context exists and after it is gone.
+        film: What is kept of its steps, as long as it exists.
     """
 
     drawn = Signal(object)
@@ -60,6 +62,7 @@ class ViewportClient(QObject):
         self._document, self._playback, self._debug = document, playback, debug
         self._files = files
         self.engine: Engine | None = None
+        self.film: Film | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -73,6 +76,7 @@ class ViewportClient(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         self.engine = Engine(context)
+        self.film = Film(self.engine)
         self.ready.emit()
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
@@ -104,6 +108,9 @@ class ViewportClient(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
+        if self.film is not None:
+            self.film.release()
+            self.film = None
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
@@ -127,6 +134,8 @@ class ViewportClient(QObject):
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         self.engine.set_files(self._files.meshes, self._files.images)
         self.engine.apply(self._document.scene)
+        if self.film is not None:
+            self.film.take(self._playback.playhead.time)
         return self.engine.version
 
     # --- questions ------------------------------------------------------------------------------------
@@ -187,6 +196,8 @@ class ViewportClient(QObject):
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
+        if self.film is not None:
+            self.film.note_halts()
 
     def shot(self) -> Shot:
         """What the picture shows."""
@@ -197,7 +208,8 @@ class ViewportClient(QObject):
         """The engine, brought to the document and the playhead."""
         assert self.engine is not None
         self.prepare()
-        self.engine.advance(self._playback.playhead.time)
+        time = self._playback.playhead.time
+        self.engine.advance(time if self.film is None else self.film.show(time))
         return self.engine
 
     def _tell(self, engine: Engine) -> None:

@@ -54,18 +54,18 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Model file; stored relative to the project.", group="File", role=Role.PATH,
               suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
-    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.VIEW)] = (
+    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.POSE)] = (
         UpAxis.AUTO
     )
     flip_v: Annotated[
         FlipV,
-        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.VIEW),
+        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.POSE),
     ] = FlipV.AUTO
     unit_scale: Annotated[
         float,
         param(
             "Metres per unit of the file.",
-            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.VIEW,
+            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.POSE,
         ),
     ] = 1.0  # fmt: skip
     double_sided: Annotated[

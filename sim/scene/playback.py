@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, param
 
 LENGTH = 5.0
@@ -62,8 +63,8 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def simulation_start(self) -> float:
-        """Where what is simulated starts: at the start of the run-up [s]."""
-        return self.start_time - self.run_up
+        """Where what is simulated starts: at the start of the run-up, which lasts whole steps [s]."""
+        return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
 
     def end_time(self, duration: float) -> float:
         """End of the scene [s], where it would last so many seconds by itself."""
