@@ -22,6 +22,7 @@ COMMANDS = {
     "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
+    "verify": ("app.cli.verify", "simulate what is baked anew and tell the first step that differs"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"

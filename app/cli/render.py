@@ -16,7 +16,7 @@ from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
 from app.cli.options import any_of, output_file, require_folder
 from app.cli.progress import Progress
-from app.cli.run import SceneRun, headless
+from app.cli.run import SceneRun, headless, known_bake
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX
@@ -103,6 +103,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave the background out: RGBA, where colours are not multiplied by their opacity",
     )
+    parser.add_argument(
+        "--cache", action="store_true", help="show what is baked beside the project with the same settings"
+    )
     add_outside_option(parser)
 
 
@@ -113,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
     writer = PICTURE_WRITERS.of(options.output)
     with headless() as context, Progress(f"drawing {options.path.name}") as progress:
-        renderer = Renderer(context, scene, options.size, alpha=options.alpha)
+        renderer = Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache)
         camera = renderer.camera(options.view, [time for _, time in frames])
         for index, (frame, time) in enumerate(frames):
             writer.save(renderer.picture(time, camera), numbered_path(options.output, frame))
@@ -149,11 +152,20 @@ class Renderer:
         scene: What to draw.
         size: Width and height [px].
         alpha: Leave the background out.
+        every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
     """
 
-    def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int], *, alpha: bool = False) -> None:
+    def __init__(
+        self,
+        context: Context,
+        scene: OpenedScene,
+        size: tuple[int, int],
+        *,
+        alpha: bool = False,
+        every_node: bool = False,
+    ) -> None:
         self._scene = scene
-        self._run = SceneRun(context, scene)
+        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self._engine = self._run.engine
         self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")

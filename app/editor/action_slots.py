@@ -90,6 +90,8 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.clear_range": lambda: editor.binding.clear_range(),
         "simulate.step": playback.step_simulation,
         "simulate.seek": lambda: editor.seek.start(),
+        "simulate.bake": lambda: editor.baking.start(),
+        "simulate.free": lambda: editor.baking.free(),
         "simulate.reset": playback.reset_simulation,
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),

@@ -22,7 +22,18 @@ VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR)
+SIMULATION = (
+    "simulate.step",
+    "simulate.seek",
+    "simulate.reset",
+    SEPARATOR,
+    "simulate.bake",
+    "simulate.free",
+    SEPARATOR,
+    "node.mute",
+    "node.solo",
+    SEPARATOR,
+)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", SEPARATOR, "timing.export_csv",
           "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
 SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", "compare.split", "compare.difference")

@@ -1,7 +1,7 @@
 """Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -39,6 +39,7 @@ class ViewportClient(QObject):
     Attributes:
         engine: None before the context exists and after it is gone.
         film: What is kept of its steps, as long as it exists.
+        given: Gives the states of nodes that are baked.
     """
 
     drawn = Signal(object)
@@ -63,6 +64,7 @@ class ViewportClient(QObject):
         self._files = files
         self.engine: Engine | None = None
         self.film: Film | None = None
+        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -133,6 +135,7 @@ class ViewportClient(QObject):
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         self.engine.set_files(self._files.meshes, self._files.images)
+        self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:
             self.film.take(self._playback.playhead.time)

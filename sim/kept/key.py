@@ -48,7 +48,7 @@ def step_key(world: World) -> Hashable:
     scene = world.scene
     taken = frozenset(Effect) - {Effect.VIEW}
     nodes = tuple(
-        (node.id, node.kind, _values(node.settings, taken), node.transform, node.attachment, node.id in scene.heard)
+        (node.id, node.baked, _values(node.settings, taken), node.transform, node.attachment, node.id in scene.heard)
         for node in scene.nodes
         if matters(node)
     )

@@ -46,6 +46,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     solo: Annotated[
         bool, param("Silence every node of the kind that is not solo too.", group="Node", role=Role.HIDDEN)
     ] = False
+    baked: Annotated[
+        bool, param("Show the steps that were baked instead of simulating.", group="Node", role=Role.HIDDEN)
+    ] = False
     transform: Transform = Transform()
     attachment: Attachment = Attachment()
     settings: Settings
