@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
     "verify": ("app.cli.verify", "simulate what is baked anew and tell the first step that differs"),
+    "sweep": ("app.cli.sweep", "run a simulation with many settings, and write a table and pictures"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"

@@ -82,8 +82,7 @@ class SceneRun:
             What went wrong with nodes, as `problems` tells it; then the steps have ended early.
         """
         if step < self.step_count:
-            self.engine.simulation.reset()
-            self._go_to_start()
+            self.restart()
         while self.step_count < step:
             self.step_count += 1
             self.engine.step(step_end(self._start, self.step_count))
@@ -93,6 +92,11 @@ class SceneRun:
                 return problems
         self.engine.advance(step_end(self._start, self.step_count))
         return self.problems()
+
+    def restart(self) -> None:
+        """Back to step 0."""
+        self.engine.simulation.reset()
+        self._go_to_start()
 
     def problems(self) -> list[str]:
         """What is wrong with nodes since the last call, each line with the node's name; waits for the GPU.

@@ -127,6 +127,18 @@ class ClothSystem(System):
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """Largest strain, and energies [J]."""
+        if self.cloth is None:
+            return {}
+        found = self.cloth.check()
+        return {
+            "strain": found.strain,
+            "energy": found.kinetic + found.elastic,
+            "kinetic": found.kinetic,
+            "elastic": found.elastic,
+        }
+
     def state(self) -> bytes:
         """Particles, pins and what they are tied to."""
         assert self.cloth is not None

@@ -147,6 +147,10 @@ class EmitterSystem(System):
             "velocities": Array(lambda: self._slots("velocity"), shape, np.float32, "velocities"),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """How many particles live."""
+        return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
+
     def state(self) -> bytes:
         """Particles, and how many were born when."""
         assert self.emitter is not None
