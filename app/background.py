@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
+from shiboken6 import isValid
 
 R = TypeVar("R")
 
@@ -14,8 +15,8 @@ class _Relay(QObject):
     finished = Signal(object)
 
 
-def run_in_background(work: Callable[[], R], done: Callable[[R], Any]) -> None:
-    """Calls `work` on a worker thread, then `done` with its result on the calling (GUI) thread.
+def run_in_background(work: Callable[[], R], done: Callable[[R], Any], owner: QObject) -> None:
+    """Calls `work` on a worker thread, then `done` with its result on the calling (GUI) thread if the owner lives.
 
     `work` must not raise: whatever can go wrong is part of its result.
     """
@@ -24,7 +25,8 @@ def run_in_background(work: Callable[[], R], done: Callable[[R], Any]) -> None:
     def deliver(result: R) -> None:
         # The closure keeps the relay alive until the result is there.
         relay.finished.disconnect()
-        done(result)
+        if isValid(owner):
+            done(result)
 
     relay.finished.connect(deliver, Qt.ConnectionType.QueuedConnection)
     QThreadPool.globalInstance().start(lambda: relay.finished.emit(work()))

@@ -14,15 +14,18 @@ from resources import ROOT
 from resources.samples.arm_model import build_arm
 from resources.samples.cape_model import build_cape
 from resources.samples.figure_model import build_figure
+from resources.samples.head_model import build_head
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
 from sim.export.atomic_file import atomic_file
 from sim.export.ezm import ezm_text
+from sim.export.formats import MODEL_WRITERS
 
 
 def make_samples(folder: Path) -> list[Path]:
     """Write all sample models below `folder`, each in a folder of its own; returns the files."""
-    return [*make_tiny(folder), *make_arm(folder), *make_humanoid(folder), *make_cape(folder)]
+    made = [make_tiny, make_arm, make_humanoid, make_cape, make_head]
+    return [path for make in made for path in make(folder)]
 
 
 def make_tiny(folder: Path) -> list[Path]:
@@ -43,6 +46,14 @@ def make_humanoid(folder: Path) -> list[Path]:
 def make_cape(folder: Path) -> list[Path]:
     """The cape that the figure can wear."""
     return _written(*build_cape(folder / "cape" / "cape.ezm"))
+
+
+def make_head(folder: Path) -> list[Path]:
+    """The face with morph targets."""
+    model = build_head(folder / "head" / "head.glb")
+    model.path.parent.mkdir(parents=True, exist_ok=True)
+    MODEL_WRITERS.of(model.path).save(model, model.path)
+    return [model.path]
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:

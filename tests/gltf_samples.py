@@ -8,7 +8,7 @@ import numpy as np
 from sim.assets.formats import GltfOptions
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.bench.glb import GlbChunk
+from sim.export.gltf_file import GlbChunk
 
 TRIANGLE = np.array([[0, 0, 0], [2, 0, 0], [0, 1, 0]], np.float32)
 QUAD = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], np.float32)

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWi
 
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
-from sim.scene.view_state import Selection
+from sim.scene.view_state import Selection, selection_of
 from widgets.empty_state import EmptyState
 from widgets.joint_readout import JointReadout
 from widgets.joint_text import joint_index, local_placement, world_placement
 from widgets.outliner_entries import Entry, EntryKind, Key
-from widgets.outliner_model import OutlinerFilter, OutlinerModel
+from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 from widgets.outliner_view import OutlinerView
 from widgets.protocols import EditTarget, ModelProvider, ModelState, PoseProvider
 from widgets.theme import SPACE, icon
@@ -56,7 +56,11 @@ class Outliner(QWidget):
         rename_requested: Node and new name.
         visibility_requested: Node and whether it is to be drawn.
         mute_requested: Node and whether it is to be silent.
-        attach_requested: Node, and what it shall ride on: another node and a bone of it, "" for none.
+        lock_requested: Node and whether it is to be locked.
+        reset_requested: A node that stopped shall start anew.
+        resume_requested: One shall go on from its last sound state.
+        place_requested: Nodes, and the `ListPlace` where they shall be listed.
+        nodes_selected: The user selected several nodes, the one that was chosen last first, or none.
         action_requested: An `OutlinerAction` and the `Selection` it is meant for.
     """
 
@@ -65,7 +69,11 @@ class Outliner(QWidget):
     rename_requested = Signal(str, str)
     visibility_requested = Signal(str, bool)
     mute_requested = Signal(str, bool)
-    attach_requested = Signal(str, str, str)
+    lock_requested = Signal(str, bool)
+    reset_requested = Signal(str)
+    resume_requested = Signal(str)
+    place_requested = Signal(object, object)
+    nodes_selected = Signal(object)
     action_requested = Signal(object, object)
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
@@ -111,12 +119,12 @@ class Outliner(QWidget):
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
         self.model.rename_requested.connect(self.rename_requested)
-        self.model.attach_requested.connect(self.attach_requested)
+        self.model.place_requested.connect(self.place_requested)
         self.model.modelReset.connect(self._restore)
         self.model.rowsInserted.connect(self._restore)
         self.view.selectionModel().selectionChanged.connect(self._selected)
-        self.view.visibility_requested.connect(self.visibility_requested)
-        self.view.mute_requested.connect(self.mute_requested)
+        self.view.badge_clicked.connect(self._badge_clicked)
+        self.view.deselected.connect(lambda: self.nodes_selected.emit(()))
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
         self._pose_timer.timeout.connect(self.refresh_pose)
@@ -171,8 +179,19 @@ class Outliner(QWidget):
     # Out
 
     def _selected(self, _now: QItemSelection, _before: QItemSelection) -> None:
-        entry = self.view.selected_entry()
-        if self._is_syncing or entry is None or entry.selection == self._selection:
+        entries = self.view.selected_entries()
+        chosen = [e.selection.node for e in entries if e.kind is EntryKind.NODE and e.selection.node is not None]
+        if self._is_syncing or not entries:
+            return
+        if len(entries) > 1:
+            # Several things at once are nodes; rows of their parts only stand for one by itself.
+            if chosen and set(chosen) != set(self._selection.nodes):
+                self._selection = selection_of(chosen)
+                self._show_readout()
+                self.nodes_selected.emit(tuple(chosen))
+            return
+        entry = entries[0]
+        if entry.selection == self._selection:
             return
         self._selection = entry.selection
         self._show_readout()
@@ -182,9 +201,20 @@ class Outliner(QWidget):
             self.node_selected.emit(entry.selection.node, entry.selection.bone)
 
     def _delete_pressed(self) -> None:
-        entry = self.view.selected_entry()
-        if entry is not None and entry.kind is EntryKind.NODE:
+        entry = next((e for e in self.view.selected_entries() if e.kind is EntryKind.NODE), None)
+        if entry is not None:
             self.action_requested.emit(OutlinerAction.DELETE, entry.selection)
+
+    def _badge_clicked(self, entry: Entry, badge: Badge) -> None:
+        node_id = entry.selection.node
+        if badge is Badge.EYE:
+            self.visibility_requested.emit(node_id, not entry.visible)
+        elif badge is Badge.SPEAKER:
+            self.mute_requested.emit(node_id, not entry.muted)
+        elif badge is Badge.LOCK:
+            self.lock_requested.emit(node_id, False)
+        else:
+            (self.reset_requested if badge is Badge.RESET else self.resume_requested).emit(node_id)
 
     def _open_menu(self, entry: Entry, place: object) -> None:
         menu = self.menu_for(entry)
@@ -212,6 +242,10 @@ class Outliner(QWidget):
         menu.addAction(icon("rename"), "Rename").triggered.connect(lambda: self.view.rename(entry))
         menu.addAction(icon("hidden" if shown else "visible"), "Hide" if shown else "Show").triggered.connect(
             lambda: self.visibility_requested.emit(node_id, not shown)
+        )
+        locked = entry.locked
+        menu.addAction(icon("locked"), "Unlock" if locked else "Lock").triggered.connect(
+            lambda: self.lock_requested.emit(node_id, not locked)
         )
         self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
         if self._target.scene.node(node_id).settings.is_figure:
@@ -248,9 +282,13 @@ class Outliner(QWidget):
 
     def _show_selection(self) -> None:
         self._is_syncing = True
-        current = self.view.selected_entry()
-        if current is None or current.selection != self._selection:
-            self.view.select(self.model.entry_of(_key_of(self._selection)))
+        shown = self.view.selected_entries()
+        # The row of a part of a node may stand for it.
+        if [entry.selection for entry in shown] != [self._selection] and (
+            {entry.key for entry in shown} != set(_keys_of(self._selection))
+        ):
+            found = [self.model.entry_of(key) for key in _keys_of(self._selection)]
+            self.view.select([entry for entry in found if entry is not None])
         self._is_syncing = False
         self._show_readout()
 
@@ -280,9 +318,9 @@ def _is_shown(ref: ParamRef) -> bool:
     return ref.part in ("node", "attachment") or ref.name == "path"
 
 
-def _key_of(selection: Selection) -> Key:
+def _keys_of(selection: Selection) -> list[Key]:
     if selection.view:
-        return ("view",)
-    if selection.node is None:
-        return ()
-    return (selection.node,) if selection.bone is None else (selection.node, "bone", selection.bone)
+        return [("view",)]
+    if selection.bone is not None:
+        return [(selection.node or "", "bone", selection.bone)]
+    return [(node_id,) for node_id in selection.nodes]

@@ -1,4 +1,4 @@
-"""Paints a row of the outliner: name on the left; note, loudspeaker and eye held at the right edge of what is seen.
+"""Paints a row of the outliner: name on the left; note and badges held at the right edge of what is seen.
 
 The right side stays in sight however deep the tree is and however far it is scrolled sideways.
 """
@@ -7,7 +7,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
-from widgets.outliner_model import EYE_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, SPEAKER_ROLE
+from widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge
 from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 EYE_WIDTH = 24
@@ -22,27 +22,24 @@ class OutlinerDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
 
-    def is_on_eye(self, x: int) -> bool:
-        """Whether a horizontal place in the viewport is where eyes are."""
-        return x >= self._view.viewport().width() - EYE_WIDTH
-
-    def is_on_speaker(self, x: int) -> bool:
-        """Whether a horizontal place in the viewport is where loudspeakers are."""
-        return not self.is_on_eye(x) and x >= self._view.viewport().width() - 2 * EYE_WIDTH
+    def badge_at(self, index: Index, x: int) -> Badge | None:
+        """What can be clicked at a horizontal place of the viewport; None beside the badges of a row."""
+        place = (self._view.viewport().width() - 1 - x) // EYE_WIDTH
+        badges = index.data(BADGES_ROLE) or ()
+        return badges[place][0] if 0 <= place < len(badges) else None
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paints name, note, loudspeaker and eye; the note gives way where the name needs the room."""
+        """Paints name, note and badges; the note gives way where the name needs the room."""
         right = self._view.viewport().width()
-        eye, speaker = index.data(EYE_ROLE), index.data(SPEAKER_ROLE)
-        edge = right - EYE_WIDTH - (EYE_WIDTH if isinstance(speaker, QIcon) else 0)
-        if isinstance(eye, QIcon):
+        badges = index.data(BADGES_ROLE) or ()
+        edge = right - EYE_WIDTH * max(len(badges), 1)
+        if badges:
             name = QStyleOptionViewItem(option)
             name.rect.setRight(min(option.rect.right(), edge - self._note_width(option, index)))
             self._paint_ground(painter, option)
             super().paint(painter, name, index)
-            self._paint_badge(painter, option, eye, right)
-            if isinstance(speaker, QIcon):
-                self._paint_badge(painter, option, speaker, right - EYE_WIDTH)
+            for place, (_, badge) in enumerate(badges):
+                self._paint_badge(painter, option, badge, right - place * EYE_WIDTH)
             name_right = name.rect.right()
         else:
             super().paint(painter, option, index)
@@ -50,12 +47,16 @@ class OutlinerDelegate(QStyledItemDelegate):
         if name_right <= edge - self._note_width(option, index):
             self._paint_note(painter, option, index, edge - SPACE)
 
+    def name_right(self, option: QStyleOptionViewItem, index: Index) -> int:
+        """Where the name of a row ends, in the viewport."""
+        return option.rect.left() + super().sizeHint(option, index).width()
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Room for the name."""
         size = super().sizeHint(option, index)
         height = max(size.height(), option.fontMetrics.height() + SPACE)
         # A name beside an eye is shortened, so that it never makes the tree wider than the panel.
-        return QSize(0 if index.data(EYE_ROLE) is not None else size.width() + SPACE_WIDE, height)
+        return QSize(0 if index.data(BADGES_ROLE) else size.width() + SPACE_WIDE, height)
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         style = self._view.style()

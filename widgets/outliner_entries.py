@@ -1,7 +1,7 @@
 """What the outliner shows of a scene, as plain values: nodes below what they ride on, skeletons, materials."""
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
@@ -23,6 +23,8 @@ class EntryKind(enum.Enum):
     BONE = "bone"
     MATERIALS = "materials"
     MATERIAL = "material"
+    TARGETS = "targets"
+    TARGET = "target"
     VIEW = "view"
 
 
@@ -42,6 +44,8 @@ class Entry:
         visible: State of the eye, or None where there is none.
         speaker: Icon of the loudspeaker of what is simulated, or "" where there is none.
         muted: Whether the loudspeaker is off.
+        locked: Whether there is a lock.
+        halted: Whether it stopped, so that it can be resumed or reset.
         selection: What a click on the row selects.
         children: Rows below.
         parent: Row above, or None.
@@ -61,6 +65,8 @@ class Entry:
     visible: bool | None = None
     speaker: str = ""
     muted: bool = False
+    locked: bool = False
+    halted: bool = False
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0
@@ -78,22 +84,24 @@ def view_entry() -> Entry:
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
 
 
-def scene_entries(scene: Scene, status_of: Callable[[NodeId], ModelStatus | None]) -> list[Entry]:
-    """Rows of all nodes, those that ride on another one below it and above its parts, and that of the view."""
+def scene_entries(
+    scene: Scene, status_of: Callable[[NodeId], ModelStatus | None], halts: Mapping[NodeId, str]
+) -> list[Entry]:
+    """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view."""
     rows = {
         node.id: Entry(EntryKind.NODE, (node.id,), node.name, kind_icon(node.kind), Selection(node=node.id))
         for node in scene.nodes
     }
     roots = []
     for node in scene.nodes:
-        carrier = rows.get(node.attachment.node)
-        if carrier is not None:
-            carrier.add(rows[node.id])
+        parent = rows.get(scene.parents.get(node.id, ""))
+        if parent is not None:
+            parent.add(rows[node.id])
         else:
             roots.append(rows[node.id])
     for node in scene.nodes:
         status = status_of(node.id)
-        describe_node(rows[node.id], node, status, heard=node.id in scene.heard)
+        describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""))
         if status is not None and status.model is not None:
             add_model_entries(rows[node.id], node.id, status.model)
     roots.append(view_entry())
@@ -102,13 +110,21 @@ def scene_entries(scene: Scene, status_of: Callable[[NodeId], ModelStatus | None
     return roots
 
 
-def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard: bool = True) -> None:
-    """Brings the row of a node up to date; rows below stay."""
-    entry.name, entry.visible = node.name or "unnamed", node.visible
+def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, halt: str = "") -> None:
+    """Brings the row of a node up to date; rows below stay.
+
+    Args:
+        entry: The row.
+        node: The node.
+        status: How it stands with its file.
+        scene: Where it is in.
+        halt: Why its simulation stands still, or "".
+    """
+    entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
-    entry.tip = node.name
+    entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].system:
-        _describe_sound(entry, node, heard)
+        _describe_sound(entry, node, scene, halt)
     if not node.settings.is_figure:
         return
     if status is None or status.state is ModelState.LOADING:
@@ -130,13 +146,26 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, *, heard
         entry.tip = status.text or ("The file is missing" if missing else "The file could not be read")
 
 
-def _describe_sound(entry: Entry, node: Node, heard: bool) -> None:
-    entry.muted, entry.dim = node.muted, not heard
+def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str) -> None:
+    heard = node.id in scene.heard
+    entry.muted, entry.dim = node.muted, entry.dim or not heard
+    entry.halted = bool(halt)
     entry.speaker = "muted" if node.muted else "solo" if node.solo else "audible"
     label = KINDS[node.kind].label.lower()
     state = silence_text(node, heard) or (f"Solo: every {label} that is not solo is silent." if node.solo else "")
     hint = f"Click the loudspeaker to {'hear' if node.muted else 'mute'} it."
+    if halt:
+        entry.mark, entry.note = "error", "stopped"
+        state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
+    elif hidden_text(node, scene):
+        entry.note, state = "hidden, running", hidden_text(node, scene)
     entry.tip = "\n".join(line for line in (entry.tip, state, hint) if line)
+
+
+def hidden_text(node: Node, scene: Scene) -> str:
+    """That a node is simulated though it is not seen; "" where it is seen, or is silent."""
+    runs = bool(KINDS[node.kind].system) and node.id in scene.heard and node.id not in scene.shown
+    return "Hidden, and simulated all the same; mute it to save the time." if runs else ""
 
 
 def silence_text(node: Node, heard: bool) -> str:
@@ -147,10 +176,17 @@ def silence_text(node: Node, heard: bool) -> str:
 
 
 def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
-    """Appends skeleton and materials of a model below its node."""
+    """Appends skeleton, morph targets and materials of a model below its node."""
     entry.listed = model
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
+    targets = model.mesh.targets
+    if targets is not None and targets.names and not targets.are_frames:
+        chosen = Selection(node=node_id)
+        group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
+        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders of the inspector"
+        for name in targets.names:
+            group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.MATERIALS, (node_id, "materials"), "Materials", "material", chosen, dim=True))

@@ -1,7 +1,10 @@
 """Item model of the outliner, and the filter that keeps the parents of what it finds."""
 
+import enum
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import (
@@ -24,16 +27,42 @@ from widgets.theme import colours, icon
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
 NOTE_COLOUR_ROLE = Qt.ItemDataRole.UserRole + 1
-EYE_ROLE = Qt.ItemDataRole.UserRole + 2
-SPEAKER_ROLE = Qt.ItemDataRole.UserRole + 3
+BADGES_ROLE = Qt.ItemDataRole.UserRole + 2
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _NODE = "application/x-sinew-node"
 _Role = Qt.ItemDataRole
 
 
+class Badge(enum.Enum):
+    """What can be clicked at the right edge of a row, from the edge on."""
+
+    EYE = "eye"
+    SPEAKER = "speaker"
+    LOCK = "lock"
+    RESET = "reset"
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Where rows were dropped.
+
+    Attributes:
+        parent: The node that they are to be listed below, "" for the top.
+        bone: The bone of it that they are to ride on, or "".
+        before: The node that they come before, "" for the end.
+        order: Whether they were dropped between rows, so that their order is meant.
+    """
+
+    parent: NodeId
+    bone: str = ""
+    before: NodeId = ""
+    order: bool = False
+
+
 class OutlinerModel(QAbstractItemModel):
-    """Rows of the scene, in one column; note and eye are roles of the same cell.
+    """Rows of the scene, in one column; note and badges are roles of the same cell.
 
     Args:
         model_of: State of the model of a node.
@@ -41,16 +70,17 @@ class OutlinerModel(QAbstractItemModel):
 
     Signals:
         rename_requested: Node and new name, when a name was edited in place.
-        attach_requested: Node, and what it was dropped on: another node and a bone of it, "" for none.
+        place_requested: Nodes, and the `ListPlace` where they were dropped.
     """
 
     rename_requested = Signal(str, str)
-    attach_requested = Signal(str, str, str)
+    place_requested = Signal(object, object)
 
     def __init__(self, model_of: ModelProvider, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model_of = model_of
         self._scene = Scene()
+        self._halts: Mapping[NodeId, str] = {}
         self._roots: list[Entry] = [view_entry()]
         # Indexes carry a number, not an object: Qt may keep an index longer than Python keeps the entry.
         self._numbers = itertools.count(1)
@@ -69,16 +99,23 @@ class OutlinerModel(QAbstractItemModel):
         if not same:
             self._rebuild()
             return
-        heard = scene.heard
         for node in scene.nodes:
-            self._describe(node.id, heard)
+            self._describe(node.id)
+
+    def set_halts(self, halts: Mapping[NodeId, str]) -> None:
+        """Marks the nodes that stand still, with why they do."""
+        changed = {node_id for node_id in {**self._halts, **halts} if self._halts.get(node_id) != halts.get(node_id)}
+        self._halts = halts
+        for node_id in changed:
+            if (node_id,) in self._by_key:
+                self._describe(node_id)
 
     def refresh_node(self, node_id: NodeId) -> None:
         """Shows the rows below a node anew, where its model was loaded, lost or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
-        self._describe(node_id, self._scene.heard)
+        self._describe(node_id)
         status = self._model_of(node_id)
         model = status.model if status is not None else None
         if model is entry.listed:
@@ -124,15 +161,15 @@ class OutlinerModel(QAbstractItemModel):
     def _rebuild(self) -> None:
         self.beginResetModel()
         self._forget(self._roots)
-        self._roots = scene_entries(self._scene, self._model_of)
+        self._roots = scene_entries(self._scene, self._model_of, self._halts)
         self._register(self._roots)
         self.endResetModel()
 
-    def _describe(self, node_id: NodeId, heard: frozenset[NodeId]) -> None:
+    def _describe(self, node_id: NodeId) -> None:
         entry = self._by_key[(node_id,)]
         node = self._scene.node(node_id)
         before = _shown_of(entry)
-        describe_node(entry, node, self._model_of(node_id), heard=node_id in heard)
+        describe_node(entry, node, self._model_of(node_id), self._scene, self._halts.get(node_id, ""))
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
 
@@ -175,7 +212,7 @@ class OutlinerModel(QAbstractItemModel):
         return 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Names of nodes can be edited; nodes are dragged onto nodes, onto bones, and off into the empty place."""
+        """Names of nodes can be edited; nodes are dragged onto nodes and bones, between nodes, and into the void."""
         entry = self.entry(index)
         if entry is None:
             return Qt.ItemFlag.ItemIsDropEnabled
@@ -195,20 +232,29 @@ class OutlinerModel(QAbstractItemModel):
         return [_NODE]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
-        """The node that is dragged."""
+        """The nodes that are dragged."""
         data = QMimeData()
-        entry = self.entry(indexes[0]) if indexes else None
-        if entry is not None and entry.selection.node is not None:
-            data.setData(_NODE, entry.selection.node.encode())
+        entries = [entry for index in indexes if (entry := self.entry(index)) and entry.kind is EntryKind.NODE]
+        data.setData(_NODE, json.dumps([entry.selection.node for entry in entries]).encode())
         return data
 
-    def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, _row: int, _column: int, parent: Index) -> bool:
-        """Asks for another carrier; the rows change when the scene does."""
-        if not data.hasFormat(_NODE):
-            return False
+    def canDropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
+        """Onto rows, and between those of nodes."""
         entry = self.entry(parent)
+        return data.hasFormat(_NODE) and (row < 0 or entry is None or entry.kind is EntryKind.NODE)
+
+    def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
+        """Asks for another carrier or another place; the rows change when the scene does."""
+        if not self.canDropMimeData(data, action, row, column, parent):
+            return False
+        entry, nodes = self.entry(parent), tuple(json.loads(data.data(_NODE).data()))
         chosen = entry.selection if entry is not None else Selection()
-        self.attach_requested.emit(data.data(_NODE).data().decode(), chosen.node or "", chosen.bone or "")
+        place = ListPlace(chosen.node or "", chosen.bone or "")
+        if row >= 0:
+            below = [e for e in (entry.children if entry else self._roots)[row:] if e.kind is EntryKind.NODE]
+            before = next((e.selection.node for e in below if e.selection.node not in nodes), "")
+            place = ListPlace(place.parent, before=before or "", order=True)
+        self.place_requested.emit(nodes, place)
         return True
 
     def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
@@ -234,13 +280,8 @@ class OutlinerModel(QAbstractItemModel):
     def _name_icon(self, entry: Entry) -> QIcon:
         return self._icon(entry.icon, entry.mark, _is_dim(entry))
 
-    def _eye_icon(self, entry: Entry) -> QIcon | None:
-        if entry.visible is None:
-            return None
-        return self._icon("visible" if entry.visible else "hidden", "", not entry.visible)
-
-    def _speaker_icon(self, entry: Entry) -> QIcon | None:
-        return self._icon(entry.speaker, "", entry.speaker != "solo") if entry.speaker else None
+    def _badges(self, entry: Entry) -> tuple[tuple[Badge, QIcon], ...]:
+        return tuple((badge, self._icon(name, "", dim)) for badge, name, dim in badges_of(entry))
 
     def _icon(self, name: str, mark: str, dim: bool) -> QIcon:
         scheme = colours()
@@ -308,11 +349,24 @@ def _walk(entries: list[Entry]) -> Iterator[Entry]:
 
 def _structure(scene: Scene) -> list[tuple[str, str, str]]:
     """What decides which rows there are, and where."""
-    return [(node.id, node.kind, node.attachment.node) for node in scene.nodes]
+    return [(node.id, node.kind, scene.parents.get(node.id, "")) for node in scene.nodes]
+
+
+def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
+    """Badges of a row from the right edge on, with their icons and whether those are dim."""
+    if entry.visible is not None:
+        yield Badge.EYE, "visible" if entry.visible else "hidden", not entry.visible
+    if entry.speaker:
+        yield Badge.SPEAKER, entry.speaker, entry.speaker != "solo"
+    if entry.locked:
+        yield Badge.LOCK, "locked", False
+    if entry.halted:
+        yield Badge.RESET, "reset", False
+        yield Badge.RESUME, "resume", False
 
 
 def _shown_of(entry: Entry) -> tuple[Any, ...]:
-    return entry.name, entry.visible, entry.icon, entry.note, entry.tip, entry.speaker, entry.dim
+    return entry.name, entry.icon, entry.note, entry.tip, entry.mark, entry.dim, *badges_of(entry)
 
 
 def _is_dim(entry: Entry) -> bool:
@@ -333,6 +387,5 @@ _ANSWERS: dict[int, Callable[[OutlinerModel, Entry], Any]] = {
     int(_Role.ToolTipRole): lambda _, entry: entry.tip,
     int(NOTE_ROLE): lambda _, entry: entry.note,
     int(NOTE_COLOUR_ROLE): _note_colour,
-    int(EYE_ROLE): OutlinerModel._eye_icon,
-    int(SPEAKER_ROLE): OutlinerModel._speaker_icon,
+    int(BADGES_ROLE): OutlinerModel._badges,
 }

@@ -1,18 +1,39 @@
 """The tree view of the outliner: clicks, keys, and an expansion that survives every refresh."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QHeaderView, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QHeaderView,
+    QRubberBand,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from widgets.outliner_delegate import OutlinerDelegate
 from widgets.outliner_entries import Entry, EntryKind, Key
-from widgets.outliner_model import OutlinerFilter, OutlinerModel
+from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
 
 _ICON_SIDE = 16
 _INDENTATION = 12
 _OPEN_DEPTH = 3
+_ROWS = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
 _UNFOLD_DELAY = 600  # ms that something is held over a folded row
 
 
@@ -20,14 +41,14 @@ class OutlinerView(QTreeView):
     """Tree of an `OutlinerFilter`.
 
     Signals:
-        visibility_requested: Node and whether it is to be drawn; its eye was clicked.
-        mute_requested: Node and whether it is to be silent; its loudspeaker was clicked.
+        badge_clicked: `Entry` and the `Badge` of it that was clicked.
+        deselected: The last selected row was taken out of the selection.
         delete_pressed: The Delete key.
         menu_requested: `Entry` and global position.
     """
 
-    visibility_requested = Signal(str, bool)
-    mute_requested = Signal(str, bool)
+    badge_clicked = Signal(object, object)
+    deselected = Signal()
     delete_pressed = Signal()
     menu_requested = Signal(object, object)
 
@@ -39,6 +60,9 @@ class OutlinerView(QTreeView):
         self._choice: dict[Key, bool] = {}
         self._is_restoring = False
         self._place: int | None = None
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, self.viewport())
+        self._band_start: QPoint | None = None
+        self._had_selection = False
         model.modelAboutToBeReset.connect(self._remember_place)
         self.setModel(proxy)
         self._delegate = OutlinerDelegate(self)
@@ -60,7 +84,7 @@ class OutlinerView(QTreeView):
         self.setExpandsOnDoubleClick(False)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDefaultDropAction(Qt.DropAction.LinkAction)
-        self.setDragDropOverwriteMode(True)  # onto rows, not between them
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAutoExpandDelay(_UNFOLD_DELAY)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -85,21 +109,30 @@ class OutlinerView(QTreeView):
 
     # Selection
 
-    def selected_entry(self) -> Entry | None:
-        """The selected row."""
-        rows = self.selectionModel().selectedRows()
-        return self._entry(rows[0]) if rows else None
+    def selected_entries(self) -> list[Entry]:
+        """The selected rows, the one that was chosen last first."""
+        current = self.currentIndex()
+        rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
+        return [entry for index in rows if (entry := self._entry(index)) is not None]
 
-    def select(self, entry: Entry | None) -> None:
-        """Selects a row and brings it into sight; None, or a row that is filtered out, selects nothing."""
-        index = self._proxy.mapFromSource(self._model.index_of(entry)) if entry is not None else QModelIndex()
-        if entry is None or not index.isValid():
+    def selected_entry(self) -> Entry | None:
+        """The row that was chosen last."""
+        return next(iter(self.selected_entries()), None)
+
+    def select(self, entries: Sequence[Entry]) -> None:
+        """Selects rows, and brings the first of them into sight; rows that are filtered out are left out."""
+        found = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
+        found = [(entry, index) for entry, index in found if index.isValid()]
+        if not found:
             self.selectionModel().clear()
             return
-        self._unfold_above(entry)
-        flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
-        self.selectionModel().setCurrentIndex(index, flags)
-        self.scrollTo(index)
+        rows, wanted = QItemSelectionModel.SelectionFlag.Rows, QItemSelection()
+        for entry, index in found:
+            self._unfold_above(entry)
+            wanted.select(index, index)
+        self.selectionModel().setCurrentIndex(found[0][1], QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.selectionModel().select(wanted, QItemSelectionModel.SelectionFlag.ClearAndSelect | rows)
+        self.scrollTo(found[0][1])
 
     def rename(self, entry: Entry) -> None:
         """Opens the name of a row for editing."""
@@ -160,7 +193,7 @@ class OutlinerView(QTreeView):
         chosen = self._choice.get(entry.key)
         if chosen is not None:
             return chosen
-        return entry.kind is not EntryKind.MATERIALS and _depth(entry) < _OPEN_DEPTH
+        return entry.kind not in (EntryKind.MATERIALS, EntryKind.TARGETS) and _depth(entry) < _OPEN_DEPTH
 
     def _remember_place(self) -> None:
         self._place = self.verticalScrollBar().value()
@@ -173,27 +206,59 @@ class OutlinerView(QTreeView):
     # Mouse and keys
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on an eye or a loudspeaker toggles it and leaves the selection alone."""
-        entry = self._entry(self.indexAt(event.position().toPoint()))
-        if event.button() == Qt.MouseButton.LeftButton and entry is not None and self._is_on_eye(event, entry):
-            self.visibility_requested.emit(entry.selection.node, not entry.visible)
+        """A click on a badge leaves the selection alone; a drag from beside the names selects rows."""
+        place = event.position().toPoint()
+        entry, badge = self._entry(self.indexAt(place)), self._badge_at(place)
+        if event.button() == Qt.MouseButton.LeftButton and entry is not None and badge is not None:
+            self.badge_clicked.emit(entry, badge)
             return
-        if event.button() == Qt.MouseButton.LeftButton and entry is not None and self._is_on_speaker(event, entry):
-            self.mute_requested.emit(entry.selection.node, not entry.muted)
-            return
+        self._had_selection = self.selectionModel().hasSelection()
+        if event.button() == Qt.MouseButton.LeftButton and not event.modifiers() and self._is_beside(place):
+            self._band_start = place + QPoint(0, self.verticalScrollBar().value())
         super().mousePressEvent(event)
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follows with the rubber band, or drags rows."""
+        if self._band_start is None:
+            super().mouseMoveEvent(event)
+            return
+        start, end = self._band_start - QPoint(0, self.verticalScrollBar().value()), event.position().toPoint()
+        if self._band.isVisible() or (end - start).manhattanLength() >= QApplication.startDragDistance():
+            box = QRect(start, end).normalized()
+            self._band.setGeometry(box)
+            self._band.show()
+            self.setSelection(box, _ROWS)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The rubber band goes; nothing may be left selected."""
+        banded = self._band.isVisible()
+        self._band.hide()
+        self._band_start = None
+        if not banded:
+            super().mouseReleaseEvent(event)
+        if self._had_selection and not self.selectionModel().hasSelection():
+            self.deselected.emit()
+        self._had_selection = False
+
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Double clicks on an eye or a loudspeaker are two clicks; rows without a name to edit fold."""
+        """Double clicks on a badge are two clicks; rows without a name to edit fold."""
         index = self.indexAt(event.position().toPoint())
         entry = self._entry(index)
-        if entry is not None and (self._is_on_eye(event, entry) or self._is_on_speaker(event, entry)):
+        if self._badge_at(event.position().toPoint()) is not None:
             self.mousePressEvent(event)
             return
         if entry is not None and entry.kind is not EntryKind.NODE and entry.children:
             self.setExpanded(index, not self.isExpanded(index))
             return
         super().mouseDoubleClickEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Delete is meant for the row here, which need not be what the window would remove."""
+        is_claimed = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_claimed and event.key() == Qt.Key.Key_Delete and not event.modifiers():
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete asks for deletion."""
@@ -209,11 +274,19 @@ class OutlinerView(QTreeView):
         if entry is not None:
             self.menu_requested.emit(entry, QPoint(event.globalPos()))
 
-    def _is_on_eye(self, event: QMouseEvent, entry: Entry) -> bool:
-        return entry.visible is not None and self._delegate.is_on_eye(round(event.position().x()))
+    def _badge_at(self, place: QPoint) -> Badge | None:
+        index = self.indexAt(place)
+        return self._delegate.badge_at(index, place.x()) if index.isValid() else None
 
-    def _is_on_speaker(self, event: QMouseEvent, entry: Entry) -> bool:
-        return bool(entry.speaker) and self._delegate.is_on_speaker(round(event.position().x()))
+    def _is_beside(self, place: QPoint) -> bool:
+        """Whether a place of the viewport is beside the names of the rows."""
+        index = self.indexAt(place)
+        if not index.isValid():
+            return True
+        option = QStyleOptionViewItem()
+        self.initViewItemOption(option)
+        option.rect = self.visualRect(index)
+        return place.x() > self._delegate.name_right(option, index)
 
     def _entry(self, index: QModelIndex) -> Entry | None:
         return self._model.entry(self._proxy.mapToSource(index))

@@ -5,7 +5,7 @@ a GL class: it receives one of these.
 """
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,8 +42,11 @@ class EditTarget(Protocol):
             sim.scene.params.ParamError: If the value is refused; nothing changes then.
         """
 
-    def new_gesture(self) -> object:
-        """A token for the edits from a press to its release."""
+    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
+        """Sets several values as one edit; see `set_value`."""
+
+    def new_gesture(self, text: str | None = None) -> object:
+        """A token for the edits from a press to its release; `text` names them in the history."""
 
     def cancel_gesture(self, gesture: object) -> None:
         """Restores what the gesture changed and leaves no history entry."""

@@ -20,6 +20,7 @@ from app.cli.interruption import Interrupted, ended_politely
 COMMANDS = {
     "info": ("app.cli.info", "describe a model or a project"),
     "pose": ("app.cli.pose", "write a model as it is skinned at one moment"),
+    "export": ("app.cli.export", "write a model with its clips in another format"),
     "simulate": ("app.cli.simulate", "run the simulation of a project and write every step"),
     "render": ("app.cli.render", "draw a model or a project to images"),
     "verify": ("app.cli.verify", "simulate what is baked anew and tell the first step that differs"),

@@ -57,26 +57,22 @@ def run(options: argparse.Namespace) -> None:
     model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
     clip = chosen_clip(model, options.clip)
     time = chosen_time(model, clip, options.time, options.frame)
-    pose = None
-    if model.skeleton is not None:
-        pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
+    pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
     skin = skin_on_gpu if options.backend == "gpu" else skin_by_reference
     positions, normals = skin(model, pose, SkinningMethod(options.method))
     surface = surface_of(model, positions, normals, pose, time or 0.0)
     SURFACE_WRITERS.of(options.output).save(surface, options.output)
 
 
-def skin_by_reference(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
+def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
     """Positions and unit normals, both (V, 3), by the double-precision skinning on the CPU."""
     from sim.figures.reference import skin
 
-    if pose is None or model.skin is None:
-        return model.mesh.positions, model.mesh.normals
     skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
     return skinned.positions.astype(np.float32), skinned.normals.astype(np.float32)
 
 
-def skin_on_gpu(model: CharacterModel, pose: Pose | None, method: SkinningMethod) -> tuple[Float32, Float32]:
+def skin_on_gpu(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
     """Positions and unit normals, both (V, 3), by the transform feedback that the viewport draws from.
 
     Raises:

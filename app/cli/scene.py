@@ -116,7 +116,7 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
 
 def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Images:
     """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
-    wanted = [(model.path, image) for model in models for m in model.materials if (image := m.image)]
+    wanted = [(model.path, image) for model in models for m in model.materials for image in m.images]
     wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
     images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
     budget = ImageBudget()

@@ -62,12 +62,10 @@ def run(options: argparse.Namespace) -> None:
                     differing[node] = step, distance(runner.engine, node, baked)
             progress(step / max(last, 1))
         runner.release()
-    bake.close()
     for node, (step, way) in sorted(differing.items(), key=lambda pair: pair[1]):
         name = scene.scene.node(node).name
         raise CommandError(project, name, f"step {step} is the first that differs{_by(way)}")
     steps = max(len(bake.steps(node)) for node in nodes)
-    bake.close()
     print(f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}, {steps} steps: the same bits")
 
 

@@ -27,6 +27,9 @@ class SceneEditor(Protocol):
     def place_node(self, node_id: NodeId, index: int) -> None:
         """Move a node to a place of the outliner."""
 
+    def replace_nodes(self, nodes: tuple[Node, ...], selection: Selection) -> None:
+        """Put other nodes in the place of all, and select some of them."""
+
     def select(self, selection: Selection) -> None:
         """Replace the selection."""
 
@@ -121,3 +124,26 @@ class MoveNode(QUndoCommand):
     def undo(self) -> None:
         """Move it back."""
         self._editor.place_node(self._node_id, self._old)
+
+
+class ReplaceNodes(QUndoCommand):
+    """Adds, removes, reorders and changes any number of nodes at once, with a single notice."""
+
+    def __init__(
+        self,
+        editor: SceneEditor,
+        old: tuple[tuple[Node, ...], Selection],
+        new: tuple[tuple[Node, ...], Selection],
+        *,
+        text: str,
+    ) -> None:
+        super().__init__(text)
+        self._editor, self._old, self._new = editor, old, new
+
+    def redo(self) -> None:
+        """Show the nodes of after it."""
+        self._editor.replace_nodes(*self._new)
+
+    def undo(self) -> None:
+        """Show those of before it."""
+        self._editor.replace_nodes(*self._old)

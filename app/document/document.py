@@ -5,7 +5,7 @@ same way.  The document knows no widget and no OpenGL.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,18 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
-from app.document.commands import AddNode, MoveNode, RemoveNode, SetParam
+from app.document.commands import AddNode, MoveNode, RemoveNode, ReplaceNodes, SetParam
 from app.document.gesture import Gesture, GestureState
 from app.document.history import History
-from app.document.node_names import NodeIds, default_name, unique_name
+from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from app.document.state import DocumentState
 from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
-from sim.scene.params import ParamError, Role, param_of, params_of
+from sim.scene.params import Declaration, ParamError, Role, param_of, params_of
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
-from sim.scene.view_state import Selection, ViewState
+from sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
@@ -158,7 +158,7 @@ class Document(QObject):
     # --- values ---------------------------------------------------------------------------------------
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
-        """Set one value as an undoable edit; an equal value is no edit.
+        """Set one value as an undoable edit; an equal value is no edit, and what only looks is no entry of the history.
 
         Args:
             ref: The value.
@@ -181,6 +181,12 @@ class Document(QObject):
         scene, implied = self._completed(scene, {ref.owner for ref in values if ref.part in KINDS})
         old = {ref: value_at(self.scene, ref) for ref in (*values, *implied)}
         new = {ref: value_at(scene, ref) for ref in old}
+        looks = {ref for ref in new if not self._declared(ref).undone and new[ref] != old[ref]}
+        if looks:
+            if isinstance(gesture, Gesture):
+                gesture.looks = {**{ref: old[ref] for ref in looks}, **gesture.looks}
+            self._look({ref: new[ref] for ref in looks})
+            old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
         if new == old:
             return
         text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
@@ -211,6 +217,8 @@ class Document(QObject):
         if gesture.state is not GestureState.OPEN:
             return
         gesture.state = GestureState.CANCELLED
+        if gesture.looks:
+            self._look(gesture.looks)
         self.undo_stack.drop_gesture(gesture)
 
     def _completed(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef]]:
@@ -226,6 +234,9 @@ class Document(QObject):
                         scene = with_value(scene, implied[-1], value)
         return scene, implied
 
+    def _declared(self, ref: ParamRef) -> Declaration:
+        return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
+
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
         """`value` as the scene as a whole takes it; the declaration judges it alone."""
         if not isinstance(value, str):
@@ -233,8 +244,7 @@ class Document(QObject):
         if "\0" in value:
             raise ParamError(f"{ref.name}: a text cannot hold null characters")
         if (ref.part, ref.name) != ("node", "name"):
-            declared = param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
-            return os.path.abspath(value) if value and declared.role is Role.PATH else value
+            return os.path.abspath(value) if value and self._declared(ref).role is Role.PATH else value
         name = " ".join(value.split())
         if not name:
             raise ParamError("name: a node needs a name")
@@ -250,10 +260,27 @@ class Document(QObject):
             index: Place in the outliner, the end for None.
             text: Undo text, "Add NAME" for None.
         """
-        named = self._named(node)
+        named = self.named(node)
         place = len(self.scene.nodes) if index is None else self._clamped(index, len(self.scene.nodes))
         self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
         return named.id
+
+    def add_nodes(self, nodes: Sequence[Node], text: str, *, select: Sequence[NodeId] = ()) -> list[NodeId]:
+        """Add nodes as one edit with one notice; returns their ids.
+
+        Args:
+            nodes: New ones, as for `add_node`; what rides on or is listed below another one of them by its id does so
+                afterwards, whichever ids they get.
+            text: Undo text.
+            select: What is selected then, by the ids that were given; all of the new nodes for none.
+        """
+        names = NodeNames(node.name for node in self.scene.nodes)
+        fresh = [self.named(msgspec.structs.replace(node, id=""), names) for node in nodes]
+        known = {old.id: new.id for old, new in zip(nodes, fresh, strict=True) if old.id}
+        added = [renamed_links(node, known) for node in fresh]
+        chosen = [known.get(node_id, node_id) for node_id in select] or [node.id for node in added]
+        self.set_nodes((*self.scene.nodes, *added), text, selection_of(chosen))
+        return [node.id for node in added]
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
         """Add a copy of a node right after it and select the copy; returns its id."""
@@ -261,9 +288,45 @@ class Document(QObject):
         copy = msgspec.structs.replace(node, id="")
         return self.add_node(copy, self._index(node_id) + 1, text=f"Duplicate {node.name}")
 
+    def duplicate_nodes(self, node_ids: Iterable[NodeId]) -> None:
+        """Add copies of nodes, with all that is in groups among them, and select the copies of those named."""
+        chosen = list(node_ids)
+        if len(wanted := self.scene.with_contents(chosen)) == 1:
+            self.duplicate_node(chosen[0])
+            return
+        copied = [node for node in self.scene.nodes if node.id in wanted]
+        self.add_nodes(copied, f"Duplicate {self.nodes_text(chosen)}", select=chosen)
+
     def remove_node(self, node_id: NodeId) -> None:
         """Remove a node; the selection drops it."""
         self._push(RemoveNode(self._state, self.scene.node(node_id), self._index(node_id), self.selection))
+
+    def remove_nodes(self, node_ids: Iterable[NodeId]) -> None:
+        """Remove nodes, with all that is in groups among them, as one edit."""
+        chosen = list(node_ids)
+        gone = self.scene.with_contents(chosen)
+        if len(gone) == 1:
+            self.remove_node(chosen[0])
+        elif gone:
+            rest = tuple(node for node in self.scene.nodes if node.id not in gone)
+            self.set_nodes(rest, f"Remove {self.nodes_text(chosen)}", Selection())
+
+    def set_nodes(self, nodes: tuple[Node, ...], text: str, selection: Selection | None = None) -> None:
+        """Put other nodes in the place of all, as one edit with one notice; the same ones are no edit.
+
+        Args:
+            nodes: The nodes as they shall be, with ids and names that no two share.
+            text: Undo text.
+            selection: What is selected then; as it is for None.
+        """
+        if nodes == self.scene.nodes:
+            return
+        after = self.selection if selection is None else selection
+        self._push(ReplaceNodes(self._state, (self.scene.nodes, self.selection), (nodes, after), text=text))
+
+    def nodes_text(self, node_ids: Sequence[NodeId]) -> str:
+        """Some nodes in an undo text."""
+        return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def move_node(self, node_id: NodeId, index: int) -> None:
         """Move a node so that it stands at `index` of the outliner afterwards."""
@@ -272,7 +335,8 @@ class Document(QObject):
         if new != old:
             self._push(MoveNode(self._state, self.scene.node(node_id), old, new))
 
-    def _named(self, node: Node) -> Node:
+    def named(self, node: Node, taken: NodeNames | None = None) -> Node:
+        """A new node with an id that no node has or had, a name that none in the scene or of `taken` has."""
         wanted = " ".join(node.name.split()) or default_name(node)
         node_id = node.id
         if not node_id or self.scene.has(node_id):
@@ -281,7 +345,7 @@ class Document(QObject):
         names = [record.name for record in params_of(type(node.settings)) if record.declared.role is Role.PATH]
         paths = {name: os.path.abspath(path) for name in names if (path := getattr(node.settings, name))}
         settings = msgspec.structs.replace(node.settings, **paths)
-        name = unique_name(wanted, (other.name for other in self.scene.nodes))
+        name = (taken or NodeNames(other.name for other in self.scene.nodes)).take(wanted)
         return msgspec.structs.replace(node, id=node_id, name=name, settings=settings)
 
     def _index(self, node_id: NodeId) -> int:
@@ -298,9 +362,17 @@ class Document(QObject):
         return self.undo_stack.macro(text)
 
     def _push(self, command: QUndoCommand) -> None:
+        self._refuse_nested()
+        self.undo_stack.record(command)
+
+    def _look(self, values: Mapping[ParamRef, Any]) -> None:
+        """Set values that only look: they are saved and are no entry of the history."""
+        self._refuse_nested()
+        self._state.assign_values(values)
+
+    def _refuse_nested(self) -> None:
         if self._state.is_applying:
             raise RuntimeError("an edit was made while another one is being applied")
-        self.undo_stack.record(command)
 
     def _on_clean_changed(self, _clean: bool) -> None:
         self.title_changed.emit()

@@ -1,8 +1,10 @@
 """Ids and names of nodes: ids are never used twice in a session, names are unique within a scene."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
+
+import msgspec
 
 from sim.scene.scene import Node, NodeId, Scene
 
@@ -61,3 +63,9 @@ def default_name(node: Node) -> str:
     """Name of a node that was given none: the stem of its file, else its kind."""
     path = node.settings.path if node.settings.is_figure else ""
     return PurePath(path).stem or node.kind
+
+
+def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
+    """A node whose carrier and group are named by other ids, where they are among them."""
+    attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
+    return msgspec.structs.replace(node, attachment=attachment, within=ids.get(node.within, node.within))

@@ -1,21 +1,23 @@
 """Edits that menus and panels share, as calls on the document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
+from app.files.node_text import nodes_of, nodes_text
+from sim.figures.pose_settings import PART, BonePose
 from sim.figures.settings import SkinningMethod
-from sim.kinds import KINDS
+from sim.kinds import KINDS, group_kind
 from sim.kinds.contract import AddPlace
-from sim.scene.places import Places, relative_transform
-from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef
+from sim.scene.params import params_of
+from sim.scene.places import Places
+from sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sim.scene.view import Comparison, DisplayMode
-from sim.scene.view_state import Selection
+from sim.scene.view_state import Selection, selection_of
 from widgets.camera_controller import orbited, preset
-
-_TRANSFORM = ("position", "rotation", "scale")
 
 
 class SceneEdits:
@@ -57,29 +59,127 @@ class SceneEdits:
             skinning = ParamRef(node.id, node.kind, "skinning")
             self._document.set_values({skinning: method, ParamRef(VIEW, VIEW, "comparison"): Comparison.OFF})
 
+    @property
+    def _chosen(self) -> tuple[NodeId, ...]:
+        """The selected nodes; none where a bone is selected, which can only be posed."""
+        return self._document.selection.nodes
+
+    @property
+    def _unlocked(self) -> list[NodeId]:
+        return [node_id for node_id in self._chosen if node_id in self._document.scene.unlocked]
+
     def hide_selected(self) -> None:
-        """Hides the selected node."""
-        node_id = self._document.selection.node
-        if node_id is not None:
-            self._document.set_value(ParamRef(node_id, "node", "visible"), False)
+        """Hides the selected nodes."""
+        self.set_of_nodes(self._chosen, "visible", False, "Hide")
+
+    def lock_selected(self) -> None:
+        """Locks the selected nodes; where all of them are, unlocks them."""
+        lock = any(not self._document.scene.node(node_id).locked for node_id in self._chosen)
+        self.set_of_nodes(self._chosen, "locked", lock, "Lock" if lock else "Unlock")
+
+    def set_of_nodes(self, node_ids: Sequence[NodeId], name: str, value: object, verb: str) -> None:
+        """Sets one value of some nodes, as one edit with a name such as "Hide 3 objects"."""
+        if node_ids:
+            values = {ParamRef(node_id, "node", name): value for node_id in node_ids}
+            self._document.set_as_one(f"{verb} {self._document.nodes_text(node_ids)}", values)
 
     def show_all(self) -> None:
         """Shows every node, as one edit."""
         hidden = [node.id for node in self._document.scene.nodes if not node.visible]
-        if hidden:
-            self._document.set_values({ParamRef(node_id, "node", "visible"): True for node_id in hidden})
+        self.set_of_nodes(hidden, "visible", True, "Show")
 
     def delete_selected(self) -> None:
-        """Removes the selected node."""
-        node_id = self._document.selection.node
-        if node_id is not None:
-            self._document.remove_node(node_id)
+        """Removes the selected nodes that are not locked, with what is in groups among them."""
+        self._document.remove_nodes(self._unlocked)
 
     def duplicate_selected(self) -> None:
-        """Copies the selected node."""
-        node_id = self._document.selection.node
-        if node_id is not None:
-            self._document.duplicate_node(node_id)
+        """Adds copies of the selected nodes, with what is in groups among them."""
+        if self._chosen:
+            self._document.duplicate_nodes(self._chosen)
+
+    def group_selected(self) -> None:
+        """Puts the selected nodes into a new group."""
+        document, chosen = self._document, topmost(self._document.scene, self._unlocked)
+        if chosen:
+            kind = group_kind()
+            group = document.named(Node(id="", name=kind.name, settings=kind.settings()))
+            nodes = grouped(self.places, chosen, group)
+            document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
+
+    def ungroup_selected(self) -> None:
+        """Dissolves the selected groups; what was in them is selected."""
+        document, scene = self._document, self._document.scene
+        groups = [node_id for node_id in self._unlocked if scene.node(node_id).settings.is_group]
+        if groups:
+            freed = [node.id for node in scene.nodes if scene.parents.get(node.id) in groups and node.id not in groups]
+            text = f"Ungroup {document.nodes_text(groups)}"
+            document.set_nodes(ungrouped(self.places, groups), text, selection_of(freed))
+
+    @property
+    def posed_bones(self) -> list[tuple[NodeId, str]]:
+        """Bones that are posed: the selected one, or all of the selected figures."""
+        scene, selection = self._document.scene, self._document.selection
+        figures = [node for node in scene.figures if node.id in selection.all_nodes]
+        return [
+            (node.id, posed.bone)
+            for node in figures
+            for posed in node.settings.pose
+            if selection.bone in (None, posed.bone)
+        ]
+
+    def reset_pose(self) -> None:
+        """Takes the selected bone, or all of the selected figures, as the clip has them."""
+        bones = self.posed_bones
+        if bones:
+            named = bones[0][1] if len(bones) == 1 else f"{len(bones)} bones"
+            rest = [(record.name, record.default) for record in params_of(BonePose)]
+            refs = [
+                (ParamRef(node_id, f"{PART}{bone}", name), value) for node_id, bone in bones for name, value in rest
+            ]
+            self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
+
+    def copied_text(self) -> str:
+        """The selected nodes as text, with what is in groups among them; "" for none."""
+        wanted = self._document.scene.with_contents(self._chosen)
+        return nodes_text(self.places, list(wanted)) if wanted else ""
+
+    def paste(self, text: str) -> None:
+        """Adds the nodes of a text, as one edit, and selects them.
+
+        Raises:
+            ProjectError: If it holds none, or a value is refused; nothing has changed then.
+        """
+        nodes = nodes_of(text, self._document.scene)
+        if nodes:
+            name = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} objects"
+            self._document.add_nodes(nodes, f"Paste {name}")
+
+    def place_nodes(
+        self, node_ids: Sequence[NodeId], attachment: Attachment, *, before: NodeId | None = None, order: bool = False
+    ) -> None:
+        """Lists nodes elsewhere, where they stand in the world, as one edit.
+
+        Args:
+            node_ids: The nodes.
+            attachment: What they ride on then, or the group that they are in; nothing for the top.
+            before: Node that they come before, None for the end.
+            order: Whether their place among the others is meant; below what they are listed already they then go on
+                riding on what they ride on.
+
+        Raises:
+            ParamError: If one would be listed below itself.
+        """
+        document, scene = self._document, self._document.scene
+        chosen = [node_id for node_id in topmost(scene, node_ids) if node_id in scene.unlocked and node_id != before]
+        moved = [c for c in chosen if not order or scene.parents.get(c, "") != attachment.node]
+        nodes = put_on(self.places, moved, attachment) if moved else scene.nodes
+        if order:
+            nodes = ordered(nodes, chosen, before)
+        if chosen:
+            names = document.nodes_text(chosen)
+            document.set_nodes(
+                nodes, _placed_text(scene, names, attachment) if moved else f"Move {names} in the outliner"
+            )
 
     @property
     def places(self) -> Places:
@@ -100,30 +200,19 @@ class SceneEdits:
         entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
         return self._document.add_node(entries[entry_id].make(self.place))
 
-    def set_all(self, text: str, node: Node, values: Mapping[str, Any]) -> None:
-        """Sets several settings of a node, as one edit with a name of its own."""
-        self._document.set_as_one(text, {ParamRef(node.id, node.kind, name): value for name, value in values.items()})
-
-    def attach(self, node_id: NodeId, attachment: Attachment) -> None:
-        """Lets a node ride on something else, or on nothing, where it stands in the world, as one edit.
-
-        Raises:
-            ParamError: If it would ride on itself.
-        """
-        scene, places = self._document.scene, self.places
-        node = scene.node(node_id)
-        carrier = places.carrier(msgspec.structs.replace(node, attachment=attachment))
-        transform = relative_transform(places.world_from_node(node), carrier)
-        values = {ParamRef(node_id, "attachment", name): getattr(attachment, name) for name in ("node", "bone")}
-        values |= {ParamRef(node_id, "transform", name): getattr(transform, name) for name in _TRANSFORM}
-        rides_on = attachment.bone or (scene.node(attachment.node).name if attachment.node else "")
-        text = f"Attach {node.name} to {rides_on}" if rides_on else f"Detach {node.name}"
-        if attachment != node.attachment:
-            self._document.set_as_one(text, values)
+    def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:
+        """Sets several settings of some nodes, as one edit with a name of its own."""
+        kinds = {node_id: self._document.scene.node(node_id).kind for node_id in values}
+        refs = {ParamRef(owner, kinds[owner], name): v for owner, held in values.items() for name, v in held.items()}
+        self._document.set_as_one(text, refs)
 
     def select(self, node_id: NodeId | None = None, bone: str | None = None) -> None:
         """Selects a node or one of its bones, or nothing."""
         self._document.select(Selection(node=node_id, bone=bone))
+
+    def select_all(self) -> None:
+        """Selects every node; the one that was chosen last stays it."""
+        self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
     def select_view(self) -> None:
         """Selects the view settings."""
@@ -147,3 +236,14 @@ class SceneEdits:
         """Draws with or without perspective."""
         camera = self._document.view_state.camera
         self._document.set_camera(msgspec.structs.replace(camera, orthographic=on))
+
+
+def _placed_text(scene: Scene, names: str, attachment: Attachment) -> str:
+    if not attachment.node:
+        return f"Detach {names}"
+    target = scene.node(attachment.node)
+    return (
+        f"Put {names} into {target.name}"
+        if target.settings.is_group
+        else f"Attach {names} to {attachment.bone or target.name}"
+    )

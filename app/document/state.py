@@ -3,7 +3,7 @@
 Nothing here knows of a history: commands change the scene through it, and do, undo and redo take the same way.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from sim.scene.change import Change, ChangeKind, value_change
 from sim.scene.params import Effect
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, with_value
-from sim.scene.view_state import Selection, ViewState
+from sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class DocumentState(QObject):
@@ -66,8 +66,8 @@ class DocumentState(QObject):
         Raises:
             KeyError: If there is no such node.
         """
-        if selection.node is not None:
-            self.scene.node(selection.node)
+        for node_id in selection.all_nodes:
+            self.scene.node(node_id)
         self.set_view_state(msgspec.structs.replace(self.view_state, selection=selection))
 
     # --- the scene ------------------------------------------------------------------------------------
@@ -86,8 +86,7 @@ class DocumentState(QObject):
 
     def take_node(self, node_id: NodeId) -> None:
         """Remove a node; the selection drops it."""
-        if self.selection.node == node_id:
-            self.select(Selection())
+        self._deselect({node_id})
         rest = tuple(node for node in self.scene.nodes if node.id != node_id)
         self._change_nodes(rest, node_id, ChangeKind.REMOVED, Effect.REBUILD)
 
@@ -96,6 +95,20 @@ class DocumentState(QObject):
         rest = [node for node in self.scene.nodes if node.id != node_id]
         rest.insert(index, self.scene.node(node_id))
         self._change_nodes(tuple(rest), node_id, ChangeKind.ORDER, Effect.VIEW)
+
+    def replace_nodes(self, nodes: tuple[Node, ...], selection: Selection) -> None:
+        """Put other nodes in the place of all, and select some of them; one notice for everything."""
+        self._deselect(self.scene.by_id.keys() - {node.id for node in nodes})
+        self._change(msgspec.structs.replace(self.scene, nodes=nodes), Change(ChangeKind.NODES, None, Effect.REBUILD))
+        self.select(selection)
+
+    def _deselect(self, gone: Collection[NodeId]) -> None:
+        """Nodes that are about to go are selected no more; of a bone the whole selection."""
+        selection = self.selection
+        if selection.node in gone and selection.bone is not None:
+            self.select(Selection())
+        elif any(node_id in gone for node_id in selection.all_nodes):
+            self.select(selection_of(node_id for node_id in selection.all_nodes if node_id not in gone))
 
     def _change_nodes(self, nodes: tuple[Node, ...], node_id: NodeId, kind: ChangeKind, effect: Effect) -> None:
         scene = msgspec.structs.replace(self.scene, nodes=nodes)

@@ -19,7 +19,9 @@ def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
     if ref.part == "node" and ref.name == "name":
         return f"Rename {scene.node(ref.owner).name} to {value}"
     record = param_of(type(part_of(scene, ref.owner, ref.part)), ref.name)
-    return f"{_verb(record, value)} {_lower_first(record.label)}{_of_owner(scene, ref.owner)}"
+    part = ref.part.partition(":")[2]
+    within = f" of {part}" if part else ""
+    return f"{_verb(record, value)} {_lower_first(record.label)}{within}{_of_owner(scene, ref.owner)}"
 
 
 def _verb(record: Param, value: Any) -> str:

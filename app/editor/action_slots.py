@@ -8,16 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QImageWriter
+from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
 from app.editor.actions import EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
+from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
 from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
-from sim.scene.scene import ParamRef
 from sim.scene.view import Comparison, DisplayMode
 from widgets.cheat_sheet import CheatSheet
 from widgets.file_filter import file_filter
@@ -53,6 +53,7 @@ def _file_slots(editor: Editor) -> Slots:
         "file.save_as": files.save_as,
         **{action_id: _call(export_selected, editor, writer) for action_id, writer in EXPORTS.items()},
         "file.screenshot": lambda: save_screenshot(editor),
+        "file.copy_picture": lambda: QGuiApplication.clipboard().setPixmap(editor.viewport.grab()),
         "file.quit": lambda: editor.window.close(),
         "add.model": lambda: _with(dialogs.model_path(), files.import_model),
         **{f"add.{entry.id}": _call(editor.edits.add, entry.id) for kind in KINDS.values() for entry in kind.adds},
@@ -67,8 +68,16 @@ def _edit_slots(editor: Editor) -> Slots:
         "edit.rename": lambda: editor.panels.rename_selected(),
         "edit.duplicate": edits.duplicate_selected,
         "edit.delete": edits.delete_selected,
+        "edit.cut": lambda: copy_selected(editor) and edits.delete_selected(),
+        "edit.copy": lambda: copy_selected(editor),
+        "edit.paste": lambda: paste(editor),
+        "edit.group": edits.group_selected,
+        "edit.ungroup": edits.ungroup_selected,
+        "edit.lock": edits.lock_selected,
         "edit.hide": edits.hide_selected,
         "edit.show_all": edits.show_all,
+        "pose.reset": edits.reset_pose,
+        "edit.select_all": edits.select_all,
         "edit.deselect": lambda: deselect(editor),
         **{f"handle.{mode.value}": _call(editor.handles.set_mode, mode) for mode in HandleMode},
     }
@@ -143,12 +152,33 @@ def deselect(editor: Editor) -> None:
 
 
 def toggle(editor: Editor, name: str) -> None:
-    """Mutes the selected node or makes it solo, or ends that; says so where nothing that is simulated is selected."""
-    node = editor.document.selected
-    if node is None or not KINDS[node.kind].system:
+    """Mutes the selected nodes or makes them solo, or ends that; says so where nothing simulated is selected."""
+    scene = editor.document.scene
+    chosen = [scene.node(node_id) for node_id in scene.with_contents(editor.document.selection.nodes)]
+    simulated = [node for node in chosen if KINDS[node.kind].system]
+    if not simulated:
         editor.window.show_hint("Select something that is simulated first")
-    else:
-        editor.document.set_value(ParamRef(node.id, "node", name), not getattr(node, name))
+        return
+    on = any(not getattr(node, name) for node in simulated)
+    verbs = {"muted": ("Unmute", "Mute"), "solo": ("End solo of", "Solo")}
+    editor.edits.set_of_nodes([node.id for node in simulated], name, on, verbs[name][on])
+
+
+def copy_selected(editor: Editor) -> bool:
+    """Puts the selected nodes on the clipboard; whether there were any."""
+    text = editor.edits.copied_text()
+    if text:
+        QGuiApplication.clipboard().setText(text)
+    return bool(text)
+
+
+def paste(editor: Editor) -> None:
+    """Adds the nodes of the clipboard; says so where it holds none."""
+    try:
+        editor.edits.paste(QGuiApplication.clipboard().text())
+    except ProjectError as error:
+        editor.window.show_hint("The clipboard holds no objects of a scene")
+        editor.panels.warn("", str(error))
 
 
 def show_shortcuts(editor: Editor) -> CheatSheet:
@@ -194,7 +224,8 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     path = editor.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
     if path is not None:
         target = path if path.suffix else path.with_suffix(suffix)
-        export_model(Path(loaded.model.path), target, writer, done=editor.panels.inform, failed=editor.panels.fail)
+        panels = editor.panels
+        export_model(Path(loaded.model.path), target, writer, panels, done=panels.inform, failed=panels.fail)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

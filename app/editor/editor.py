@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, QThreadPool, QTimer
+from pyqtgraph.util.garbage_collector import GarbageCollector
+from PySide6.QtCore import QObject, QSettings, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -14,6 +15,7 @@ from app.editor.action_slots import action_slots
 from app.editor.add_menu import add_place_menus
 from app.editor.desk import Desk
 from app.editor.dialogs import Dialogs
+from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
@@ -133,6 +135,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
@@ -157,7 +160,11 @@ class Editor:
         )
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
-        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files)
+        self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
+        for part in vars(self).values():
+            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
+            if isinstance(part, QObject) and part.parent() is None and part is not self.window:
+                part.setParent(self.window)
 
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
@@ -269,6 +276,7 @@ class Editor:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_figure:
             self.document.select(entry.selection)
+            menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 
@@ -309,6 +317,7 @@ class Editor:
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
         self.document.close()
+        self.window.deleteLater()
 
     def _frame(self, node_id: str | None) -> None:
         with self.viewport.gl_current():
@@ -394,6 +403,7 @@ def run_editor(
     """Opens the window and stays until it is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl)
+    garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
     if path is not None:
         editor.files.open(path.absolute())
@@ -401,7 +411,9 @@ def run_editor(
         _leave_after_first_frame(editor, app.quit)
     else:
         QTimer.singleShot(0, editor.offer_recovery)
-    return app.exec()
+    status = app.exec()
+    garbage.timer.stop()
+    return status
 
 
 def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:

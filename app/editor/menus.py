@@ -14,9 +14,11 @@ SPACER = " "
 RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
-        SEPARATOR, "file.screenshot", SEPARATOR, "file.quit")  # fmt: skip
-EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.rename", "edit.duplicate", "edit.delete", SEPARATOR, "handle.move",
-        "handle.rotate", "handle.scale", SEPARATOR, "edit.hide", "edit.show_all", "edit.deselect")  # fmt: skip
+        SEPARATOR, "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
+EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", SEPARATOR, "edit.rename",
+        "edit.duplicate", "edit.delete", SEPARATOR, "edit.group", "edit.ungroup", "edit.lock", SEPARATOR,
+        "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR, "edit.hide", "edit.show_all",
+        "edit.select_all", "edit.deselect")  # fmt: skip
 THEME = ("theme.auto", "theme.dark", "theme.light")
 VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
         "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",

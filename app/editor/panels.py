@@ -1,5 +1,6 @@
 """Joins outliner, inspector and messages with document, models and engine."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,12 @@ from app.files.model_store import ModelStore
 from app.viewport.client import ViewportClient
 from sim.scene.params import ParamError
 from sim.scene.scene import Attachment, NodeId, ParamRef
-from sim.scene.view_state import Selection
+from sim.scene.view_state import Selection, selection_of
 from widgets.inspector.inspector import Inspector
 from widgets.message_model import Message, Severity
 from widgets.messages import Messages
 from widgets.outliner import Outliner, OutlinerAction
+from widgets.outliner_model import ListPlace
 from widgets.protocols import PoseLike
 
 
@@ -73,11 +75,13 @@ class Panels(QObject):
         store.warned.connect(self.warn)
         store.failed.connect(self.fail)
         outliner.node_selected.connect(self._edits.select)
+        outliner.nodes_selected.connect(lambda nodes: document.select(selection_of(nodes)))
         outliner.view_selected.connect(self._edits.select_view)
         outliner.rename_requested.connect(self._rename)
         outliner.visibility_requested.connect(self._set_visible)
         outliner.mute_requested.connect(self._set_muted)
-        outliner.attach_requested.connect(self._attach)
+        outliner.lock_requested.connect(self._set_locked)
+        outliner.place_requested.connect(self._place)
         outliner.action_requested.connect(self._act)
         self.inspector.refused.connect(lambda text: self.fail("", text))
 
@@ -101,14 +105,19 @@ class Panels(QObject):
     def _set_muted(self, node_id: NodeId, muted: bool) -> None:
         self._document.set_value(ParamRef(node_id, "node", "muted"), muted)
 
-    def _attach(self, node_id: NodeId, carrier: NodeId, bone: str) -> None:
+    def _set_locked(self, node_id: NodeId, locked: bool) -> None:
+        self._edits.set_of_nodes([node_id], "locked", locked, "Lock" if locked else "Unlock")
+
+    def _place(self, nodes: Sequence[NodeId], place: ListPlace) -> None:
+        attachment = Attachment(node=place.parent, bone=place.bone)
         try:
-            self._edits.attach(node_id, Attachment(node=carrier, bone=bone))
+            self._edits.place_nodes(nodes, attachment, before=place.before or None, order=place.order)
         except ParamError as error:
             self.fail("", str(error))
 
     def _act(self, action: OutlinerAction, selection: Selection) -> None:
-        self._document.select(selection)
+        if selection.node not in self._document.selection.nodes or selection.bone is not None:
+            self._document.select(selection)
         if action is OutlinerAction.FRAME:
             self.frame_requested.emit()
         elif action is OutlinerAction.DUPLICATE:

@@ -13,7 +13,7 @@ from sim.kinds.contract import Panel
 from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
 from widgets.inspector.node_head import NodeStatus
-from widgets.outliner_entries import silence_text
+from widgets.outliner_entries import hidden_text, silence_text
 
 
 class SelectedNode(QObject):
@@ -64,7 +64,12 @@ class SelectedNode(QObject):
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
         heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
-        note = silence_text(node, heard) or self._desk.files.note_of(node.settings) or room.note(node, system)
+        note = (
+            silence_text(node, heard)
+            or hidden_text(node, self._desk.document.scene)
+            or self._desk.files.note_of(node.settings)
+            or room.note(node, system)
+        )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
         if system is None:
@@ -86,7 +91,11 @@ class SelectedNode(QObject):
             return
         values = presets.values.get(name) or self._own[node.kind].get(name)
         if values is not None:
-            self._desk.edits.set_all(f"Use {name} for {node.name}", node, presets.changes(node.settings, values))
+            document = self._desk.document
+            alike = [document.scene.node(node_id) for node_id in document.selection.nodes]
+            alike = [other for other in alike if other.kind == node.kind]
+            text = f"Use {name} for {document.nodes_text([other.id for other in alike])}"
+            self._desk.edits.set_all(text, {other.id: presets.changes(other.settings, values) for other in alike})
             self._show_preset()
 
     def save_preset(self, name: str) -> None:
@@ -135,10 +144,9 @@ class SelectedNode(QObject):
 
     # --- wiring ---------------------------------------------------------------------------------------
 
-    def resume(self) -> None:
-        """Lets the simulation of the selected node go on from its last sound state."""
-        node = self._desk.document.selected
-        system = self._desk.system(node.id) if node is not None else None
+    def resume(self, node_id: NodeId) -> None:
+        """Lets the simulation of a node go on from its last sound state."""
+        system = self._desk.system(node_id)
         if system is not None:
             with self._desk.viewport.gl_current():
                 system.resume()
@@ -155,7 +163,7 @@ class SelectedNode(QObject):
         head.presets.saved.connect(self.save_preset)
         head.presets.deleted.connect(self.delete_preset)
         head.reset_requested.connect(desk.playback.reset_simulation)
-        head.resume_requested.connect(self.resume)
+        head.resume_requested.connect(lambda: self.resume(desk.document.selection.node or ""))
 
 
 _NO_ROOM = Panel()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 
 from app.bootstrap import APPLICATION
 from app.document.document import Document
+from app.document.scene_edits import SceneEdits
 from app.editor.actions import EXPORTS, SWITCHES
 from app.editor.main_window import MainWindow
 from app.files.project_files import ProjectFiles
@@ -26,9 +27,11 @@ class WindowState(QObject):
         recent: RecentFiles,
         active: ActiveModel,
         files: ProjectFiles,
+        edits: SceneEdits,
     ) -> None:
         super().__init__(window)
         self._window, self._document, self._recent, self._active, self._files = window, document, recent, active, files
+        self._edits = edits
         stack = document.undo_stack
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
@@ -56,12 +59,24 @@ class WindowState(QObject):
         actions.check("play.bind_pose", bool(settings and settings.bind_pose))
         for record in SWITCHES:
             actions.check(f"overlay.{record.name}", getattr(view, record.name))
-        selected = self._document.selection.node
-        for name in ("edit.rename", "edit.duplicate", "edit.delete", "edit.hide"):
-            actions[name].setEnabled(selected is not None)
+        self._refresh_edits()
         actions["edit.show_all"].setEnabled(any(not n.visible for n in self._document.scene.nodes))
         for name in ("skin.lbs", "skin.dqs", "skin.dqs-scale", "play.bind_pose", *EXPORTS):
             actions[name].setEnabled(settings is not None)
+
+    def _refresh_edits(self) -> None:
+        """What can be done with the selection; a bone belongs to its file and can only be posed."""
+        actions, scene = self._window.actions_table, self._document.scene
+        chosen = self._document.selection.nodes
+        free = [scene.node(node_id) for node_id in chosen if node_id in scene.unlocked]
+        for name in ("edit.duplicate", "edit.copy", "edit.lock", "edit.hide"):
+            actions[name].setEnabled(bool(chosen))
+        for name in ("edit.delete", "edit.cut", "edit.group"):
+            actions[name].setEnabled(bool(free))
+        actions["pose.reset"].setEnabled(bool(self._edits.posed_bones))
+        actions["edit.rename"].setEnabled(len(chosen) == 1)
+        actions["edit.ungroup"].setEnabled(any(node.settings.is_group for node in free))
+        actions["edit.select_all"].setEnabled(bool(scene.nodes))
 
     def _refresh_camera(self, *_: object) -> None:
         self._window.actions_table.check("view.orthographic", self._document.view_state.camera.orthographic)

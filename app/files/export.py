@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QObject
+
 from app.background import run_in_background
 from sim.assets.load import read_raw
 from sim.assets.raw import ModelError, RawModel
@@ -11,13 +13,16 @@ from sim.export.formats import Writer
 Report = Callable[[str, str], None]
 
 
-def export_model(source: Path, target: Path, writer: Writer[RawModel], *, done: Report, failed: Report) -> None:
+def export_model(
+    source: Path, target: Path, writer: Writer[RawModel], owner: QObject, *, done: Report, failed: Report
+) -> None:
     """Writes the content of a model file in another format; the target appears complete or not at all.
 
     Args:
         source: The file the model came from; it is read again, since the runtime model keeps less.
         target: File to write.
         writer: The format.
+        owner: While it lives, `done` or `failed` is called.
         done: Told the target and a note when it is written.
         failed: Told the target and one line why it is not.
     """
@@ -28,7 +33,7 @@ def export_model(source: Path, target: Path, writer: Writer[RawModel], *, done: 
         else:
             done(str(target), "exported")
 
-    run_in_background(lambda: _written(source, target, writer), report)
+    run_in_background(lambda: _written(source, target, writer), report, owner)
 
 
 def _written(source: Path, target: Path, writer: Writer[RawModel]) -> str:

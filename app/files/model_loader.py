@@ -209,5 +209,5 @@ class _Progress:
 
 def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:
     """Every texture once, in the order of the materials."""
-    found = (material.image for material in model.materials)
+    found = (image for material in model.materials for image in material.images)
     return tuple(dict.fromkeys(image for image in found if image is not None))

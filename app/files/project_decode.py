@@ -23,7 +23,7 @@ from sim.scene.params import ParamError, Role, check, params_of
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
-from sim.scene.view_state import Selection, ViewState
+from sim.scene.view_state import Selection, ViewState, selection_of
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -60,7 +60,7 @@ class ProjectDecoder:
         """
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         scene = Scene(
-            nodes=self._decode_nodes(content.get("nodes", [])),
+            nodes=self.decode_nodes(content.get("nodes", [])),
             playback=self._struct(PlaybackSettings, content.get(PLAYBACK, {}), f"$.{PLAYBACK}", (PLAYBACK,)),
             view=self._struct(ViewSettings, content.get(VIEW, {}), f"$.{VIEW}", (VIEW,)),
         )
@@ -73,7 +73,12 @@ class ProjectDecoder:
 
     # --- nodes ----------------------------------------------------------------------------------------
 
-    def _decode_nodes(self, content: Any) -> tuple[Node, ...]:
+    def decode_nodes(self, content: Any) -> tuple[Node, ...]:
+        """Nodes of a list of the file, or of one that is none of a file.
+
+        Raises:
+            ProjectError: For a wrong type, a value out of range, or a node that is none.
+        """
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
@@ -181,6 +186,8 @@ class ProjectDecoder:
             reason = "a node of an unknown kind" if shown else "a node that does not exist"
             self.warnings.append(f"$.state.selection.node: names {reason}: {_short(selection.node)}")
             selection = Selection(view=selection.view)
+        others = selection_of(node_id for node_id in selection.nodes if scene.has(node_id)).others
+        selection = msgspec.structs.replace(selection, others=others)
         if selection.view or selection.node is None:
             selection = Selection(view=selection.view)
         return msgspec.structs.replace(state, selection=selection)

@@ -29,13 +29,18 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
     }
 
 
-def _node(node: Node, unknown: UnknownContent, folder: str) -> dict[str, Any]:
+def node_content(node: Node) -> dict[str, Any]:
+    """JSON object of a node by itself; its paths are absolute."""
+    return _node(node, UnknownContent(), None)
+
+
+def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, Any]:
     """Settings stand under the name of the kind."""
     return _object(node, ("nodes", node.id), unknown, folder, node.kind)
 
 
 def _object(
-    value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str, kind: str = ""
+    value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str | None, kind: str = ""
 ) -> dict[str, Any]:
     content: dict[str, Any] = {}
     declared = {record.name: record.declared for record in params_of(type(value))}
@@ -45,7 +50,7 @@ def _object(
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown, folder)
         elif field.name in declared and declared[field.name].role is Role.PATH:
-            content[field.name] = portable_path(inner, folder)
+            content[field.name] = inner if folder is None else portable_path(inner, folder)
         elif inner is not None or field.name in declared:
             content[field.name] = msgspec.to_builtins(inner)
     return {**content, **unknown.keys.get(place, {})}

@@ -40,7 +40,11 @@ def read_json(path: Path) -> Any:
         ProjectError: If the file cannot be read, is too large, is no UTF-8 or no JSON, names a key twice,
             nests too deeply, holds too many values, a number that is not finite, or a text that is none.
     """
-    data = _read_bytes(path)
+    return parse_json(path, _read_bytes(path))
+
+
+def parse_json(path: Path, data: bytes) -> Any:
+    """The same of what was read already; `path` is for messages."""
     if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_MAX:
         raise ProjectError(path, "", f"holds more than {VALUES_MAX} values")
     try:

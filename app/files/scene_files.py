@@ -90,7 +90,9 @@ class SceneFiles(QObject):
                 self._budget.give(gone.shape[0] * gone.shape[1])
         for path in wanted - kept.keys() - self._reading - self._failures.keys():
             self._reading.add(path)
-            run_in_background(lambda path=path: read(path), lambda result, path=path: self._arrived(kept, path, result))
+            run_in_background(
+                lambda path=path: read(path), lambda result, path=path: self._arrived(kept, path, result), self
+            )
 
     def _arrived(self, kept: dict[K, V], path: K, result: V | str) -> None:
         self._reading.discard(path)

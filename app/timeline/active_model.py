@@ -79,7 +79,7 @@ class ActiveModel:
     def clip_frame(self, time: float) -> tuple[str, float]:
         """Name of the clip that is on top at a scene time [s] and its fractional frame; ("", NaN) without one."""
         node, model = self.node, self.model
-        parts = parts_of(node.settings, model, time) if node and model and model.skeleton else ()
+        parts = parts_of(node.settings, model, time) if node and model else ()
         if not parts or model is None:
             return "", math.nan
         clip = clip_of(model, parts[-1].clip)

@@ -119,8 +119,6 @@ class Baking(QObject):
         index = cache_folder(project) / INDEX if project is not None else None
         stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
         if stamp != self._read[0]:
-            if self._read[1] is not None:
-                self._read[1].close()
             self._read = stamp, None
             if stamp is not None and index is not None:
                 self._read = stamp, Bake(index.parent)

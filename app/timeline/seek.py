@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.document.document import Document
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
-from sim.scene.change import Change
+from sim.scene.change import Change, ChangeKind
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect
 
@@ -138,7 +138,7 @@ class SimulationSeek(QObject):
         self.progressed.emit(f"Simulating step {self._done} of {self._count}", self._done / max(self._count, 1))
 
     def _on_changed(self, change: Change) -> None:
-        if change.ref is None:
+        if change.kind is ChangeKind.REPLACED:
             self._stop()
         elif change.effect is not Effect.VIEW:
             self.cancel()

@@ -78,7 +78,7 @@ class TimingFiles(QObject):
             elif not isinstance(result, LoadCancelled):
                 done(result)
 
-        run_in_background(lambda: _result(work, watch), finish)
+        run_in_background(lambda: _result(work, watch), finish, self)
 
     def _tell(self, text: str, share: float, given_up: threading.Event) -> None:
         """Called by workers; what is over says nothing any more."""

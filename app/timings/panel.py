@@ -74,6 +74,8 @@ class TimingsPanel(QObject):
         self.view, self.history = TimingsView(), History()
         self.recordings, self.files = Recordings(), TimingFiles()
         self.strip = FrameCostStrip(CostStrip(timeline), active)
+        for part in (self.recordings, self.files, self.strip):
+            part.setParent(self)
         self._on = False
         self._held_from: int | None = None
         # The window has one key for it, wherever the focus is.

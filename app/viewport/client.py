@@ -189,8 +189,8 @@ class ViewportClient(QObject):
 
     def _current_overlay(self) -> Overlay:
         selected = self.joint_of(self._document.selection)
-        node = self._document.selection.node
-        return replace(self._overlay, selected=selected, selected_node=node, difference_scale=self._scale or None)
+        chosen = self._document.scene.with_contents(self._document.selection.all_nodes)
+        return replace(self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self._scale or None)
 
     # --- steps of a picture ---------------------------------------------------------------------------
 
@@ -228,7 +228,8 @@ class ViewportClient(QObject):
             self.measured.emit(samples)
 
     def _compare(self, engine: Engine) -> ComparisonStatistics | None:
-        figures = [node.id for node in self._document.scene.nodes if node.settings.is_figure and node.visible]
+        scene = self._document.scene
+        figures = [node.id for node in scene.figures if node.id in scene.shown]
         selected = self._document.selection.node
         target = selected if selected in figures else next(iter(figures), None)
         statistics = engine.compare(target, time.monotonic()) if target else None

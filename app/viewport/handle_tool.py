@@ -1,36 +1,60 @@
-"""Moves, turns and scales the selected node by handles in the viewport, one undo entry per drag."""
+"""Moves, turns and scales the selected nodes, or poses the selected bone, by handles; one undo entry per drag."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from app.document.document import Document
 from app.document.gesture import Gesture
 from app.viewport.client import ViewportClient
+from sim.figures.pose_settings import PART, BonePose
+from sim.jobs.pose_offsets import frame_below
 from sim.kinds.contract import Tool
-from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of
-from sim.scene.scene import Node, ParamRef
+from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of, moved_along
+from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.transform import Transform
 from widgets.handles_overlay import HandlesOverlay
 from widgets.viewport import Viewport
+
+Float64 = npt.NDArray[np.float64]
 
 _CHANGED = {HandleMode.MOVE: "position", HandleMode.ROTATE: "rotation", HandleMode.SCALE: "scale"}
 _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE: "Scale"}
 
 
 @dataclass(frozen=True, slots=True)
+class _Handled:
+    """What the handles are of: a node, or the pose of a bone on top of the clip.
+
+    Attributes:
+        owner, part: Address of position, rotation and scale.
+        transform: Those.
+        world_from_parent: What they are relative to, shape (4, 4).
+        name: What it is called.
+        followers: Nodes that are moved along, with what each is relative to.
+    """
+
+    owner: NodeId
+    part: str
+    transform: Transform
+    world_from_parent: Float64
+    name: str
+    followers: tuple[tuple[Node, Float64], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Drag:
-    node: Node
+    handled: _Handled
     handles: Handles
     handle: int
     press: tuple[float, float]
-    world_from_parent: np.ndarray
     gesture: Gesture
 
 
 class HandleTool(QObject, Tool):
-    """Shows handles of the selected node in the chosen mode, and drags them.
+    """Shows handles of the selected node or bone in the chosen mode, and drags them.
 
     Signals:
         mode_changed: The handles do something else now; carries a `HandleMode`, or None.
@@ -81,26 +105,29 @@ class HandleTool(QObject, Tool):
 
     def begin(self, position: QPointF, _shift: bool) -> bool:
         """Takes hold of the handle at a place."""
-        node, handles = self._node(), self._handles()
+        handled, handles = self._handled(), self._handles()
         press = position.x(), position.y()
         handle = handles.hit(press) if handles else None
-        if node is None or handles is None or handle is None:
+        if handled is None or handles is None or handle is None:
             return False
-        gesture = self._document.new_gesture(f"{_VERBS[handles.mode]} {node.name}")
-        self._drag = _Drag(node, handles, handle, press, self._parent(node), gesture)
+        self._drag = _Drag(handled, handles, handle, press, self._document.new_gesture(self._text(handled, handles)))
         return True
 
     def drag(self, position: QPointF) -> None:
         """Follows the mouse."""
         held = self._drag
-        if held is None:
+        if held is None or not self._document.scene.has(held.handled.owner):
             return
-        cursor = position.x(), position.y()
-        before: Transform = held.node.transform
-        after = dragged(held.handles, held.handle, held.press, cursor, held.world_from_parent, before)
-        name = _CHANGED[held.handles.mode]
-        if self._document.scene.has(held.node.id):
-            self._document.set_value(ParamRef(held.node.id, "transform", name), getattr(after, name), held.gesture)
+        cursor, handled, mode = (position.x(), position.y()), held.handled, held.handles.mode
+        after = dragged(held.handles, held.handle, held.press, cursor, handled.world_from_parent, handled.transform)
+        name = _CHANGED[mode]
+        values = {ParamRef(handled.owner, handled.part, name): getattr(after, name)}
+        for node, parent in handled.followers:
+            if self._document.scene.has(node.id):
+                moved = moved_along(mode, handled.world_from_parent, (handled.transform, after), parent, node.transform)
+                for field in ("position", "rotation", "scale"):
+                    values[ParamRef(node.id, "transform", field)] = getattr(moved, field)
+        self._document.set_values(values, held.gesture)
 
     def end(self, *, cancel: bool = False) -> None:
         """Lets go, or takes the drag back."""
@@ -111,24 +138,49 @@ class HandleTool(QObject, Tool):
         self._drag = None
         self.refresh()
 
-    def _node(self) -> Node | None:
-        selection, scene = self._document.selection, self._document.scene
-        if self.mode is None or selection.node is None or selection.bone is not None or not scene.has(selection.node):
+    def _handled(self) -> _Handled | None:
+        """What the handles are of now."""
+        selection, scene, engine = self._document.selection, self._document.scene, self._client.engine
+        node = scene.by_id.get(selection.node or "")
+        if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:
             return None
-        node = scene.node(selection.node)
-        return node if node.visible else None
+        if selection.bone is not None:
+            return self._bone(node, selection.bone)
+        chosen = set(selection.nodes)
+        followers = tuple(
+            (other, engine.places.world_from_parent(other))
+            for other in map(scene.node, selection.others)
+            # What rides on one that moves is moved by that.
+            if other.id in scene.unlocked and chosen.isdisjoint(above.id for above in scene.carriers(other.id))
+        )
+        return _Handled(
+            node.id, "transform", node.transform, engine.places.world_from_parent(node), node.name, followers
+        )
+
+    def _bone(self, node: Node, bone: str) -> _Handled | None:
+        """The pose of a bone, relative to where the clip alone would have it."""
+        figure = self._client.engine.figure(node.id) if self._client.engine else None
+        posed = node.settings.part(f"{PART}{bone}")
+        if figure is None or figure.pose is None or figure.model.skeleton is None or not isinstance(posed, BonePose):
+            return None
+        below = frame_below(figure.model.skeleton, figure.pose, posed)
+        if below is None:
+            return None
+        transform = Transform(position=posed.position, rotation=posed.rotation, scale=posed.scale)
+        name = f"{bone} of {node.name}"
+        return _Handled(node.id, f"{PART}{bone}", transform, figure.world_from_model @ below, name)
 
     def _handles(self) -> Handles | None:
-        node = self._node()
-        if node is None or self.mode is None:
+        handled = self._handled()
+        if handled is None or self.mode is None:
             return None
         size = self._viewport.size_f
         view = View(self._document.view_state.camera, (size.width(), size.height()))
-        return handles_of(self.mode, view, self._parent(node), node.transform)
+        return handles_of(self.mode, view, handled.world_from_parent, handled.transform)
 
-    def _parent(self, node: Node) -> np.ndarray:
-        """What the node's transform is relative to: the bone it rides on, or the world."""
-        return self._client.engine.places.world_from_parent(node) if self._client.engine else np.eye(4)
+    def _text(self, handled: _Handled, handles: Handles) -> str:
+        count = 1 + len(handled.followers)
+        return f"{_VERBS[handles.mode]} {handled.name if count == 1 else f'{count} objects'}"
 
     def _place(self) -> None:
         self._overlay.setGeometry(0, 0, self._viewport.width(), self._viewport.height())

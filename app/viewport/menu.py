@@ -15,10 +15,11 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from widgets.viewport import Viewport
 
-OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", SEPARATOR, "edit.rename",
-          "edit.duplicate", "edit.hide", "edit.delete")  # fmt: skip
+OBJECT = ("view.frame", SEPARATOR, "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR,
+          "edit.rename", "edit.copy", "edit.duplicate", "edit.group", "edit.lock", "edit.hide",
+          "edit.delete")  # fmt: skip
 SIMULATED = ("node.mute", "node.solo", "simulate.reset", SEPARATOR)
-NOTHING = ("view.home", "edit.show_all")
+NOTHING = ("view.home", "edit.paste", "edit.show_all")
 
 
 class ViewportMenu(QObject):
@@ -40,7 +41,10 @@ class ViewportMenu(QObject):
 
     def menu_at(self, position: QPointF) -> QMenu:
         """The menu of a place of the viewport."""
-        self._document.select(self._tools.pick(position))
+        picked = self._tools.pick(position)
+        # A click on one of several that are selected means them all.
+        if picked.node not in self._document.selection.nodes or picked.bone is not None:
+            self._document.select(picked)
         menu, node = QMenu(self._viewport), self._document.selected
         if node is None:
             self._fill(menu, NOTHING)

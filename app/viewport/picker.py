@@ -46,7 +46,8 @@ class Picker:
 
     def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
         """The node whose mark is nearest to a place and in reach of the mouse, one of some nodes if they are given."""
-        known = self._document.scene.by_id if among is None else among
+        free = self._document.scene.unlocked
+        known = free if among is None else free & set(among)
         marks = [mark for mark in self._client.engine.marks() if mark.node_id in known] if self._client.engine else []
         if not marks:
             return None

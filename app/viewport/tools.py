@@ -13,10 +13,11 @@ from sim.kinds.contract import Tool
 from sim.render.shot import JointRef
 from sim.scene.picking import pick_joint
 from sim.scene.view import DisplayMode
-from sim.scene.view_state import Selection
+from sim.scene.view_state import Selection, toggled
 from widgets.viewport import Viewport
 
 JOINT_RADIUS = 9.0
+_MORE = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
 HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
@@ -56,7 +57,13 @@ class ViewportTools(QObject):
             return None
         for node in self._document.scene.figures:
             view, model = engine.view(node.id), engine.model_of(node.id)
-            if not node.visible or view is None or view.segments is None or model is None or model.skeleton is None:
+            if (
+                node.id not in self._document.scene.shown & self._document.scene.unlocked
+                or view is None
+                or view.segments is None
+                or model is None
+                or model.skeleton is None
+            ):
                 continue
             places = np.full((len(engine.joint_positions(node.id)), 3), np.nan)
             drawn = view.segments.joints
@@ -98,7 +105,14 @@ class ViewportTools(QObject):
             tool.end()
         if not any(tool.click(position, _has_shift(modifiers)) for tool in self._tools):
             self.deselect()
-            self._document.select(self.pick(position))
+            self._select(self.pick(position), more=bool(modifiers & _MORE))
+
+    def _select(self, picked: Selection, *, more: bool) -> None:
+        """Selects what was clicked, or adds it to what is selected, or takes it out."""
+        if not more or picked.bone is not None:
+            self._document.select(picked)
+        elif picked.node is not None:
+            self._document.select(toggled(self._document.selection, picked.node))
 
     def _on_hovered(self, position: QPointF) -> None:
         over, under = self._layers()
@@ -151,7 +165,7 @@ class ViewportTools(QObject):
 
     def _surface_at(self, position: QPointF) -> Selection:
         engine, hit = self._client.engine, self._picker.surface(position)
-        if engine is None or hit is None:
+        if engine is None or hit is None or hit.node not in self._document.scene.unlocked:
             return Selection()
         weights_shown = self._document.scene.view.display is DisplayMode.WEIGHTS
         joint = strongest_joint(engine.model_of(hit.node), hit.element) if weights_shown else None

@@ -6,6 +6,7 @@ import msgspec
 
 from resources.samples.cape_model import COLLAR
 from sim.assets.load import load_model
+from sim.figures.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.collider.fit import fit_colliders
@@ -140,6 +141,8 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "cape": _cape(models),
         "fountain": fountain_scene(),
         "sparks": sparks_scene(models),
+        "faces": _faces(models),
+        "pulse": _pulse(models),
     }
 
 
@@ -160,6 +163,48 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
     )
     camera = Camera(target=(0.0, 0.90, 0.02), yaw=34.0, pitch=8.0, distance=3.7, field_of_view=32.0)
     scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings())
+    return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
+
+
+def _faces(models: Path) -> tuple[Scene, ViewState]:
+    """The head plays its targets; its sliders add to them."""
+    head = Node(id="head", name="Head", settings=ModelSettings(path=str(models / "head" / "head.glb"), clip="faces"))
+    light = Node(
+        id="light",
+        name="Light",
+        transform=Transform(position=(0.5, 0.75, 1.1)),
+        settings=LightSettings(colour=(1.0, 0.96, 0.92), intensity=1.25, reach=1.4),
+    )
+    camera = Camera(target=(0.0, 0.155, 0.0), yaw=18.0, pitch=4.0, distance=0.62, field_of_view=32.0)
+    scene = Scene(nodes=(head, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings(bones=False))
+    return scene, ViewState(camera=camera, selection=Selection(node="head"))
+
+
+def _pulse(models: Path) -> tuple[Scene, ViewState]:
+    """The figure breathes and glows: waves run up its body, its hips twist, and its skin lights up with its heart."""
+    figure = Node(
+        id="humanoid",
+        name="Humanoid",
+        settings=ModelSettings(
+            path=str(models / "humanoid" / "humanoid.ezm"),
+            clip="walk",
+            skinning=SkinningMethod.DQS,
+            deformers=(
+                Bulge(height=1.6, wavelength=22.0, frequency=-0.9),
+                Bulge(mode=BulgeMode.PULSE, bone="chest", height=3.0, frequency=1.2),
+                Twist(angle=24.0, start=45.0, end=80.0, frequency=0.45, phase=0.0),
+                EmissionPulse(colour=(1.0, 0.28, 0.08), strength=0.35, frequency=1.2),
+            ),
+        ),
+    )
+    light = Node(
+        id="light",
+        name="Light",
+        transform=Transform(position=(2.2, 3.4, 2.4)),
+        settings=LightSettings(colour=(0.72, 0.82, 1.0), intensity=1.0, reach=4.2),
+    )
+    camera = Camera(target=(0.0, 0.90, 0.02), yaw=30.0, pitch=6.0, distance=3.7, field_of_view=32.0)
+    scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings(**DARK))
     return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
 
 

@@ -1,12 +1,15 @@
-// Skins one vertex of a character, after its morph targets where it has any.
+// Skins one vertex of a character, after its morph targets and deformers where it has any.
 // Inputs: rest record (position and normal, optional tangent, bind space), joints and weights, palette of the pose; with
-// MORPHS the differences of all targets and a slot for each that acts.
-// Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale.
-// Reference: see model/blend.glsl and model/deform.glsl.
+// MORPHS the differences of all targets and a slot for each that acts; with WARP_CASES the deformers.
+// Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale, and none for a
+// model without joints.
+// Reference: see model/blend.glsl, model/deform.glsl and model/warps.glsl.
 
 #include "model/blend.glsl"
 
+#ifdef METHOD
 uniform samplerBuffer u_palette;
+#endif
 
 #ifdef MORPHS
 #include "model/deform.glsl"
@@ -16,14 +19,16 @@ uniform int u_slot_count;
 uniform samplerBuffer u_deltas;
 #endif
 
-void run(int id) {
-#if INFLUENCES > 4
-    ivec4 joints[2] = ivec4[2](ivec4(a_joints), ivec4(a_joints_more));
-    vec4 weights[2] = vec4[2](a_weights, a_weights_more);
-#else
-    ivec4 joints[2] = ivec4[2](ivec4(a_joints), ivec4(0));
-    vec4 weights[2] = vec4[2](a_weights, vec4(0.0));
+#ifdef WARP_CASES
+#include "model/warps.glsl"
+
+uniform samplerBuffer u_warps;
+uniform int u_warp_count;
+uniform samplerBuffer u_masks;
+uniform int u_vertex_count;
 #endif
+
+void run(int id) {
 #ifdef TANGENT
     Surface rest = Surface(a_position.xyz, a_normal.xyz, a_tangent.xyz);
 #else
@@ -32,7 +37,21 @@ void run(int id) {
 #ifdef MORPHS
     rest = deformed(u_slots, u_slot_count, u_deltas, id, rest);
 #endif
+#ifdef WARP_CASES
+    rest = warped(u_warps, u_warp_count, u_masks, u_vertex_count, id, rest);
+#endif
+#ifndef METHOD
+    Surface skinned = rest;
+#else
+#if INFLUENCES > 4
+    ivec4 joints[2] = ivec4[2](ivec4(a_joints), ivec4(a_joints_more));
+    vec4 weights[2] = vec4[2](a_weights, a_weights_more);
+#else
+    ivec4 joints[2] = ivec4[2](ivec4(a_joints), ivec4(0));
+    vec4 weights[2] = vec4[2](a_weights, vec4(0.0));
+#endif
     Surface skinned = METHOD(u_palette, joints, weights, rest);
+#endif
 #ifdef TANGENT
     o_tangent = vec4(skinned.tangent, a_tangent.w);
 #endif

@@ -77,9 +77,10 @@ vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 norm
 
 // Light that leaves the surface towards the camera.
 // albedo: diffuse reflectance; specular: reflectance at normal incidence; roughness: 0 to 1.
-vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness) {
+// open: part of the light from around that arrives.
+vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness, float open) {
     vec3 to_eye = direction_to_eye(position);
-    vec3 ambient = mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
+    vec3 ambient = open * mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
     float grazing = 1.0 - max(dot(normal, to_eye), 0.0);
     float rim = grazing * grazing * grazing * grazing;
     vec3 light = ambient * (albedo + (specular + 0.06) * rim);
@@ -96,4 +97,8 @@ vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughn
     light += LAMP(3, 1.0);
 #endif
     return light;
+}
+
+vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness) {
+    return shaded(position, normal, albedo, specular, roughness, 1.0);
 }

@@ -12,6 +12,10 @@ uniform bool u_texture_origin_bottom;
 in vec4 a_position;
 in vec4 a_normal;
 in vec2 a_texcoord;
+#ifdef VERTEX_COLOUR
+in vec4 a_colour;
+out vec4 v_colour;
+#endif
 #ifdef SCALAR_WEIGHT
 in float a_scalar;
 #endif
@@ -29,6 +33,9 @@ void main() {
     v_position = world.xyz;
     v_normal = u_world_from_normal * a_normal.xyz;
     v_texcoord = u_texture_origin_bottom ? vec2(a_texcoord.x, 1.0 - a_texcoord.y) : a_texcoord;
+#ifdef VERTEX_COLOUR
+    v_colour = a_colour;
+#endif
     v_scalar = 0.0;
 #ifdef SCALAR_WEIGHT
     v_scalar = a_scalar;

@@ -8,6 +8,7 @@ from sim.assets.build_targets import weight_starts_of
 from sim.assets.clip import UniformClip
 from sim.assets.curve_clip import CurveClip
 from sim.assets.faults import ElementFault, quoted
+from sim.assets.frames.frame_clip import FrameClip
 from sim.assets.model import Clip, Targets
 from sim.assets.raw import RawClip, RawModel, RawTrack
 from sim.assets.timing import frame_step
@@ -26,6 +27,12 @@ def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, w
         ElementFault: If filling in joints without a track would take unreasonable memory.
     """
     clips = raw.clips
+    if targets is not None and targets.are_frames:
+        names = unique_names([clip.name for clip in clips], "clip", warnings)
+        count = 1 + len(targets.names)
+        return tuple(
+            FrameClip(name, clip.frame_times, clip.frames, count) for name, clip in zip(names, clips, strict=True)
+        )
     if joints is None:
         if clips:
             warnings.append("Animations without a skeleton are ignored.")

@@ -108,6 +108,10 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
         sections=sections,
         bounds=bounds_of(positions),
         targets=build_targets(raw, tangents is not None),
+        # Packed ones are what tools left there; those of a format that says so are meant.
+        is_coloured=any(
+            buffer.attributes["color"].dtype == np.float32 for buffer in buffers if "color" in buffer.attributes
+        ),
     )
 
 

@@ -62,6 +62,7 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
         deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
         names=tuple(_names(named)),
         rest_weights=np.array([weight for mesh in named for weight in mesh.rest_weights], np.float64),
+        are_frames=any(clip.frames for clip in raw.clips),
     )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.easing import eased
 from sim.assets.model import Interpolation, LocalPose
 from sim.maths import quaternion
 
@@ -92,14 +93,14 @@ class UniformClip:
         return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], clamped to the clip: the nearest key, or lerp and shortest-arc slerp between two."""
+        """Pose at `time` [s], clamped to the clip: lerp and shortest-arc slerp between two keys, eased."""
         last = self.frame_count - 1
         frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
-        if interpolation is Interpolation.NEAREST:
-            return self.key(int(frame + 0.5))
         index = int(frame)
-        fraction = frame - index
-        return self.key(index) if fraction == 0.0 else self._between(index, fraction)
+        fraction = eased(interpolation, frame - index)
+        if fraction in (0.0, 1.0):
+            return self.key(index + int(fraction))
+        return self._between(index, fraction)
 
     def _between(self, index: int, fraction: float) -> LocalPose:
         start, end = self._linear[index], self._linear[index + 1]

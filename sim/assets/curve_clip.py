@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.easing import eased
 from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets
 from sim.assets.raw import RawChannel
 from sim.maths import quaternion
@@ -99,10 +100,10 @@ class CurveClip:
         return self._joint_count
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], which is clamped to the keys of each channel; NEAREST takes the nearest key of each."""
+        """Pose at `time` [s], which is clamped to the keys of each channel; eased between two."""
         keys, fractions = self._grids.find(time)
-        if interpolation is Interpolation.NEAREST:
-            keys, fractions = keys + (fractions >= 0.5), 0.0 * fractions
+        if interpolation is not Interpolation.LINEAR:
+            fractions = _eased(interpolation, fractions)
         table = self._rest.copy()
         for group in (self._polynomials, self._turns):
             if group is not None:
@@ -235,6 +236,13 @@ class _Turns(_Group):
         blend += np.sin(turned) * part[:, 4:8]
         blend *= inverse
         return blend
+
+
+def _eased(interpolation: Interpolation, fractions: Any) -> Any:
+    """Parts of the way, an array or a number."""
+    if isinstance(fractions, float):
+        return eased(interpolation, fractions)
+    return np.array([eased(interpolation, float(part)) for part in fractions])
 
 
 def _coefficients(channel: RawChannel, spans: Float64) -> Float64:

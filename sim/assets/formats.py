@@ -105,6 +105,19 @@ MODEL_FORMATS = Formats(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
         sniff=_begins_as_gltf, reader="sim.assets.gltf.reader:read_gltf",
     ),
+    ModelFormat(
+        key="md2", name="Quake II MD2", suffixes=(".md2",),
+        sniff="sim.assets.frames.md2_reader:is_md2", reader="sim.assets.frames.md2_reader:read_md2",
+    ),
+    ModelFormat(
+        key="pc2", name="PC2 point cache", suffixes=(".pc2",),
+        sniff="sim.assets.frames.point_cache:is_pc2", reader="sim.assets.frames.point_cache:read_pc2",
+    ),
+    # Nothing marks how an MDD file begins.
+    ModelFormat(
+        key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
+        sniff=lambda _: False, reader="sim.assets.frames.point_cache:read_mdd",
+    ),
     # Comments may hide how an OBJ file begins.
     ModelFormat(
         key="obj", name="Wavefront OBJ", suffixes=(".obj",), by_suffix=True,

@@ -34,13 +34,13 @@ def joint_boxes(mesh: Mesh, skin: Skin) -> tuple[npt.NDArray[np.intp], npt.NDArr
     # Numbers of 16 bits are sorted by radix, several times faster than longer ones.
     order = np.argsort(joints.astype(np.min_scalar_type(joints.max(initial=0))), kind="stable")
     used, starts = np.unique(joints[order], return_index=True)
-    lowest, highest = (ends[vertices[order]] for ends in _reach(mesh))
+    lowest, highest = (ends[vertices[order]] for ends in reach_of(mesh))
     lo, hi = np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)
     choice = (np.arange(8)[:, None] >> np.arange(3)) & 1
     return used.astype(np.intp), np.where(choice[None], hi[:, None, :], lo[:, None, :])
 
 
-def _reach(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def reach_of(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Lowest and highest places of every vertex before skinning, both (V, 3)."""
     lowest = mesh.positions.astype(np.float64)
     highest, targets = lowest, mesh.targets

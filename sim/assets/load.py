@@ -68,7 +68,7 @@ def read_raw(
 ) -> RawModel:
     """What a model file says, unchanged.  Arguments and errors are those of `load_model`."""
     path = Path(path)
-    data = _read_bytes(path)
+    data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
     watch.advance()
     try:
@@ -108,7 +108,7 @@ def _format_of(data: bytes, path: Path) -> ModelFormat:
     raise ElementFault("", f"this is neither {' nor '.join(names)}")
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """The whole file.
 
     Raises:

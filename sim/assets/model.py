@@ -71,6 +71,7 @@ class Targets:
     deltas: Float32  # Differences of position, normal and, where the mesh has them, tangent; shape (R, 2 or 3, 4)
     names: tuple[str, ...]  # Unique names of the M weights
     rest_weights: Float64  # Weights where no clip drives them, shape (M,)
+    are_frames: bool = False  # Whether they are the frames of clips, and nothing to be set by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Mesh:
     sections: tuple[Section, ...]  # Draw ranges in file order; together they cover all triangles
     bounds: Bounds  # Box of the positions
     targets: Targets | None = None
+    is_coloured: bool = False  # Whether `colours` multiply those of the materials
 
     @property
     def vertex_count(self) -> int:
@@ -181,10 +183,15 @@ class LocalPose:
 
 
 class Interpolation(enum.Enum):
-    """How a clip is read between its keys."""
+    """How a clip is read between its keys; a spline runs through key frames, and is even for joints."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
+    STEP = "step"
+    QUADRATIC = "quadratic"
+    SMOOTH = "smooth"
+    EXPONENTIAL = "exponential"
+    CATMULL_ROM = "catmull-rom"
 
 
 class Clip(Protocol):
@@ -248,11 +255,26 @@ class Material:
     opacity: float = 1.0  # Factor of the image's alpha
     alpha_cutoff: float = 0.5  # Least opacity that is there, for a mask
     is_unlit: bool = False  # Shown as bright as it is, whatever the light
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Linear light that it gives off by itself
+    emission_image: ImageSource | None = None  # Colours that the emission is multiplied by
+    normal_image: ImageSource | None = None  # Normals beside those of the mesh: right, up the image, outwards
+    normal_scale: float = 1.0  # How far these lean
+    surface_image: ImageSource | None = None  # Roughness in green and metal in blue, in place of the shininess
+    metal: float = 0.0  # Factor of the metal of that image, where `diffuse` is the colour of both
+    roughness: float = 1.0  # Factor of its roughness
+    occlusion_image: ImageSource | None = None  # Part of the light from around that arrives, in red
+    occlusion: float = 1.0  # How much of that counts
 
     @property
     def image(self) -> ImageSource | None:
         """Where the pixels of the texture are; None without one that was found."""
         return self.embedded or self.texture_path
+
+    @property
+    def images(self) -> tuple[ImageSource, ...]:
+        """All images that drawing needs, that of the colour first."""
+        others = self.emission_image, self.normal_image, self.surface_image, self.occlusion_image
+        return tuple(image for image in (self.image, *others) if image is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sim.assets.faults import MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
 from sim.assets.formats import UTF8_MARK
+from sim.assets.frames.obj_sequence import add_sequence, following
 from sim.assets.load_watch import LoadWatch
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawVertices
 from sim.notes import Notes
@@ -43,7 +44,7 @@ def is_obj(start: bytes) -> bool:
 
 
 def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of OBJ text; `path` is only noted.
+    """The content of OBJ text, with the files that are numbered after it as frames.
 
     Source: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part.
 
@@ -51,6 +52,24 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         ElementFault: For numbers or indices that cannot be used; it names the line.
         LoadCancelled: If `watch` says so.
     """
+    model, of_vertex, places = _read(data, path, watch)
+    later = following(path)
+    if later:
+        add_sequence(model, later, of_vertex, places, watch)
+    return model
+
+
+def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], int]:
+    """One file by itself, the point that each vertex has its place of, shape (V,), and the number of points.
+
+    Raises:
+        ElementFault: For numbers or indices that cannot be used; it names the line.
+    """
+    model, of_vertex, places = _read(data, path, watch)
+    return model, of_vertex, len(places)
+
+
+def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], npt.NDArray[np.float32]]:
     reader = _Reader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
@@ -60,7 +79,7 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     model.up_axis, model.texture_origin = "Y", "bottom"
     buffer, sections = reader.mesh()
     model.meshes.append(RawMesh(path.stem, "", [buffer], sections))
-    return model
+    return model, reader.points(), reader.places()
 
 
 class _Reader:
@@ -118,6 +137,14 @@ class _Reader:
             RawSection(name, "", 0, np.array(part, np.uint32).reshape(-1, 3)) for name, part in self._sections.items()
         ]
         return RawVertices(len(corners), attributes), sections
+
+    def points(self) -> npt.NDArray[np.int64]:
+        """Point of each vertex, shape (V,)."""
+        return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
+
+    def places(self) -> npt.NDArray[np.float32]:
+        """Where the points are, shape (P, 3)."""
+        return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
     def _take_polygon(self, place: str, words: list[str]) -> None:
         if not 3 <= len(words) <= MAX_CORNERS:

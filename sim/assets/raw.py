@@ -78,7 +78,7 @@ class RawChannel:
 class RawClip:
     """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not yet judged.
 
-    One with channels has nothing else: they say how long it is.
+    One with channels or key frames has nothing else: they say how long it is.
     """
 
     name: str
@@ -87,6 +87,8 @@ class RawClip:
     frame_step: float
     tracks: list[RawTrack]
     channels: list[RawChannel] = field(default_factory=list)
+    frames: list[int] = field(default_factory=list)  # Key frames of the mesh, where it is made of these
+    frame_times: Float64 = field(default_factory=lambda: np.zeros(0))  # When each is shown, ascending from 0 [s]
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ SYSTEMS = {
     "load": "sim.bench.load",
     "pose": "sim.bench.pose",
     "skinning": "sim.bench.skinning",
+    "shape": "sim.bench.shape",
     "cloth": "sim.bench.cloth",
     "particles": "sim.bench.particles",
     "frame": "sim.bench.frame",

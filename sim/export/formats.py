@@ -50,6 +50,8 @@ class Writer(Format, Generic[C]):
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
+    Writer(name="glTF", suffixes=(".glb",), write="sim.export.gltf:write_glb"),
+    Writer(name="glTF text", suffixes=(".gltf",), write="sim.export.gltf:write_gltf"),
 )
 """Of a model file's content."""
 

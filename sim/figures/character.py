@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
+from sim.figures.deformers.warping import warped_boxes
 from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
 from sim.figures.playing import RunUp, cut_between, pose_of
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import ModelSettings, SkinningMethod
+from sim.figures.shape import shaped, shapes
 from sim.figures.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -32,7 +34,7 @@ class PoseKey:
     run_up: RunUp = (0.0, 0.0)
 
 
-Poses = dict[tuple[int, PoseKey], Pose | None]
+Poses = dict[tuple[int, PoseKey], Pose]
 """Poses of one moment, by the identity of the model and what they depend on."""
 
 
@@ -48,7 +50,7 @@ class Character:
     Attributes:
         model: The runtime model.
         primary: Vertices by the node's method, or by linear blend while methods are compared.
-        pose: Pose shown now; None for models without a skeleton.
+        pose: Pose shown now; without a skeleton it says how the surface is deformed.
         world_from_model: Placement shown now, shape (4, 4).
     """
 
@@ -59,22 +61,23 @@ class Character:
         self._prepared = prepared
         model = self.model = prepared.model
         self.primary = SkinnedMesh(context, library, model.mesh, model.skin, buffers)
-        self.pose: Pose | None = bind_pose(model) if model.skeleton else None
+        self.pose = bind_pose(model)
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
         self._bind_pose = self.pose
         # Elsewhere the palette of the bind pose need not be the identity, and weights of morph targets need not be 0.
-        self._is_bound_at_rest = model.skin is None or model.skin.palette is None
+        self._is_bound_at_rest = (model.skin is None or model.skin.palette is None) and model.mesh.targets is None
         self._secondary: SkinnedMesh | None = None
         self._comparison: MethodComparison | None = None
         self._boxes = prepared.boxes
+        self._reach = prepared.reach
         if self._boxes is not None:
             # The first and the last corner of a box are the lowest and the highest.
             lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
-        self._box: tuple[Pose | None, npt.NDArray[np.float64], Bounds] | None = None
+        self._box: tuple[Pose, npt.NDArray[np.float64], Bounds] | None = None
 
     @property
     def secondary(self) -> SkinnedMesh:
@@ -115,8 +118,7 @@ class Character:
             self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
-        if self.model.skeleton is not None:
-            self._evaluate(PoseKey(time, settings, run_up), poses)
+        self._evaluate(PoseKey(time, settings, run_up), poses)
         method = settings.skinning
         if comparison is Comparison.OFF:
             self.primary.skin(self.pose, method)
@@ -148,13 +150,13 @@ class Character:
     def joint_frame(self, name: str) -> npt.NDArray[np.float64] | None:
         """Rigid frame of a joint in the world, shape (4, 4), scale taken out; None for a name that is not there."""
         skeleton = self.model.skeleton
-        if skeleton is None or self.pose is None or name not in skeleton.names:
+        if skeleton is None or name not in skeleton.names:
             return None
         frame: npt.NDArray[np.float64] = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
         frame[:3, :3], _ = polar(frame[:3, :3])
         return frame
 
-    def pose_at(self, time: float) -> Pose | None:
+    def pose_at(self, time: float) -> Pose:
         """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
         if self._key is None:
             return self.pose
@@ -167,8 +169,6 @@ class Character:
 
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
-        if self.pose is None:
-            return np.zeros((0, 3))
         return _transformed(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
     def bounds(self) -> Bounds:
@@ -178,20 +178,29 @@ class Character:
         return self._box[2]
 
     def _measured(self) -> Bounds:
-        if self.pose is None or self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
-            box = self.model.mesh.bounds
-            return _moved_box(self.world_from_model[None], (box.lo + box.hi)[None] / 2.0, box.size[None] / 2.0)
+        if self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
+            lo, hi = self._reach if self._boxes is None else (self.model.mesh.bounds.lo, self.model.mesh.bounds.hi)
+            centres, halves = self._warped((lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0)
+            return _moved_box(self.world_from_model[None], centres, halves)
         matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
-        return _moved_box(matrices, self._centres, self._halves)
+        return _moved_box(matrices, *self._warped(self._centres, self._halves))
+
+    def _warped(
+        self, centres: npt.NDArray[np.float64], halves: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Middles and half sizes of boxes of the bind pose, (N, 3) each, after the deformers."""
+        if self.pose.warps is None or not self.pose.warps.functions:
+            return centres, halves
+        lo, hi = warped_boxes(self.pose.warps, centres - halves, centres + halves)
+        return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
         """Box in the world of the vertices a joint moves [m]; a tenth of the model around one that moves none."""
-        assert self.pose is not None
         if self._boxes is not None and self.model.skin is not None:
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
                 matrices = self.world_from_model @ self.pose.palette[self._boxes[0][chosen]]
-                return _moved_box(matrices, self._centres[chosen], self._halves[chosen])
+                return _moved_box(matrices, *self._warped(self._centres[chosen], self._halves[chosen]))
         scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
         margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
         place = self.joint_positions()[joint]
@@ -208,18 +217,24 @@ class Character:
     def _evaluate(self, key: PoseKey, poses: Poses) -> None:
         if key == self._key:
             return
-        self._key = key
-        if active_clip(key.settings, self.model) is None:
+        self._key, settings = key, key.settings
+        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
             self.pose = self._bind_pose
             return
         shared = id(self.model), key
         if shared not in poses:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
-        self.pose = poses[shared]
+        pose = poses[shared]
+        # Deformers that stand still let a figure without a clip rest.
+        if active_clip(settings, self.model) is not None or not pose.same_shape(self.pose):
+            self.pose = pose
 
-    def _evaluated(self, key: PoseKey) -> Pose | None:
-        if active_clip(key.settings, self.model) is None:
+    def _evaluated(self, key: PoseKey) -> Pose:
+        return shaped(self._of_clip(key), key.settings, self.model, key.time)
+
+    def _of_clip(self, key: PoseKey) -> Pose:
+        if active_clip(key.settings, self.model) is None and not key.settings.pose:
             return self._bind_pose
         return pose_of(self.model, key.settings, key.time, key.run_up)
 

@@ -29,7 +29,7 @@ def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
 
     A name that the file does not hold (it may have been replaced) falls back to the first clip.
     """
-    if settings.bind_pose or not model.clips or model.skeleton is None:
+    if settings.bind_pose or not model.clips:
         return None
     return next((clip for clip in model.clips if clip.name == settings.clip), model.clips[0])
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Clip, LocalPose, Skeleton
+from sim.assets.model import CharacterModel, Clip, LocalPose
 from sim.figures.placement import active_clip, up_axis
 from sim.figures.settings import ModelSettings
-from sim.jobs.evaluate import bind_pose, evaluate_pose, posed
+from sim.jobs.evaluate import assembled, bind_pose, evaluate_pose
 from sim.jobs.pose import Pose
+from sim.jobs.pose_offsets import Offset
 from sim.maths import quaternion
-from sim.maths.local_to_model import model_from_local
-from sim.maths.transform import compose
 from sim.scene.strips import Part, Strip, is_cut, last_end, parts_at, smooth
 
 SETTLING = 0.5
@@ -55,54 +54,53 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
     """Pose at a moment of the scene [s]; in the run-up the bind pose, blended into the pose of the start."""
     start, length = run_up
     if not length or time >= start:
-        return _played(model, settings, time)
+        return blended(model, _played(model, settings, time), settings.pose)
     weight = smooth((time - start + length) / (length * (1.0 - SETTLING)))
-    return blended(model, [(bind_pose(model), 1.0), (_played(model, settings, start), weight)])
+    first = blended(model, _played(model, settings, start))
+    return blended(model, [(bind_pose(model), 1.0), (first, weight)], settings.pose)
 
 
-def _played(model: CharacterModel, settings: ModelSettings, time: float) -> Pose:
+def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
+    """The poses of the strips at a moment of the scene [s], the lowest first, each with its weight."""
     parts = parts_of(settings, model, time)
-    if not parts:
-        return bind_pose(model)
-    poses = [
-        evaluate_pose(
-            model,
-            clip_of(model, part.clip),
-            part.time,
-            interpolation=settings.interpolation,
-            lock_root=settings.lock_root,
-            up_axis=up_axis(settings, model),
+    return [
+        (
+            evaluate_pose(
+                model,
+                clip_of(model, part.clip),
+                part.time,
+                interpolation=settings.interpolation,
+                lock_root=settings.lock_root,
+                up_axis=up_axis(settings, model),
+            ),
+            part.weight,
         )
         for part in parts
-    ]
-    return blended(model, list(zip(poses, (part.weight for part in parts), strict=True)))
+    ] or [(bind_pose(model), 1.0)]
 
 
-def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]]) -> Pose:
+def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[Offset] = ()) -> Pose:
     """Poses laid over one another, each by its weight, 0 to 1; the first one is the lowest, whatever its weight.
 
-    Translation, scale and weights of morph targets blend linearly, rotation along the normalised straight way.
+    Translation, scale and weights of morph targets blend linearly, rotation along the normalised straight way.  Offsets
+    of joints come on top.
     """
-    pose = functools.reduce(lambda one, other: _mixed(model, one, *other), poses[1:], poses[0][0])
-    assert isinstance(pose, Pose)
-    return pose
+    pose = poses[0][0]
+    local = functools.reduce(lambda one, other: _mixed(one, other[0].local, other[1]), poses[1:], pose.local)
+    last = next((pose for pose, _ in poses if pose.local is local), None)
+    return last if last is not None and not offsets else assembled(model, local, offsets)
 
 
-def _mixed(model: CharacterModel, one: Pose, other: Pose, weight: float) -> Pose:
+def _mixed(one: LocalPose, other: LocalPose, weight: float) -> LocalPose:
     if weight <= 0.0 or weight >= 1.0:
         return other if weight >= 1.0 else one
-    a, b = one.local, other.local
-    near = quaternion.aligned(b.orientations, a.orientations)
-    local = LocalPose(
-        _lerp(a.positions, b.positions, weight),
-        quaternion.normalised(_lerp(a.orientations, near, weight)),
-        _lerp(a.scales, b.scales, weight),
-        _lerp(a.weights, b.weights, weight) if len(a.weights) == len(b.weights) else b.weights,
+    near = quaternion.aligned(other.orientations, one.orientations)
+    return LocalPose(
+        _lerp(one.positions, other.positions, weight),
+        quaternion.normalised(_lerp(one.orientations, near, weight)),
+        _lerp(one.scales, other.scales, weight),
+        _lerp(one.weights, other.weights, weight) if len(one.weights) == len(other.weights) else other.weights,
     )
-    skeleton = model.skeleton
-    assert isinstance(skeleton, Skeleton)
-    matrices = compose(local.positions, local.orientations, local.scales)
-    return posed(model, local, model_from_local(matrices, skeleton.hierarchy))
 
 
 def _lerp(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], weight: float) -> npt.NDArray[np.float64]:

@@ -3,14 +3,16 @@
 Written for clarity; nothing here is fast.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
+from sim.figures.deformers.warping import mask_of, warped
 from sim.figures.settings import SkinningMethod
 from sim.jobs.palette import rigid_and_scale
+from sim.jobs.pose import Pose, Warps
 from sim.maths import dual_quaternion, quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -54,6 +56,7 @@ def skin(
     method: SkinningMethod,
     centres: Float64 | None = None,
     weights: Float64 | None = None,
+    warps: Warps | None = None,
 ) -> SkinnedVertices:
     """Vertices of `mesh` under a pose.
 
@@ -65,10 +68,13 @@ def skin(
             DQS_SCALE blends the scales linearly, applies them first, and then moves as DQS does.
         centres: Bind positions of their joints, shape (P, 3), about which scale acts; the origin when None.
         weights: Of the morph targets of the mesh, which act first, shape (M,); 0 when None.
+        warps: What deformers do after these; nothing when None.
 
     Source: Magnenat-Thalmann et al. 1988 (LBS); Kavan et al. 2008, algorithm 1 and section 4.3 (DQS).
     """
     rest = deformed(mesh, weights)
+    if warps is not None:
+        rest = _warped(warps, mesh, influences, rest)
     positions, normals, tangents = rest.positions, rest.normals, rest.tangents
     if influences is None:
         return SkinnedVertices(positions, _unit(normals, normals), tangents)
@@ -105,6 +111,27 @@ def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
     if tangents is not None:
         tangents[:, :3] = _unit(tangents[:, :3], tangents[:, :3])
     return SkinnedVertices(positions, _unit(normals, normals), tangents)
+
+
+def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
+    """The bind pose as morph targets and deformers leave it, before joints move it; the very same where they rest."""
+    if pose.warps is None and not pose.local.weights.any():
+        return mesh
+    rest = deformed(mesh, pose.local.weights)
+    if pose.warps is not None:
+        rest = _warped(pose.warps, mesh, influences, rest)
+    return replace(mesh, positions=rest.positions.astype(np.float32), normals=rest.normals.astype(np.float32))
+
+
+def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVertices) -> SkinnedVertices:
+    """Vertices in the bind pose after deformers."""
+    masks = {bone: mask_of(mesh, influences, bone) for bone in warps.bones if bone >= 0 and influences is not None}
+    along = None if rest.tangents is None else rest.tangents[:, :3]
+    normals = _unit(rest.normals, rest.normals)
+    positions, normals, along = warped(warps, rest.positions, normals, along, masks)
+    if rest.tangents is None or along is None:
+        return SkinnedVertices(positions, normals, None)
+    return SkinnedVertices(positions, normals, np.concatenate([along, rest.tangents[:, 3:]], axis=1))
 
 
 def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:

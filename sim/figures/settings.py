@@ -7,6 +7,8 @@ import msgspec
 
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
+from sim.figures.deformers.settings import AnyDeformer
+from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.strips import STRIPS_MAX, Strip
 
@@ -41,6 +43,13 @@ class SkinningMethod(enum.Enum):
     LBS = "lbs"
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
+
+
+TARGET_WEIGHT_MAX = 100.0
+DEFORMERS_MAX = 16
+
+TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
+"""Name of a morph target, and a weight."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
@@ -109,6 +118,37 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Keep the character in place by removing the root's travel.", group="Animation",
               label="Lock root motion", effect=Effect.POSE),
     ] = False  # fmt: skip
+    pose: Annotated[
+        Bones,
+        param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ()  # fmt: skip
+
+    target_weights: Annotated[
+        tuple[TargetWeight, ...],
+        param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+              label="Morph targets", effect=Effect.POSE, bounded=False),
+    ] = ()  # fmt: skip
+    solo_target: Annotated[
+        str,
+        param("Morph target that acts alone; all do without a name.", group="Morph targets", role=Role.HIDDEN,
+              effect=Effect.POSE),
+    ] = ""  # fmt: skip
+    deformers: Annotated[
+        tuple[AnyDeformer, ...],
+        msgspec.Meta(max_length=DEFORMERS_MAX),
+        param("What moves the surface before the bones do, one after the other.", group="Deformers", role=Role.LIST,
+              effect=Effect.POSE, bounded=False),
+    ] = ()  # fmt: skip
+
+    def part(self, name: str) -> msgspec.Struct | None:
+        """The pose of one bone, for "bone:" and its name."""
+        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else None
+
+    def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":  # noqa: ARG002
+        """The same with another pose of one bone."""
+        assert isinstance(value, BonePose)
+        return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
 
 
 def section_list(names: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Owns the rest-pose streams, the palette and the skinned buffer.  It knows neithe
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from sim.assets.model import Mesh, Skin
 from sim.figures.morphs import MorphBuffers
 from sim.figures.settings import SkinningMethod
+from sim.figures.warp_buffers import WARP_CASES, WarpBuffers
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import copy_buffer, upload_buffer
 from sim.gl.context import Context
@@ -74,7 +76,7 @@ class SkinningRecords:
     Attributes:
         record: Layout of the vertices.
         rest: Bind pose, shape (V,).
-        influences: Joints and weights, shape (V,); None for a mesh that nothing deforms.
+        influences: Joints and weights, shape (V,); None for a mesh without joints.
         deltas: Differences of morph targets, shape (R, 2 or 3, 4); None without any.
     """
 
@@ -87,10 +89,8 @@ class SkinningRecords:
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
     """Packs a mesh for the GPU; touches no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
-    if skin is None:
-        return SkinningRecords(layout, rest_records(mesh), None)
     deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
-    return SkinningRecords(layout, rest_records(mesh), influence_records(skin), deltas)
+    return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,8 @@ class SkinningBuffers:
 
     Attributes:
         rest: Bind pose.
-        influences: Joints and weights; None for a mesh that nothing deforms.
-        vertices: Skinned records, the bind pose at first; the rest buffer itself for a mesh that nothing deforms.
+        influences: Joints and weights; None for a mesh without joints.
+        vertices: Skinned records, the bind pose at first.
         deltas: Differences of morph targets; None without any.
     """
 
@@ -113,9 +113,9 @@ class SkinningBuffers:
 def upload_skinning(context: Context, records: SkinningRecords) -> Steps[SkinningBuffers]:
     """Hands records to the GPU."""
     rest = yield from upload_buffer(context, records.rest, label="skinning rest")
-    if records.influences is None:
-        return SkinningBuffers(rest, None, rest)
-    influences = yield from upload_buffer(context, records.influences, label="skinning influences")
+    influences = None
+    if records.influences is not None:
+        influences = yield from upload_buffer(context, records.influences, label="skinning influences")
     vertices = yield from copy_buffer(rest, label="skinned vertices")
     deltas = None
     if records.deltas is not None:
@@ -142,13 +142,13 @@ class SkinnedMesh:
         context: Where the buffers live.
         library: Where the programs come from.
         mesh: Geometry in the bind pose.
-        skin: Influences, or None for a mesh that nothing deforms.
+        skin: Influences, or None for a mesh without joints, which morph targets and deformers alone move.
         buffers: The mesh on the GPU, owned from now on; made here unless given.
 
     Attributes:
         record: Layout of the vertices.
         rest: Bind-pose records.
-        vertices: Skinned records in file order; the rest buffer itself for a mesh without skin.
+        vertices: Skinned records in file order.
         write_count: How often the vertices were written; changes whenever they may have.
         name: What its pass is called where passes are timed.
     """
@@ -169,19 +169,26 @@ class SkinnedMesh:
         self.rest, self.vertices = buffers.rest, buffers.vertices
         self.write_count = 0
         self.name = ""
-        self._kernels: dict[SkinningMethod, Kernel] = {}
-        self._applied: tuple[Pose | None, SkinningMethod] | None = None
-        self._influence_count = 0
+        self._kernels: dict[tuple[SkinningMethod, bool], Kernel] = {}
+        self._applied: tuple[Pose | None, SkinningMethod] | None = (None, SkinningMethod.LBS)
+        self._mesh, self._skin = mesh, skin
+        self._warps: WarpBuffers | None = None
         self._morphs: MorphBuffers | None = None
         if mesh.targets is not None and buffers.deltas is not None:
             self._morphs = MorphBuffers(context, mesh.targets, buffers.deltas)
-        if skin is not None and buffers.influences is not None:
-            self._add_skin(skin, buffers.influences)
+        self._influences = buffers.influences
+        self._palette_buffer = Buffer(context, 16, usage="stream", label="skinning palette")
+        self._palette = BufferTexture(context, self._palette_buffer, "rgba32f")
+        streams = [Stream(self.rest)]
+        if skin is not None and self._influences is not None:
+            self._joint_count = int(skin.joints.max(initial=0)) + 1
+            streams.append(Stream(self._influences))
+        self._source = VertexArray(context, streams, label="skinning source")
 
     @property
     def deforms(self) -> bool:
-        """Whether poses change the vertices."""
-        return self.vertices is not self.rest
+        """Whether joints or clips move the vertices; deformers do so with any."""
+        return self._influences is not None or self._morphs is not None
 
     def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
         """Write `vertices` for a pose; the bind pose for None.
@@ -194,7 +201,7 @@ class SkinnedMesh:
         Raises:
             ValueError: If the pose has fewer joints than the skin uses.
         """
-        if not self.deforms or self._is_applied(pose, method):
+        if self._is_applied(pose, method):
             return False
         with self.context.timers.scope("skinning", self.name):
             if pose is None:
@@ -215,25 +222,16 @@ class SkinnedMesh:
 
     def release(self) -> None:
         """Delete the buffers; may be called twice."""
-        if self.deforms:
-            for owned in (self._source, self._palette, self._palette_buffer, self._influences, self.vertices):
+        for owned in (self._source, self._palette, self._palette_buffer, self._influences, self._morphs, self._warps):
+            if owned is not None:
                 owned.release()
-            if self._morphs is not None:
-                self._morphs.release()
+        self.vertices.release()
         self.rest.release()
 
     def prepare(self, method: SkinningMethod) -> None:
         """Builds the program of a method, so that the first `skin` need not."""
         if self.deforms:
-            self._kernel(method)
-
-    def _add_skin(self, skin: Skin, influences: Buffer) -> None:
-        self._influence_count = min(max(skin.influence_max, 1), INFLUENCE_MAX)
-        self._joint_count = int(skin.joints.max(initial=0)) + 1
-        self._influences = influences
-        self._palette_buffer = Buffer(self.context, 16, usage="stream", label="skinning palette")
-        self._palette = BufferTexture(self.context, self._palette_buffer, "rgba32f")
-        self._source = VertexArray(self.context, [Stream(self.rest), Stream(self._influences)], label="skinning source")
+            self._kernel(method, is_warped=False)
 
     def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
         if self._applied is None:
@@ -241,25 +239,40 @@ class SkinnedMesh:
         return self._applied[0] is pose and (pose is None or self._applied[1] is method)
 
     def _run(self, pose: Pose, method: SkinningMethod) -> None:
+        warps = pose.warps if pose.warps is not None and pose.warps.functions else None
+        if not self.deforms and warps is None:
+            self.rest.copy_to(self.vertices)
+            return
+        uniforms = self._palette_uniforms(pose, method) if self._influences is not None else {}
+        if self._morphs is not None:
+            uniforms |= self._morphs.uniforms(pose.local.weights)
+        if warps is not None:
+            self._warps = self._warps or WarpBuffers(self.context, self._mesh, self._skin)
+            uniforms |= self._warps.uniforms(warps)
+        self._kernel(method, is_warped=warps is not None).run(self._source, self.vertices, **uniforms)
+
+    def _palette_uniforms(self, pose: Pose, method: SkinningMethod) -> dict[str, Any]:
         if len(pose.palette) < self._joint_count:
             raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
         with self.context.timers.scope("palette"):
             self._palette_buffer.orphan(palette_texels(pose, method))
-        morphs = self._morphs.uniforms(pose.local.weights) if self._morphs is not None else {}
-        self._kernel(method).run(self._source, self.vertices, u_palette=self._palette, **morphs)
+        return {"u_palette": self._palette}
 
-    def _kernel(self, method: SkinningMethod) -> Kernel:
-        kernel = self._kernels.get(method)
+    def _kernel(self, method: SkinningMethod, *, is_warped: bool) -> Kernel:
+        kernel = self._kernels.get((method, is_warped))
         if kernel is None:
-            defines = {
-                "METHOD": SHADER_FUNCTIONS[method],
-                "INFLUENCES": self._influence_count,
+            defines: dict[str, object] = {
                 "TANGENT": self.record is SKINNED_TANGENT,
                 "MORPHS": self._morphs is not None,
+                "WARP_CASES": WARP_CASES if is_warped else None,
             }
-            inputs = [self.record, self._influences.dtype]
+            inputs: list[Record | np.dtype] = [self.record]
+            if self._influences is not None and self._skin is not None:
+                count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX)
+                defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
+                inputs.append(self._influences.dtype)
             kernel = Kernel(self.library, "model/skin.glsl", self.record, inputs=inputs, defines=defines)
-            self._kernels[method] = kernel
+            self._kernels[method, is_warped] = kernel
         return kernel
 
 

@@ -101,6 +101,11 @@ class UniformBlock:
         self._plain[member] = value if is_plain(value) else None
         self._dirty = True
 
+    def edit(self, member: str) -> np.ndarray:
+        """The memory of a member, shape (elements, ...), to write into before the next `bind`."""
+        self._dirty = True
+        return self._members[member]
+
     def bind(self) -> None:
         """Send what changed and bind to the binding point of this name."""
         if self._dirty:

@@ -1,10 +1,13 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, LocalPose, Skeleton
 from sim.jobs.pose import Pose
+from sim.jobs.pose_offsets import Offset, with_offsets
 from sim.jobs.root_motion import root_motion, without_travel
 from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
@@ -18,25 +21,28 @@ def evaluate_pose(
     interpolation: Interpolation = Interpolation.LINEAR,
     lock_root: bool = False,
     up_axis: str = "y",
+    offsets: Sequence[Offset] = (),
 ) -> Pose:
-    """Pose of the skeleton of `model`.
+    """Pose of the skeleton of `model`, and weights of its morph targets.
 
     Args:
-        model: A character with a skeleton.
+        model: A character; without a skeleton it has weights alone.
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
         interpolation: How the clip is read between its keys.
         lock_root: Keep the motion joint over the ground where it was at the start of the clip; see
             `sim.jobs.root_motion`.  Nothing changes for clips that stay in place.
         up_axis: Axis of the file that points up, "y" or "z".
+        offsets: What is done to single joints on top of that.
 
     Raises:
-        ValueError: If the model has no skeleton, or the clip was made for another number of joints.
+        ValueError: If the clip was made for another number of joints.
     """
-    skeleton = _skeleton(model)
     if clip is None:
-        return bind_pose(model)
-    local = clip.sample(time, interpolation)
+        return bind_pose(model, offsets)
+    local, skeleton = clip.sample(time, interpolation), model.skeleton
+    if skeleton is None:
+        return _boneless(local)
     if len(local.positions) != skeleton.joint_count:
         raise ValueError(f"clip {clip.name!r} has {len(local.positions)} joints, not {skeleton.joint_count}")
     matrices = compose(local.positions, local.orientations, local.scales)
@@ -44,30 +50,57 @@ def evaluate_pose(
     motion = root_motion(skeleton, clip, up_axis) if lock_root else None
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
-    return posed(model, local, model_from_joint)
+    return _offset(model, skeleton, local, model_from_joint, offsets)
 
 
-def bind_pose(model: CharacterModel) -> Pose:
-    """The pose in which the file stores the skeleton, which is the one the mesh was bound in unless the file differs.
+def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
 
-    Raises:
-        ValueError: If the model has no skeleton.
+    Args:
+        model: A character; without a skeleton it has weights alone.
+        offsets: What is done to single joints on top of it.
     """
-    skeleton, targets = _skeleton(model), model.mesh.targets
+    skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
+    if skeleton is None:
+        return _boneless(LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights))
     local = LocalPose(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales, weights)
-    return posed(model, local, skeleton.model_from_bind)
+    return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
 
 
-def _skeleton(model: CharacterModel) -> Skeleton:
-    if model.skeleton is None:
-        raise ValueError(f"{model.path}: has no skeleton to pose")
-    return model.skeleton
+def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose of local transforms and weights, with what is done to single joints on top of them."""
+    skeleton = model.skeleton
+    if skeleton is None:
+        return _boneless(local)
+    matrices = compose(local.positions, local.orientations, local.scales)
+    return _offset(model, skeleton, local, model_from_local(matrices, skeleton.hierarchy), offsets)
 
 
-def posed(model: CharacterModel, local: LocalPose, model_from_joint: npt.NDArray[np.float64]) -> Pose:
-    """The pose of local transforms and of where they put the joints, (B, 4, 4), with its palette."""
-    skeleton, entries = _skeleton(model), model.skin.palette if model.skin is not None else None
+def _offset(
+    model: CharacterModel,
+    skeleton: Skeleton,
+    local: LocalPose,
+    model_from_joint: npt.NDArray[np.float64],
+    offsets: Sequence[Offset],
+) -> Pose:
+    """The pose with offsets of joints, by way of their local transforms."""
+    moved = with_offsets(skeleton, local, offsets) if offsets else local
+    if moved is not local:
+        matrices = compose(moved.positions, moved.orientations, moved.scales)
+        model_from_joint = model_from_local(matrices, skeleton.hierarchy)
+    return _posed(model, skeleton, moved, model_from_joint)
+
+
+def _boneless(local: LocalPose) -> Pose:
+    return Pose(local, np.zeros((0, 4, 4)), np.zeros((0, 4, 4)), np.zeros((0, 3)))
+
+
+def _posed(
+    model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
+) -> Pose:
+    """The pose with its palette."""
+    entries = model.skin.palette if model.skin is not None else None
     if entries is None:
         palette = model_from_joint @ skeleton.bind_from_model
         return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])

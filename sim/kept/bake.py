@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,7 +69,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bake:
-    """A bake that is read; files are opened when first asked for.
+    """A bake that is read; no file stays open.
 
     Args:
         folder: Where it lies.
@@ -81,14 +81,15 @@ class Bake:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.index = _read_index(folder)
-        self._files: dict[NodeId, tuple[BinaryIO, int]] = {}
 
     def steps(self, node: NodeId) -> range:
         """The steps that are there of a node; those whose rows are cut off are not."""
         baked = self.index.nodes.get(node)
         if baked is None:
             return range(0)
-        _, size = self._opened(node)
+        path = self.folder / baked.file
+        with _told(path):
+            size = path.stat().st_size
         there = next((i for i, (offset, length) in enumerate(baked.rows) if offset + length > size), len(baked.rows))
         return range(baked.first, baked.first + there)
 
@@ -97,28 +98,13 @@ class Bake:
         baked = self.index.nodes.get(node)
         if baked is None or not 0 <= step - baked.first < len(baked.rows):
             return None
-        file, size = self._opened(node)
         offset, length = baked.rows[step - baked.first]
-        if offset + length > size:
-            return None
-        file.seek(offset)
-        return file.read(length)
-
-    def close(self) -> None:
-        """Closes the files; may be called twice."""
-        for file, _ in self._files.values():
-            file.close()
-        self._files.clear()
-
-    def _opened(self, node: NodeId) -> tuple[BinaryIO, int]:
-        if node not in self._files:
-            path = self.folder / self.index.nodes[node].file
-            try:
-                file = path.open("rb")
-                self._files[node] = file, os.fstat(file.fileno()).st_size
-            except OSError as error:
-                raise BakeError(f"{path}: {error.strerror or error}") from error
-        return self._files[node]
+        path = self.folder / baked.file
+        with _told(path), path.open("rb") as file:
+            if offset + length > os.fstat(file.fileno()).st_size:
+                return None
+            file.seek(offset)
+            return file.read(length)
 
 
 @dataclass
@@ -247,8 +233,8 @@ def _read_index(folder: Path) -> Index:
 
 
 @contextlib.contextmanager
-def _told(folder: Path) -> Any:
+def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BakeError(f"{folder}: {error.strerror or error}") from error
+        raise BakeError(f"{path}: {error.strerror or error}") from error

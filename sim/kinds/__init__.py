@@ -4,6 +4,7 @@ from sim.kinds.cloth.kind import CLOTH
 from sim.kinds.collider.kind import COLLIDER
 from sim.kinds.contract import Kind
 from sim.kinds.emitter.kind import EMITTER
+from sim.kinds.group.kind import GROUP
 from sim.kinds.light.kind import LIGHT
 from sim.kinds.model.kind import MODEL
 
@@ -28,5 +29,10 @@ def figure_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.figure)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, EMITTER, COLLIDER):
+def group_kind() -> Kind:
+    """The kind that holds others."""
+    return next(kind for kind in KINDS.values() if kind.settings.is_group)
+
+
+for _kind in (MODEL, LIGHT, CLOTH, EMITTER, COLLIDER, GROUP):
     register(_kind)

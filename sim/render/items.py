@@ -125,6 +125,8 @@ class Surface(Item):
         texture_origin_bottom: Whether v = 0 is the bottom row.
         scalar: What the ramp shows, if anything.
         scalar_scale: Ramp coordinate per unit of the scalar.
+        emission: Light that it gives off by itself, linear RGB.
+        is_coloured: Whether its arrays have colours, which multiply those of the materials.
     """
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
@@ -135,13 +137,18 @@ class Surface(Item):
     texture_origin_bottom: bool = True
     scalar: Scalar = Scalar.NONE
     scalar_scale: float = 1.0
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    is_coloured: bool = False
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
-        """Draws its faces and edges, its depth, or its triangles' numbers."""
+        """Draws its faces and edges, what shows through, its depth, or its triangles' numbers."""
         if stage == "opaque":
             painter.get(MeshPass).draw(self, painter)
+        elif stage == "glass":
+            painter.get(MeshPass).draw_blended(self, painter)
         elif stage == "shadow":
-            painter.get(ShadowPass).cast(painter, self.arrays.triangles, self.world_from_model, spans(self.ranges))
+            solid = [part for part in self.ranges if not self.materials.get(part.material, True).is_blended]
+            painter.get(ShadowPass).cast(painter, self.arrays.triangles, self.world_from_model, spans(solid))
         else:
             painter.get(PickPass).faces(painter, self.arrays.triangles, self.world_from_model, self.ranges)
 
@@ -151,8 +158,11 @@ class Surface(Item):
         lined = display in (DisplayMode.WIREFRAME, DisplayMode.SHADED_WIRE)
         if display is not DisplayMode.WIREFRAME:
             shown = look.displaying(DisplayMode.SHADED) if lined else look
-            of_texture = {self.materials.get(p.material, look.settings.textures).texture: p for p in self.ranges}
-            for part in of_texture.values():
+            made = {}
+            for p in self.ranges:
+                material = self.materials.get(p.material, look.settings.textures)
+                made[material.texture, material.features, p.is_flat] = p
+            for part in made.values():
                 yield replace(self, ranges=(part,)), shown
         if lined:
             yield self, look

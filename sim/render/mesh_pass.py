@@ -1,6 +1,7 @@
 """Surfaces: shaded, wireframe, normals, or a scalar through a colour ramp."""
 
 import enum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -28,6 +29,23 @@ _FACES: dict[Cull, PipelineState] = {
     "front": PipelineState(cull="front"),
 }
 _EDGES = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal")
+
+
+_TRANSLUCENT = frozenset({"MASK", "BLEND"})
+
+_FEATURES_OF = {
+    "u_emission_map": frozenset({"EMISSION_MAP"}),
+    "u_normal_map": frozenset({"NORMAL_MAP"}),
+    "u_normal_scale": frozenset({"NORMAL_MAP"}),
+    "u_surface_map": frozenset({"SURFACE_MAP"}),
+    "u_surface": frozenset({"SURFACE_MAP"}),
+    "u_occlusion_map": frozenset({"OCCLUSION_MAP"}),
+    "u_occlusion": frozenset({"OCCLUSION_MAP"}),
+    "u_own_light": frozenset({"EMISSION"}),
+    "u_opacity": _TRANSLUCENT,
+    "u_cutoff": frozenset({"MASK"}),
+}
+"""Macros that declare a uniform."""
 
 
 class Scalar(enum.Enum):
@@ -61,7 +79,7 @@ class MeshPass:
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._variants: dict[tuple[bool, int, Scalar], Program] = {}
+        self._variants: dict[tuple[bool, int, Scalar, frozenset[str]], Program] = {}
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp")
@@ -70,19 +88,44 @@ class MeshPass:
         """Draws one surface into the bound framebuffer."""
         display = painter.look.settings.display
         if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, painter)
+            self._draw_faces(surface, display, painter, blended=False)
         if display is DisplayMode.WIREFRAME:
             self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), painter.scissor)
         elif display is DisplayMode.SHADED_WIRE:
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), painter.scissor)
 
+    def draw_blended(self, surface: "Surface", painter: "Painter") -> None:
+        """Draws what shows through, over everything that does not."""
+        display = painter.look.settings.display
+        if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
+            self._draw_faces(surface, display, painter, blended=True)
+
     def release(self) -> None:
         """Deletes the ramp."""
         self._ramp.release()
 
-    def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter") -> None:
+    def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter", *, blended: bool) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
-        program = self._variant(normals, len(painter.frame.lamps), surface.scalar)
+        placement, begun = surface.world_from_model, None
+        for part in surface.ranges:
+            material = surface.materials.get(part.material, painter.look.settings.textures)
+            if material.is_blended != blended:
+                continue
+            features = self._features(
+                surface, material, part.is_flat, plain=normals or surface.scalar is not Scalar.NONE
+            )
+            program = self._variant(normals, len(painter.frame.lamps), surface.scalar, features)
+            if program is not begun:
+                self._begin(program, surface, painter)
+                begun = program
+            state = _FACES[culling(placement, part.double_sided)]
+            state = replace(state, blend="alpha", depth_write=False) if blended else state
+            state.within(painter.scissor).apply(self._context)
+            _set_material(program, material, features)
+            surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+
+    def _begin(self, program: Program, surface: "Surface", painter: "Painter") -> None:
+        """Sets what all materials share."""
         placement = surface.world_from_model
         program["u_world_from_model"] = placement
         program["u_world_from_normal"] = _normal_matrix(placement)
@@ -90,19 +133,30 @@ class MeshPass:
         program["u_shadow_map"] = painter.shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
-        for part in surface.ranges:
-            _FACES[culling(placement, part.double_sided)].within(painter.scissor).apply(self._context)
-            _set_material(program, surface.materials.get(part.material, painter.look.settings.textures))
-            surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+        program["u_emission"] = surface.emission
 
-    def _variant(self, normals: bool, light_count: int, scalar: Scalar) -> Program:
-        key = normals, light_count, scalar
+    @staticmethod
+    def _features(surface: "Surface", material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
+        """Macros of the shader; without colours only what decides where there is something, and how it lies."""
+        features = material.features & {"MASK"} if plain else material.features
+        if is_flat:
+            features |= {"FLAT"}
+        return (
+            features | {"VERTEX_COLOUR"} if surface.is_coloured and (features & _TRANSLUCENT or not plain) else features
+        )
+
+    def _variant(self, normals: bool, light_count: int, scalar: Scalar, features: frozenset[str]) -> Program:
+        key = normals, light_count, scalar, features
         if key not in self._variants:
-            defines = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS}
-            shown = {scalar.value: True} if scalar.value else {}
-            self._variants[key] = self._library.program(
-                "viewport/mesh.vert", "viewport/mesh.frag", defines=defines | shown
-            )
+            defines: dict[str, object] = {
+                "SHOW_NORMALS": normals,
+                "LIGHT_COUNT": light_count,
+                "SHADOW_TAPS": SHADOW_TAPS,
+            }
+            if scalar.value:
+                defines[scalar.value] = True
+            defines |= dict.fromkeys(sorted(features), True)
+            self._variants[key] = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
         return self._variants[key]
 
     def _draw_edges(
@@ -115,11 +169,14 @@ class MeshPass:
         surface.arrays.edges(spans(surface.ranges)).draw(self._wire, "lines")
 
 
-def _set_material(program: Program, material: GpuMaterial) -> None:
+def _set_material(program: Program, material: GpuMaterial, features: frozenset[str]) -> None:
     program["u_diffuse"] = material.diffuse
     program["u_specular"] = material.specular
     program["u_roughness"] = material.roughness
     program["u_texture"] = material.texture
+    for name, value in material.values.items():
+        if _FEATURES_OF[name] & features:
+            program[name] = value
 
 
 def _normal_matrix(placement: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:

@@ -1,6 +1,6 @@
 """Records of bones, joints and marks for the overlay passes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -52,12 +52,12 @@ def joint_markers(
     return records
 
 
-def mark_records(marks: Sequence[Mark], selected: NodeId | None) -> npt.NDArray[np.void]:
-    """Discs and stars of nodes, one of which may be selected."""
+def mark_records(marks: Sequence[Mark], selected: Collection[NodeId]) -> npt.NDArray[np.void]:
+    """Discs and stars of nodes, some of which may be selected."""
     records = np.zeros(len(marks), MARKER)
     if marks:
         records["centre"] = [(*mark.position, mark.radius) for mark in marks]
-        records["colour"] = [mark.selected_colour if mark.node_id == selected else mark.colour for mark in marks]
+        records["colour"] = [mark.selected_colour if mark.node_id in selected else mark.colour for mark in marks]
         records["star"] = [mark.is_star for mark in marks]
     return records
 

@@ -90,7 +90,7 @@ class Picture:
         with plan.scope("overlay"):
             yield from plan.draw(staged["overlay"], "overlay", painter)
             if shot.overlay.marks:
-                self.passes.get(marker_pass).draw(mark_records(shot.marks, shot.overlay.selected_node))
+                self.passes.get(marker_pass).draw(mark_records(shot.marks, shot.overlay.selected_nodes))
 
     def cast(self, items: Sequence[Item], painter: Painter, plan: "Plan") -> Steps[None]:
         """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""

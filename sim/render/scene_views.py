@@ -66,7 +66,9 @@ class SceneViews:
         self.scene = scene
         carrying = {node.attachment.node for node in scene.nodes}
         self._posed = [
-            node for node in scene.carried_last if node.settings.is_figure and (node.visible or node.id in carrying)
+            node
+            for node in scene.carried_last
+            if node.settings.is_figure and (node.id in scene.shown or node.id in carrying)
         ]
         for node_id, shown in list(self._shown.items()):
             if not scene.has(node_id) or scene.node(node_id).kind != shown.node.kind:
@@ -143,7 +145,7 @@ class SceneViews:
         shown = self._shown.get(node_id)
         if shown is None:
             return None
-        box = shown.view.bounds() if shown.node.visible or shown.view.is_helper else None
+        box = shown.view.bounds() if node_id in self.scene.shown or shown.view.is_helper else None
         return box or shown.view.reach()
 
     def counts(self) -> Counts:
@@ -202,7 +204,7 @@ class SceneViews:
         ranks = {name: (not kind.figure, rank) for rank, (name, kind) in enumerate(KINDS.items())}
         present = [self._shown[node.id] for node in self.scene.nodes if node.id in self._shown]
         present.sort(key=lambda shown: ranks[shown.node.kind])
-        self._visible = [shown for shown in present if shown.node.visible]
+        self._visible = [shown for shown in present if shown.node.id in self.scene.shown]
         self._riding = [shown for shown in present if shown.node.attachment.node]
         self._lit = [shown for shown in present if shown.view.lamp() is not None]
 
@@ -227,7 +229,7 @@ class SceneViews:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
             return (Lamp(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
-        lit: list[Lamp] = [shown.view.lamp() for shown in self._lit if shown.node.visible]
+        lit: list[Lamp] = [shown.view.lamp() for shown in self._lit if shown.node.id in self.scene.shown]
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda lamp: not lamp.shadow))
 
 

@@ -1,6 +1,6 @@
 """What a picture shows: a camera, lamps, and the views of everything that is visible."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ class Overlay:
     Attributes:
         selected: The selected joint, whose weights the heat map shows.
         hovered: The joint under the mouse.
-        selected_node: The selected node, where it is no joint.
+        selected_nodes: The selected nodes; of a joint its figure.
         marks: Whether nodes and held particles are marked.
         difference_scale: Distance [file units] at the upper end of the difference ramp; a twentieth of each
             figure's extent for None.
@@ -52,7 +52,7 @@ class Overlay:
 
     selected: JointRef | None = None
     hovered: JointRef | None = None
-    selected_node: NodeId | None = None
+    selected_nodes: Collection[NodeId] = ()
     marks: bool = False
     difference_scale: float | None = None
     hovered_particle: ParticleRef | None = None

@@ -1,12 +1,13 @@
 """What passes draw of a character: vertex arrays, draw ranges and materials."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, ImageSource, Material, Mesh, Section
+from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Section
 from sim.figures.settings import DoubleSided
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
@@ -18,6 +19,7 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
+COLOUR = np.dtype([("colour", "f4", 4)])
 SCALAR = np.dtype([("scalar", "f4")])
 PLAIN_DIFFUSE = (0.52, 0.53, 0.55)
 Spans = tuple[tuple[int, int], ...]  # first triangle and number of triangles
@@ -26,12 +28,13 @@ Images = Mapping[ImageSource, npt.NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class DrawRange:
-    """Consecutive triangles of one material, and whether their backs are drawn; material -1 is the plain one."""
+    """Consecutive triangles of one material, or -1 for the plain one; how their backs are drawn, and whether flat."""
 
     material: int
     first_triangle: int
     triangle_count: int
     double_sided: bool
+    is_flat: bool = False
 
 
 def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) -> tuple[DrawRange, ...]:
@@ -51,7 +54,9 @@ def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) ->
         if last is not None and _continues(last, section, double):
             ranges[-1] = replace(last, triangle_count=last.triangle_count + section.triangle_count)
         elif section.triangle_count:
-            ranges.append(DrawRange(section.material, section.first_triangle, section.triangle_count, double))
+            ranges.append(
+                DrawRange(section.material, section.first_triangle, section.triangle_count, double, section.is_flat)
+            )
     return tuple(ranges)
 
 
@@ -77,24 +82,71 @@ def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cu
 
 def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
     adjoining = last.first_triangle + last.triangle_count == section.first_triangle
-    return adjoining and (last.material, last.double_sided) == (section.material, double_sided)
+    alike = (last.material, last.double_sided, last.is_flat) == (section.material, double_sided, section.is_flat)
+    return adjoining and alike
 
 
 @dataclass(frozen=True, slots=True)
 class GpuMaterial:
-    """A material with its texture, or the shared white texel."""
+    """A material with its texture, or the shared white texel.
+
+    Attributes:
+        diffuse, specular, roughness, texture: What every one has.
+        features: Macros of what it has beyond, as `shaders/viewport/mesh.frag` knows them.
+        values: Uniforms of these.
+        is_blended: Whether what is behind it shows through.
+    """
 
     diffuse: tuple[float, float, float]
     specular: tuple[float, float, float]
     roughness: float
     texture: Texture2D
+    features: frozenset[str] = frozenset()
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    is_blended: bool = False
 
 
-def material_on_gpu(material: Material, texture: Texture2D) -> GpuMaterial:
-    """What the shader takes of a material."""
+def material_on_gpu(
+    material: Material, texture: Texture2D, more: Mapping[ImageSource, Texture2D] | None = None
+) -> GpuMaterial:
+    """What the shader takes of a material.
+
+    Args:
+        material: The material.
+        texture: Its colours.
+        more: Its further textures, by where their images are.
+    """
     # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
-    return GpuMaterial(material.diffuse, material.specular, roughness, texture)
+    values: dict[str, Any] = {}
+    features = set()
+    for feature, name, image in (
+        ("EMISSION_MAP", "u_emission_map", material.emission_image),
+        ("NORMAL_MAP", "u_normal_map", material.normal_image),
+        ("SURFACE_MAP", "u_surface_map", material.surface_image),
+        ("OCCLUSION_MAP", "u_occlusion_map", material.occlusion_image),
+    ):
+        if image is not None and more is not None and image in more:
+            features.add(feature)
+            values[name] = more[image]
+    if "NORMAL_MAP" in features:
+        values["u_normal_scale"] = material.normal_scale
+    if "SURFACE_MAP" in features:
+        values["u_surface"] = (material.metal, material.roughness)
+    if "OCCLUSION_MAP" in features:
+        values["u_occlusion"] = material.occlusion
+    if any(material.emission):
+        features.add("EMISSION")
+        values["u_own_light"] = material.emission
+    if material.is_unlit:
+        features.add("UNLIT")
+    if material.alpha_mode is not AlphaMode.OPAQUE:
+        features.add(material.alpha_mode.name)
+        values["u_opacity"] = material.opacity
+    if material.alpha_mode is AlphaMode.MASK:
+        values["u_cutoff"] = material.alpha_cutoff
+    is_blended = material.alpha_mode is AlphaMode.BLEND
+    return GpuMaterial(material.diffuse, material.specular, roughness, texture, frozenset(features), values, is_blended)
 
 
 class Materials:
@@ -113,6 +165,11 @@ class Materials:
         self._plain = self._uploaded(plain)
         self._materials = tuple(self._uploaded(material) for material in model.materials)
 
+    @property
+    def is_blended(self) -> bool:
+        """Whether any of them lets through what is behind it."""
+        return any(material.is_blended for material in self._materials)
+
     def get(self, index: int, textured: bool) -> GpuMaterial:
         """The material of a draw range; without textures every one is the plain material."""
         return self._materials[index] if textured and 0 <= index < len(self._materials) else self._plain
@@ -125,14 +182,22 @@ class Materials:
     def _uploaded(self, material: Material) -> GpuMaterial:
         texture = self._textures.get(material.image) if material.image else None
         diffuse = material.diffuse if texture or material.texture is None else PLAIN_DIFFUSE
-        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white)
+        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, self._textures)
 
 
 class MeshBuffers:
     """Static buffers of one mesh, shared by every surface that shows it; it owns what it is given."""
 
-    def __init__(self, context: Context, mesh: Mesh, texcoords: Buffer, triangles: Buffer, scalars: Buffer) -> None:
-        self.context, self._mesh = context, mesh
+    def __init__(
+        self,
+        context: Context,
+        mesh: Mesh,
+        texcoords: Buffer,
+        triangles: Buffer,
+        scalars: Buffer,
+        colours: Buffer | None = None,
+    ) -> None:
+        self.context, self._mesh, self.colours = context, mesh, colours
         self.texcoords, self.triangles, self.scalars = texcoords, triangles, scalars
         self._edges: tuple[Spans, Buffer] | None = None
 
@@ -144,7 +209,10 @@ class MeshBuffers:
         triangles = yield from upload_buffer(context, mesh.triangles.ravel(), label="triangles")
         zeros = np.zeros(max(mesh.vertex_count, 1), SCALAR)
         scalars = yield from upload_buffer(context, zeros, usage="dynamic", label="scalars")
-        return cls(context, mesh, texcoords, triangles, scalars)
+        colours = None
+        if mesh.is_coloured and mesh.colours is not None:
+            colours = yield from upload_buffer(context, mesh.colours.view(COLOUR).ravel(), label="vertex colours")
+        return cls(context, mesh, texcoords, triangles, scalars, colours)
 
     def edges(self, shown: Spans) -> Buffer:
         """Index pairs of every edge of the shown triangles; made anew when others are shown."""
@@ -162,8 +230,9 @@ class MeshBuffers:
 
     def release(self) -> None:
         """Deletes the buffers."""
-        for buffer in (self.texcoords, self.triangles, self.scalars):
-            buffer.release()
+        for buffer in (self.texcoords, self.triangles, self.scalars, self.colours):
+            if buffer is not None:
+                buffer.release()
         if self._edges is not None:
             self._edges[1].release()
             self._edges = None
@@ -182,6 +251,8 @@ class SurfaceArrays:
         self._static, self._skinned = static, skinned
         renamed = {name: f"a_other_{name}" for name in other.dtype.names or ()}
         streams = [Stream(skinned), Stream(static.texcoords), Stream(static.scalars), Stream(other, rename=renamed)]
+        if static.colours is not None:
+            streams.append(Stream(static.colours))
         self.triangles = VertexArray(static.context, streams, indices=static.triangles, label="surface")
         self._edges: VertexArray | None = None
 

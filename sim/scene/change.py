@@ -14,6 +14,7 @@ class ChangeKind(enum.Enum):
     ADDED = "node added"
     REMOVED = "node removed"
     ORDER = "nodes reordered"
+    NODES = "several nodes added, removed, reordered or put together"
     REPLACED = "whole scene replaced"
 
 
@@ -23,7 +24,7 @@ class Change:
 
     Attributes:
         kind: What happened.
-        ref: The value for `VALUE`; for nodes `ParamRef(id, "node", "")`; None for `REPLACED`.
+        ref: The value for `VALUE`; for a node `ParamRef(id, "node", "")`; None for several and for `REPLACED`.
         effect: What the change costs the engine.
     """
 

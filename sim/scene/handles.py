@@ -14,9 +14,11 @@ import numpy.typing as npt
 from pyglm import glm
 
 from sim.maths.euler import degrees_from_matrix
+from sim.maths.transform import inverse_affine, polar
 from sim.scene.camera import Camera
 from sim.scene.picking import project_points, ray_plane
-from sim.scene.transform import Transform
+from sim.scene.places import vector
+from sim.scene.transform import Transform, rigid_matrix
 
 Float64 = npt.NDArray[np.float64]
 
@@ -154,6 +156,35 @@ def dragged(
     scale = [part * factor if handle in (axis, FREE) else part for axis, part in enumerate(transform.scale)]
     x, y, z = (math.copysign(max(abs(part), _SMALLEST_SCALE), part) for part in scale)
     return msgspec.structs.replace(transform, scale=(x, y, z))
+
+
+def moved_along(
+    mode: HandleMode, world_from_parent: Float64, change: tuple[Transform, Transform], other_from: Float64,
+    other: Transform,
+) -> Transform:  # fmt: skip
+    """The transform of something that is dragged along: moved alike, turned about the same centre, scaled alike.
+
+    Args:
+        mode: What dragging does.
+        world_from_parent: What the transform that is dragged is relative to, shape (4, 4).
+        change: That transform before and now.
+        other_from: What the other one is relative to, shape (4, 4).
+        other: The other one before.
+    """
+    before, now = change
+    if mode is HandleMode.SCALE:
+        parts = zip(other.scale, before.scale, now.scale, strict=True)
+        x, y, z = (own * after / old if old else own for own, old, after in parts)
+        return msgspec.structs.replace(other, scale=(x, y, z))
+    turned = rigid_matrix(now) @ inverse_affine(rigid_matrix(before))
+    moved = world_from_parent @ turned @ inverse_affine(world_from_parent)
+    local = inverse_affine(other_from) @ moved @ other_from
+    place = local @ np.array([*other.position, 1.0])
+    if mode is HandleMode.MOVE:
+        return msgspec.structs.replace(other, position=vector(place[:3]))
+    linear, _ = polar(local[:3, :3])
+    rotation = degrees_from_matrix(linear @ rigid_matrix(other)[:3, :3])
+    return msgspec.structs.replace(other, position=vector(place[:3]), rotation=rotation)
 
 
 def _turn_of(transform: Transform) -> glm.dquat:

@@ -10,9 +10,9 @@ import functools
 import itertools
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 
@@ -26,10 +26,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: Name of the kind, the key of its settings in the project file.
         is_figure: Whether its nodes are read from model files and posed, so that bones and skin can carry others.
+        is_group: Whether its nodes hold others, which are hidden, locked and removed with them.
     """
 
     kind: ClassVar[str] = ""
     is_figure: ClassVar[bool] = False
+    is_group: ClassVar[bool] = False
+
+    def part(self, name: str) -> msgspec.Struct | None:  # noqa: ARG002
+        """A value within these settings whose parameters have addresses of their own; None for none of that name."""
+        return None
+
+    def with_part(self, name: str, value: msgspec.Struct) -> Self:
+        """The same settings with another value of that name.
+
+        Raises:
+            KeyError: If they have none.
+        """
+        raise KeyError(f"{self.kind} has no {name}: {value}")
 
 
 _EXTRA_KEY = "param"
@@ -72,6 +86,8 @@ class Role(enum.Enum):
     SECTION = "section"
     GRADIENT = "gradient"
     CURVE = "curve"
+    OWN_BONE = "own bone"
+    LIST = "list"
     HIDDEN = "hidden"
 
 
@@ -82,6 +98,7 @@ class Declaration:
     Attributes:
         source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Gives the endings of the files that a path may name, such as ".png".
+        undone: Whether a change is an entry of the history; not where it only changes how one looks at the scene.
     """
 
     doc: str
@@ -97,6 +114,7 @@ class Declaration:
     role: Role = Role.PLAIN
     source: str = ""
     suffixes: Suffixes = tuple
+    undone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +171,7 @@ def param(
     source: str = "",
     suffixes: Suffixes = tuple,
     bounded: bool = True,
+    undone: bool = True,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -171,10 +190,11 @@ def param(
         source: Parameter beside this one that names the file whose sections are meant.
         suffixes: Gives the endings of the files that a path may name, when a file is chosen.
         bounded: False for vectors, whose components carry their own bounds.
+        undone: False for what only changes how one looks at the scene: it is saved, and no entry of the history.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
-        effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes,
+        effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None,
@@ -278,12 +298,27 @@ def value_text(value: Any) -> str:
 
 
 @functools.cache
+def entry_types(cls: type[msgspec.Struct], name: str) -> tuple[type[msgspec.Struct], ...]:
+    """Classes of what the list `cls.name` can hold."""
+    return tuple(_structs(_hints(cls)[name]))
+
+
+def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+    for arg in typing.get_args(hint):
+        yield from _structs(arg)
+
+
+@functools.cache
 def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
     """Evaluated annotations; evaluating them costs more than checking a value."""
     return typing.get_type_hints(cls, include_extras=True)
 
 
 def _is_finite(value: Any) -> bool:
+    if isinstance(value, msgspec.Struct):
+        return _is_finite(msgspec.structs.astuple(value))
     if isinstance(value, tuple):
         return all(_is_finite(part) for part in value)
     return not isinstance(value, float) or value - value == 0.0

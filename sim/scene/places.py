@@ -67,13 +67,13 @@ class Places:
     the bone.  The scale of the carrier's node, by its geometric mean, scales it too.  A node or bone that is not there
     leaves what would ride on it where its own transform puts it in the world.
 
-    Args:
+    Attributes:
         scene: The scene.
         figures: Models as they are posed, by node.
     """
 
     def __init__(self, scene: Scene, figures: Figures) -> None:
-        self.scene, self._figures = scene, figures
+        self.scene, self.figures = scene, figures
         self._carriers: dict[tuple[NodeId, str], Carrier] = {}
 
     def carrier(self, node: Node) -> Carrier:
@@ -117,7 +117,7 @@ class Places:
         if not self.scene.has(attachment.node):
             return f"{label}: what it rides on is not in the scene; {stays}"
         carrier = self.scene.node(attachment.node)
-        is_read = carrier.id in self._figures or not carrier.settings.is_figure
+        is_read = carrier.id in self.figures or not carrier.settings.is_figure
         if not attachment.bone or not is_read or self._bone_matrix(attachment) is not None:
             return ""
         return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
@@ -154,7 +154,7 @@ class Places:
         return own * self.carrier(node).scale
 
     def _bone_matrix(self, attachment: Attachment) -> Float64 | None:
-        figure = self._figures.get(attachment.node)
+        figure = self.figures.get(attachment.node)
         if figure is None or figure.pose is None or figure.model.skeleton is None:
             return None
         joint = figure.model.skeleton.find(attachment.bone)

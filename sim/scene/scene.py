@@ -4,6 +4,8 @@ Everything here is what a user may set and what the project file holds.  The doc
 values, the engine and the widgets read them.  Identity is the `NodeId`, never an index.
 """
 
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -18,6 +20,8 @@ NodeId = str
 
 PLAYBACK = "playback"
 VIEW = "view"
+
+_ENTRY = re.compile(r"(\w+)\.(\w+)\.(\d+)")
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +53,16 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     baked: Annotated[
         bool, param("Show the steps that were baked instead of simulating.", group="Node", role=Role.HIDDEN)
     ] = False
+    locked: Annotated[
+        bool,
+        param("Keep this node as it is: not picked in the view, moved or removed.", group="Node", role=Role.HIDDEN,
+              effect=Effect.VIEW),
+    ] = False  # fmt: skip
+    within: Annotated[
+        NodeId,
+        param("Group that lists this node, where it rides on something else.", group="Node", role=Role.HIDDEN,
+              effect=Effect.VIEW),
+    ] = ""  # fmt: skip
     transform: Transform = Transform()
     attachment: Attachment = Attachment()
     settings: Settings
@@ -104,6 +118,57 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """All nodes that are read from model files and posed, in outliner order."""
         return tuple(node for node in self.nodes if node.settings.is_figure)
 
+    @cached_property
+    def parents(self) -> dict[NodeId, NodeId]:
+        """The node that each one is listed below: its group, else what it rides on; none for those at the top.
+
+        A group that is listed below a node itself is no group of it.
+        """
+        riding = {node.id: node.attachment.node for node in self.nodes if node.attachment.node in self.by_id}
+        grouped = {
+            node.id: node.within
+            for node in self.nodes
+            if node.within in self.by_id and self.by_id[node.within].settings.is_group
+        }
+        # Those that ride on each other are no circle, so that there is an end to this.
+        while circling := _circle({**riding, **grouped}) & grouped.keys():
+            for node_id in circling:
+                del grouped[node_id]
+        return {**riding, **grouped}
+
+    def above(self, node_id: NodeId) -> Iterator[Node]:
+        """The nodes that one is listed below, the next one first."""
+        parent = self.parents.get(node_id)
+        while parent is not None:
+            yield self.by_id[parent]
+            parent = self.parents.get(parent)
+
+    def with_contents(self, node_ids: Iterable[NodeId]) -> frozenset[NodeId]:
+        """Those of some nodes that are there, and all that is listed below the groups among them."""
+        found = frozenset(node_id for node_id in node_ids if node_id in self.by_id)
+        groups = {node_id for node_id in found if self.by_id[node_id].settings.is_group}
+        if not groups:
+            return found
+        return found | {node.id for node in self.nodes if any(above.id in groups for above in self.above(node.id))}
+
+    @cached_property
+    def shown(self) -> frozenset[NodeId]:
+        """Nodes that are drawn: visible, and in no group that is not."""
+        return self._free_of(frozenset(node.id for node in self.nodes if not node.visible))
+
+    @cached_property
+    def unlocked(self) -> frozenset[NodeId]:
+        """Nodes that can be picked and moved: not locked, and in no group that is."""
+        return self._free_of(frozenset(node.id for node in self.nodes if node.locked))
+
+    def _free_of(self, marked: frozenset[NodeId]) -> frozenset[NodeId]:
+        groups = {node_id for node_id in marked if self.by_id[node_id].settings.is_group}
+        return frozenset(
+            node.id
+            for node in self.nodes
+            if node.id not in marked and not (groups and any(above.id in groups for above in self.above(node.id)))
+        )
+
     def carriers(self, node_id: NodeId) -> list[Node]:
         """The nodes that a node rides on, the next one first; none that is missing, and none twice."""
         found: list[Node] = []
@@ -145,12 +210,30 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(order)
 
 
+def _circle(parents: Mapping[NodeId, NodeId]) -> set[NodeId]:
+    """Nodes that are above themselves."""
+    found: set[NodeId] = set()
+    clear: set[NodeId] = set()
+    for start in parents:
+        chain: dict[NodeId, int] = {}
+        node: NodeId | None = start
+        while node is not None and node not in clear and node not in chain:
+            chain[node] = len(chain)
+            node = parents.get(node)
+        if node is not None and node in chain:
+            found.update(list(chain)[chain[node] :])
+        clear.update(chain)
+    return found
+
+
 class ParamRef(msgspec.Struct, frozen=True):
     """Address of one value of the scene.
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment" or the name of its kind for nodes; equal to the owner otherwise.
+        part: "node", "transform", "attachment", the name of its kind or of a part of its settings for nodes, and for
+            an entry of a list that a field of these holds, its field and place too, such as "model.deformers.2"; equal
+            to the owner otherwise.
         name: Field name.
     """
 
@@ -164,11 +247,25 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
+    whole, entry = _split(part)
     node = scene.node(owner)
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
-    if part not in parts:
+    held = parts.get(whole) or node.settings.part(whole)
+    if held is None:
         raise KeyError(f"{owner} has no {part}")
-    return parts[part]
+    if entry is None:
+        return held
+    entries = getattr(held, entry[0], ())
+    if entry[1] >= len(entries):
+        raise KeyError(f"{owner} has no {part}")
+    found: msgspec.Struct = entries[entry[1]]
+    return found
+
+
+def _split(part: str) -> tuple[str, tuple[str, int] | None]:
+    """Part of a node, and the field and place of an entry of a list in it; names of bones may have dots too."""
+    listed = _ENTRY.fullmatch(part)
+    return (listed[1], (listed[2], int(listed[3]))) if listed else (part, None)
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -185,12 +282,19 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     """
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
+    whole, entry = _split(ref.part)
+    if entry is not None:
+        field, place = entry
+        entries = getattr(part_of(scene, ref.owner, whole), field)
+        return with_value(scene, ParamRef(ref.owner, whole, field), (*entries[:place], changed, *entries[place + 1 :]))
     if ref.owner in (PLAYBACK, VIEW):
         return msgspec.structs.replace(scene, **{ref.owner: changed})
     node = scene.node(ref.owner)
     if isinstance(changed, Attachment):
         refuse_circle(scene, node, changed)
-    field = "settings" if ref.part == node.kind else ref.part
+    if ref.part not in ("node", "transform", "attachment", node.kind):
+        changed = node.settings.with_part(ref.part, changed)
+    field = "settings" if isinstance(changed, Settings) else ref.part
     replaced = changed if isinstance(changed, Node) else msgspec.structs.replace(node, **{field: changed})
     return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
 

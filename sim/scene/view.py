@@ -30,21 +30,30 @@ class Comparison(enum.Enum):
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the viewport shows."""
 
-    display: Annotated[DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW)] = (
-        DisplayMode.SHADED
-    )
+    display: Annotated[
+        DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW, undone=False)
+    ] = DisplayMode.SHADED
     comparison: Annotated[
         Comparison,
-        param("Linear blend beside dual quaternions, or their distance.", group="Surface", effect=Effect.POSE),
+        param(
+            "Linear blend beside dual quaternions, or their distance.",
+            group="Surface",
+            effect=Effect.POSE,
+            undone=False,
+        ),
     ] = Comparison.OFF
     divider: Annotated[
         float, param("Place of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
-                     effect=Effect.VIEW)
+                     effect=Effect.VIEW, undone=False)
     ] = 0.5  # fmt: skip
-    textures: Annotated[bool, param("Draw the textures of the materials.", group="Surface", effect=Effect.VIEW)] = True
-    grid: Annotated[bool, param("Draw the ground grid.", group="Overlays", effect=Effect.VIEW)] = True
-    axes: Annotated[bool, param("Draw the world's axes.", group="Overlays", effect=Effect.VIEW)] = True
-    bones: Annotated[bool, param("Draw the skeleton through the mesh.", group="Overlays", effect=Effect.VIEW)] = False
+    textures: Annotated[
+        bool, param("Draw the textures of the materials.", group="Surface", effect=Effect.VIEW, undone=False)
+    ] = True
+    grid: Annotated[bool, param("Draw the ground grid.", group="Overlays", effect=Effect.VIEW, undone=False)] = True
+    axes: Annotated[bool, param("Draw the world's axes.", group="Overlays", effect=Effect.VIEW, undone=False)] = True
+    bones: Annotated[
+        bool, param("Draw the skeleton through the mesh.", group="Overlays", effect=Effect.VIEW, undone=False)
+    ] = False
     solids: Annotated[
         bool,
         param(
@@ -52,19 +61,21 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
             group="Overlays",
             label="Colliders",
             effect=Effect.VIEW,
+            undone=False,
         ),
     ] = True
     contacts: Annotated[
-        bool, param("Mark where particles touch what they collide with.", group="Overlays", effect=Effect.VIEW)
+        bool,
+        param("Mark where particles touch what they collide with.", group="Overlays", effect=Effect.VIEW, undone=False),
     ] = False
-    statistics: Annotated[bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW)] = (
-        True
-    )
+    statistics: Annotated[
+        bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW, undone=False)
+    ] = True
     samples: Annotated[
         int,
         param(
             "Samples per pixel that smooth edges; 0 draws without.",
-            lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW,
+            lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW, undone=False,
         ),
     ] = 4  # fmt: skip
     ambient: Annotated[

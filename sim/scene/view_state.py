@@ -1,5 +1,7 @@
 """What is saved with a project but not undone: camera, playhead and selection."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from sim.scene.camera import Camera
@@ -10,14 +12,40 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The one selection shared by tree, viewport and inspector.
 
     Attributes:
-        node: Selected node, or None.
+        node: Selected node, or None; of several the one that was chosen last.
         bone: Name of the selected joint of that node, or None when the node itself is meant.
         view: The view settings are selected; `node` is None then.
+        others: Nodes that are selected beside `node`, which is none of them; empty where a bone is meant.
     """
 
     node: NodeId | None = None
     bone: str | None = None
     view: bool = False
+    others: tuple[NodeId, ...] = ()
+
+    @property
+    def all_nodes(self) -> tuple[NodeId, ...]:
+        """The nodes that are selected, as a whole or a bone of one."""
+        return () if self.node is None else (self.node, *self.others)
+
+    @property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """The nodes that are meant as a whole, the one that was chosen last first; none where it is a bone of one."""
+        return () if self.bone is not None else self.all_nodes
+
+
+def selection_of(nodes: Iterable[NodeId]) -> Selection:
+    """Several nodes, the one that was chosen last first; none twice."""
+    first, *others = dict.fromkeys(nodes) or (None,)
+    return Selection(node=first, others=tuple(others))
+
+
+def toggled(selection: Selection, node_id: NodeId) -> Selection:
+    """The selection with one node more, as the last one chosen, or without it if it was in."""
+    chosen = selection.nodes
+    if node_id in chosen:
+        return selection_of(other for other in chosen if other != node_id)
+    return selection_of((node_id, *chosen))
 
 
 class ViewState(msgspec.Struct, frozen=True, kw_only=True):

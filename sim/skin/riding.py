@@ -39,7 +39,7 @@ class Stand:
         """Whether it stands the same way."""
         if self.pose is other.pose and self.world_from_model is other.world_from_model:
             return True
-        poses = np.array_equal(self.pose.palette, other.pose.palette)
+        poses = np.array_equal(self.pose.palette, other.pose.palette) and self.pose.same_shape(other.pose)
         return poses and np.array_equal(self.world_from_model, other.world_from_model)
 
 

@@ -36,19 +36,17 @@ class SurfaceTrail:
         vertices = figure.primary.vertices
         self._texels = vertices.dtype.itemsize // 16
         self._now = BufferTexture(vertices.context, vertices, "rgba32f", label="emitting surface")
-        self._kept: tuple[Buffer, BufferTexture] | None = None
-        if figure.primary.deforms:
-            kept = Buffer(
-                vertices.context, vertices.size, dtype=vertices.dtype, usage="copy", label="emitting surface before"
-            )
-            self._kept = kept, BufferTexture(vertices.context, kept, "rgba32f")
+        self._kept = Buffer(
+            vertices.context, vertices.size, dtype=vertices.dtype, usage="copy", label="emitting surface before"
+        )
+        self._before = BufferTexture(vertices.context, self._kept, "rgba32f")
         self._is_known = False
 
     def motion(self) -> SurfaceInput:
         """The surface over the step that ends now; after a jump it rests."""
-        if self._kept is None or not self._is_known:
+        if not self._is_known:
             return self.rest()
-        return SurfaceInput(self._now, self._kept[1], self._texels)
+        return SurfaceInput(self._now, self._before, self._texels)
 
     def rest(self) -> SurfaceInput:
         """The surface as it is now, without a motion."""
@@ -56,9 +54,8 @@ class SurfaceTrail:
 
     def keep(self) -> None:
         """A step has ended: where the surface is now, the next one begins."""
-        if self._kept is not None:
-            self.figure.primary.vertices.copy_to(self._kept[0])
-            self._is_known = True
+        self.figure.primary.vertices.copy_to(self._kept)
+        self._is_known = True
 
     def jump(self) -> None:
         """Time jumped: the next step begins where it ends."""
@@ -66,10 +63,8 @@ class SurfaceTrail:
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
-        self._now.release()
-        if self._kept is not None:
-            self._kept[1].release()
-            self._kept[0].release()
+        for owned in (self._now, self._before, self._kept):
+            owned.release()
 
 
 class SkinTrails:

@@ -3,6 +3,7 @@
 import ast
 import re
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ class Source:
         """Dotted name; that of the package for `__init__.py`."""
         return self.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         """The parsed file."""
         return ast.parse(self.text, self.name)
@@ -72,6 +73,7 @@ def _imported_by_call(node: ast.Call) -> set[str]:
     return set()
 
 
+@cache
 def sources(*packages: str) -> list[Source]:
     """Every Python file of these packages (all of the program by default), sorted."""
     files = [path for package in packages or PACKAGES for path in sorted((REPO_ROOT / package).rglob("*.py"))]

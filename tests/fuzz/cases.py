@@ -6,6 +6,7 @@ from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
 from sim.assets.raw import ModelError
+from tests import frame_samples
 from tests.fuzz.mutate import mutated
 
 
@@ -25,6 +26,11 @@ def outcome(path: Path) -> str:
         assert len(message) < 600, message
         return "refused"
     return "loaded"
+
+
+def prepare(folder: Path) -> None:
+    """Puts into a folder what damaged files may need beside them."""
+    frame_samples.write_all(folder)
 
 
 def damaged(seed: int, files: dict[str, bytes]) -> tuple[str, bytes]:

@@ -3,12 +3,14 @@
 import base64
 import importlib.util
 import json
+import tempfile
 from pathlib import Path
 
 from sim.assets.gltf.container import split_file
 from sim.assets.load import read_raw
 from sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
 from sim.export.ezm import ezm_text
+from tests import frame_samples
 from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes
 from tests.gltf_samples import morphing, skinned
 
@@ -35,9 +37,16 @@ def corpus(assets: Path | None) -> dict[str, bytes]:
             found[path.name] = data
     # Damage to the JSON of a binary file is mostly damage to its frame; text shows what the values do.
     found |= {Path(name).stem + ".gltf": as_text(data) for name, data in found.items() if name.endswith(".glb")}
+    with tempfile.TemporaryDirectory() as folder:
+        found |= {path.name: path.read_bytes() for path in frame_samples.write_all(Path(folder)).values()}
     if "dude.ezm" in found:
         found["dude.ezb"] = ezb_bytes(shrunk(read_raw(assets / "ezm" / "dude" / "dude.ezm")))
     return found
+
+
+def chosen(files: dict[str, bytes], suffixes: str) -> dict[str, bytes]:
+    """Those with one of some suffixes, separated by commas; all for ""."""
+    return {name: data for name, data in files.items() if not suffixes or name.endswith(tuple(suffixes.split(",")))}
 
 
 def needs_package(data: bytes) -> bool:

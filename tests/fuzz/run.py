@@ -14,13 +14,14 @@ SLOW_SECONDS = 2.0
 MAX_PEAK_MIB = 1024
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Runs the campaign; the exit status says whether everything went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description=__doc__)
     parser.add_argument("--count", type=int, default=10_000, help="damaged files to load (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="first seed (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
-    options = parser.parse_args()
+    parser.add_argument("--only", default="", help="suffixes to take, with commas between (default: all)")
+    options = parser.parse_args(arguments)
     assets = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
     records: list[dict] = []
     threads = [
@@ -38,7 +39,16 @@ def _drive(options: argparse.Namespace, job: int, assets: str, records: list[dic
     """Keep one worker busy; a worker that dies has its file noted and a successor."""
     first, end = options.seed + job, options.seed + options.count
     while first < end:
-        command = [sys.executable, "-m", "tests.fuzz.worker", str(first), str(end), str(options.jobs), assets]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.fuzz.worker",
+            str(first),
+            str(end),
+            str(options.jobs),
+            assets,
+            options.only,
+        ]
         worker = subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True)
         for line in worker.stdout or ():
             records.append(json.loads(line))

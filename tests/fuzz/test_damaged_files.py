@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sim.assets.ezb_reader import EZB_MAGIC
 from tests.conftest import REPO_ROOT
 from tests.ezm_samples import mesh_text, skeleton_text
-from tests.fuzz.cases import damaged, outcome
+from tests.fuzz import run
+from tests.fuzz.cases import damaged, outcome, prepare
 from tests.fuzz.corpus import corpus
 
 COUNT = 300
@@ -27,6 +28,7 @@ def files() -> dict[str, bytes]:
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
 def test_damaged_files(tmp_path: Path, files: dict[str, bytes], first: int) -> None:
     results = set()
+    prepare(tmp_path)
     for seed in range(first, first + BATCH):
         name, data = damaged(seed, files)
         (tmp_path / name).write_bytes(data)
@@ -36,9 +38,15 @@ def test_damaged_files(tmp_path: Path, files: dict[str, bytes], first: int) -> N
 
 
 def test_undamaged_files_load(tmp_path: Path, files: dict[str, bytes]) -> None:
+    prepare(tmp_path)
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
         assert outcome(tmp_path / name) == "loaded", name
+
+
+@pytest.mark.campaign
+def test_ten_thousand_damaged_files_of_animated_models() -> None:
+    assert run.main(["--count", "10000", "--only", ".gltf,.glb,.md2,.pc2,.mdd"]) == 0
 
 
 @given(st.binary(max_size=200))

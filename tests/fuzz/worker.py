@@ -10,8 +10,8 @@ import time
 import warnings
 from pathlib import Path
 
-from tests.fuzz.cases import damaged, outcome
-from tests.fuzz.corpus import corpus
+from tests.fuzz.cases import damaged, outcome, prepare
+from tests.fuzz.corpus import chosen, corpus
 
 ADDRESS_SPACE = 3 << 30
 HARD_SECONDS = 20
@@ -22,14 +22,15 @@ class Hang(BaseException):
 
 
 def main() -> None:
-    """Arguments: first seed, end, step, folder of the real files or "-"."""
+    """Arguments: first seed, end, step, folder of the real files or "-", and suffixes to take."""
     first, end, step = (int(word) for word in sys.argv[1:4])
     assets = None if sys.argv[4] == "-" else Path(sys.argv[4])
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     warnings.simplefilter("error")
     signal.signal(signal.SIGALRM, _raise_hang)
-    files = corpus(assets)
+    files = chosen(corpus(assets), sys.argv[5])
     with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder))
         for seed in range(first, end, step):
             name, data = damaged(seed, files)
             path = Path(folder) / name

@@ -72,7 +72,7 @@ def assert_equals_reference(
     skinned.skin(pose, method)
     got = skinned.read()
     weights = None if mesh.targets is None else pose.local.weights
-    expected = reference.skin(mesh, skin, pose.palette, method, pose.centres, weights)
+    expected = reference.skin(mesh, skin, pose.palette, method, pose.centres, weights, pose.warps)
     assert got.shape == (mesh.vertex_count,)
     extent = max(mesh.bounds.extent, float(np.ptp(expected.positions, axis=0).max()))
     np.testing.assert_allclose(got["position"][:, :3], expected.positions, rtol=0, atol=POSITION_TOLERANCE * extent)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sim.bench.shape import shape_rows
 from sim.bench.skinning import (
     JOINTS,
     gpu_cases,
@@ -51,6 +52,13 @@ def test_rows_begin_with_the_baseline_and_name_every_method() -> None:
         "transform feedback dqs-scale",
     ]
     assert all(row.elements_per_second > 0.0 and row.unit == "vertices" for row in rows)
+
+
+def test_what_shapes_cost_is_compared_with_skinning_alone() -> None:
+    rows = shape_rows(1, (64,))
+    variants = [row.variant for row in rows]
+    assert variants[:5] == ["without targets", *(f"{count} of 16 targets" for count in (0, 1, 4, 8))]
+    assert variants[5:] == ["bulge", "twist", "bend", "taper", "wave"]
 
 
 def test_repetitions_must_be_positive() -> None:

@@ -43,7 +43,6 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
         assert cached[name].tobytes() == array.tobytes() == again[name].tobytes()
     bake = Bake(cache_folder(project))
     assert bake.steps("c") == range(1, 13)
-    bake.close()
     assert main(["verify", str(project)]) == 0
     assert capsys.readouterr().out == "1 node, 12 steps: the same bits\n"
 
@@ -84,6 +83,7 @@ def test_a_sweep_writes_a_row_and_a_picture_for_every_combination(
     assert (found[3]["stable"], found[3]["steps"]) == ("yes", "10")
     assert float(found[3]["strain"]) > 0.0
     assert "stopped" in found[2]["problem"]
-    assert Image.open(sheet).size == (3 * 80, 2 * (60 + 34))
+    with Image.open(sheet) as picture:
+        assert picture.size == (3 * 80, 2 * (60 + 34))
     assert main([*command, "--measure", "beauty"]) == 1
     assert "'beauty' is not measured; there are: strain" in capsys.readouterr().err

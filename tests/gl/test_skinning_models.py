@@ -62,4 +62,5 @@ def test_static_models_pass_through(context: Context, library: ShaderLibrary, as
     model = sample(assets, name)
     skinned = SkinnedMesh(context, library, model.mesh, model.skin)
     assert not skinned.deforms
+    assert_equals_reference(skinned, model.mesh, model.skin, evaluate_pose(model, None, 0.0), SkinningMethod.LBS)
     np.testing.assert_array_equal(skinned.read()["position"][:, :3], model.mesh.positions)

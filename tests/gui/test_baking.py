@@ -43,7 +43,6 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     before = states(editor, (5, 13, 20))
     bake = Bake(cache_folder(path))
     assert bake.steps(cloth) == range(1, 21)
-    bake.close()
     assert editor.document.scene.node(cloth).baked
     assert editor.baking.is_of_now(cloth)
     editor.files.save_to(path)

@@ -6,15 +6,20 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
+from app.files.project_file import load_project
 from sim.figures.settings import SkinningMethod
+from sim.scene.scene import ParamRef
 from sim.scene.view import Comparison, DisplayMode
 from tests.gui.editor_harness import Mouse, picture, place_of
 
 ACTIONS = [
-    "skin.dqs", "compare.split", "compare.difference", "compare.off", "display.weights", "display.normals",
-    "display.wireframe", "display.shaded-wireframe", "display.toggle_wire", "overlay.bones", "overlay.grid",
-    "overlay.axes", "overlay.statistics", "overlay.textures", "add.light", "edit.duplicate", "edit.hide",
+    "skin.dqs", "add.light", "edit.duplicate", "edit.lock", "edit.lock", "edit.group", "edit.hide",
     "edit.show_all", "edit.delete", "play.bind_pose",
+]  # fmt: skip
+LOOKS = [
+    "compare.split", "compare.difference", "compare.off", "display.weights", "display.normals", "display.wireframe",
+    "display.shaded-wireframe", "display.toggle_wire", "overlay.bones", "overlay.grid", "overlay.axes",
+    "overlay.statistics", "overlay.textures", "overlay.solids", "overlay.contacts", "view.orthographic", "view.top",
 ]  # fmt: skip
 
 
@@ -45,12 +50,12 @@ def trigger(editor, action_id):
 def test_every_edit_is_one_entry_that_undo_takes_back(editor):
     before, stack = editor.document.scene, editor.document.undo_stack
     for action_id in ACTIONS:
-        if action_id in ("compare.off", "edit.show_all"):
-            continue  # they change nothing here
+        if action_id == "edit.show_all":
+            continue  # it changes nothing here
         editor.edits.select("model-1")
         trigger(editor, action_id)
         assert stack.count() == 1, action_id
-        assert editor.document.scene != before
+        assert editor.document.scene != before, action_id
         picture(editor)  # every state can be drawn
         stack.undo()
         assert editor.document.scene == before
@@ -113,16 +118,48 @@ def test_escape_abandons_the_drag_of_a_light(editor):
     assert not editor.document.modified
 
 
-def test_the_divider_is_dragged_in_one_entry(editor):
+def test_the_divider_is_dragged_and_escape_takes_it_back(editor):
     trigger(editor, "compare.split")
     picture(editor)
-    divider = editor.overlays.divider
+    before, divider = editor.document.scene, editor.overlays.divider
     middle = QPointF(divider.width() / 2.0, divider.height() / 2.0)
     Mouse(divider).drag(middle, middle + QPointF(10.0, 0.0), steps=1)
     assert editor.document.scene.view.divider == pytest.approx(0.5 + 10.0 / editor.viewport.width(), abs=2e-3)
-    assert editor.document.undo_stack.count() == 2
     picture(editor)
     assert editor.overlays.statistics.isVisible()
+    mouse = Mouse(divider)
+    mouse.press(middle)
+    mouse.move(middle + QPointF(90.0, 0.0))
+    assert editor.document.scene.view.divider > 0.55
+    QTest.keyClick(divider, Qt.Key.Key_Escape)
+    mouse.release(middle + QPointF(90.0, 0.0))
+    assert editor.document.scene.view.divider == pytest.approx(0.5 + 10.0 / editor.viewport.width(), abs=2e-3)
+    assert editor.document.scene.nodes == before.nodes
+    assert editor.document.undo_stack.count() == 0
+
+
+def test_what_only_looks_is_no_edit_and_is_saved(editor, tmp_path):
+    """Display, overlays, comparison and camera leave the history and the project alone, and open again with it."""
+    document = editor.document
+    document.set_value(ParamRef("model-1", "model", "unit_scale"), 2.0)
+    document.mark_saved(tmp_path / "a.sinew")
+    for action_id in LOOKS:
+        before = document.scene.view, document.view_state.camera
+        trigger(editor, action_id)
+        picture(editor)
+        assert action_id == "compare.off" or (document.scene.view, document.view_state.camera) != before, action_id
+        assert document.undo_stack.count() == 1, action_id
+        assert not document.modified
+    view = document.scene.view
+    document.undo_stack.undo()
+    assert document.scene.view == view
+    document.undo_stack.redo()
+    assert document.scene.view == view
+    assert not document.modified
+    editor.files.save_to(tmp_path / "a.sinew")
+    assert load_project(tmp_path / "a.sinew").scene.view == view
+    document.set_value(ParamRef("view", "view", "ambient"), 0.25)
+    assert document.modified, "light is of the picture, not of how one looks at it"
 
 
 def test_a_bone_is_picked_where_it_is_drawn(editor):
@@ -136,7 +173,7 @@ def test_a_bone_is_picked_where_it_is_drawn(editor):
         Mouse(editor.viewport).hover(place)
         Mouse(editor.viewport).click(place)
         assert (editor.document.selection.node, editor.document.selection.bone) == ("model-1", name)
-    assert editor.document.undo_stack.count() == 1, "selecting is no edit"
+    assert editor.document.undo_stack.count() == 0, "selecting is no edit"
 
 
 def test_a_click_beside_everything_selects_nothing_and_on_the_surface_the_model(editor):

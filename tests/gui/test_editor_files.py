@@ -290,3 +290,9 @@ def test_an_edit_is_autosaved_and_an_orderly_end_leaves_nothing(qtbot, session, 
     assert list((data_folder() / "recovery").glob("*/project.sinew"))
     session.close(editor)
     assert not list((data_folder() / "recovery").glob("*/project.sinew"))
+
+
+def test_the_picture_is_copied(editor):
+    QApplication.clipboard().clear()
+    editor.window.actions_table["file.copy_picture"].trigger()
+    assert QApplication.clipboard().image().size() == editor.viewport.grab().size()

@@ -28,12 +28,10 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert [bake.state("cape", step) for step in (1, 5)] == [b"a", b"aaaaa"]
     assert bake.state("sparks", 3) == b"bbb", "another node stays beside it"
     assert (bake.state("cape", 0), bake.state("cape", 6), bake.state("none", 1)) == (None, None, None)
-    bake.close()
     free(tmp_path / "c", ["cape"])
     bake = Bake(tmp_path / "c")
     assert not bake.steps("cape")
     assert bake.state("sparks", 1) == b"b"
-    bake.close()
     assert len(list((tmp_path / "c").iterdir())) == 2
 
 
@@ -45,7 +43,6 @@ def test_a_short_file_loses_only_its_last_steps(tmp_path: Path) -> None:
     bake = Bake(tmp_path)
     assert bake.steps("cape") == range(1, 5)
     assert bake.state("cape", 5) is None
-    bake.close()
 
 
 @pytest.mark.parametrize(
@@ -109,6 +106,5 @@ def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path) -> N
             row = bake.state("cape", step)
             assert row is not None
             assert row == b"a" or row == int(mark).to_bytes(4, "little") * 500
-        bake.close()
     written(folder, 2)
     assert len(list(folder.glob("*.steps"))) == 1, "what the killed left is swept away"

@@ -4,13 +4,14 @@ An editor shows and edits; it knows neither scene nor history.  A `Binding` carr
 `EditTarget`, as one gesture from press to release.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from sim.scene.params import ParamError
-from sim.scene.scene import ParamRef
+from sim.scene.scene import NodeId, ParamRef, value_at
 from widgets.protocols import EditTarget
 
 
@@ -30,19 +31,44 @@ class Editor(QWidget):
         """Shows a value; emits nothing."""
         raise NotImplementedError
 
+    def show_mixed(self, values: Sequence[Any]) -> None:
+        """Shows that several nodes have different values; emits nothing.
+
+        Args:
+            values: Those, first that of the node that was chosen last.
+        """
+        self.set_value(values[0])
+
     def release(self) -> None:
         """Ends what is open, such as a dialog; called before the editor goes away."""
 
 
 class Binding(QObject):
-    """Sends the edits of one editor to one value of the scene."""
+    """Sends the edits of one editor to one value of the scene, and of the nodes that are edited along with its node.
+
+    Args:
+        target: Where edits go.
+        ref: The value.
+        editor: Its editor.
+        peers: The other nodes, of the same kind.
+        by_component: Whether an edit of one component of a vector leaves the other components of theirs alone.
+    """
 
     refused = Signal(str)  # The scene refused a value; the text says why
     settled = Signal()  # A gesture or a single edit is over, so the editor may show the scene again
 
-    def __init__(self, target: EditTarget, ref: ParamRef, editor: Editor) -> None:
+    def __init__(
+        self,
+        target: EditTarget,
+        ref: ParamRef,
+        editor: Editor,
+        peers: Sequence[NodeId] = (),
+        *,
+        by_component: bool = False,
+    ) -> None:
         super().__init__(editor)
         self._target = target
+        self._peers, self._by_component = [ParamRef(node_id, ref.part, ref.name) for node_id in peers], by_component
         self._ref = ref
         self._gesture: object | None = None
         editor.edit_started.connect(self._begin)
@@ -58,11 +84,26 @@ class Binding(QObject):
     def set_value(self, value: Any) -> None:
         """Sends one value, as part of the gesture if there is one."""
         try:
-            self._target.set_value(self._ref, value, self._gesture)
+            if not self._peers:
+                self._target.set_value(self._ref, value, self._gesture)
+            elif value is not None and not (isinstance(value, tuple) and None in value):
+                # A mixed number that is let go by Escape has no value of its own.
+                self._target.set_values(self._values(value), self._gesture)
         except ParamError as error:
             self.refused.emit(str(error))
         if not self.is_held:
             self.settled.emit()
+
+    def _values(self, value: Any) -> dict[ParamRef, Any]:
+        """What each of the nodes gets."""
+        scene, values = self._target.scene, {self._ref: value}
+        before = value_at(scene, self._ref)
+        for peer in self._peers:
+            values[peer] = value
+            if self._by_component and value != before:
+                kept = zip(value_at(scene, peer), before, value, strict=True)
+                values[peer] = tuple(own if new == old else new for own, old, new in kept)
+        return values
 
     def finish(self) -> None:
         """Ends the gesture, keeping its last value."""

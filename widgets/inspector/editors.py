@@ -1,7 +1,7 @@
 """Type of a parameter -> editor; and the small editors: check box, text, choice and name."""
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
@@ -32,6 +32,7 @@ from widgets.parts import packed
 from widgets.theme import SPACE
 
 _RADIUS = 3.0
+MIXED = "Mixed"
 _TEXTS: dict[enum.Enum, str] = {
     UpAxis.AUTO: "Automatic",
     UpAxis.Y: "Y",
@@ -44,6 +45,7 @@ _TEXTS: dict[enum.Enum, str] = {
     SkinningMethod.DQS_SCALE: "Dual quaternion + scale",
     Interpolation.NEAREST: "Nearest key",
     Interpolation.LINEAR: "Linear",
+    Interpolation.CATMULL_ROM: "Catmull-Rom",
     LoopMode.LOOP: "Loop",
     LoopMode.ONCE: "Once",
     LoopMode.PING_PONG: "Ping-pong",
@@ -65,7 +67,13 @@ class CheckBox(QCheckBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tick = glyph("tick")
+        self._is_mixed = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def set_mixed(self, mixed: bool) -> None:
+        """Shows a dash while neither on nor off holds for all."""
+        self._is_mixed = mixed
+        self.update()
 
     def sizeHint(self) -> QSize:
         """A square as high as a line of text."""
@@ -90,6 +98,8 @@ class CheckBox(QCheckBox):
             painter.setPen(QPen(accent if marked and self.isEnabled() else ring, 1.2))
             painter.setBrush(accent if self.isChecked() else palette.color(enabled, QPalette.ColorRole.Base))
             painter.drawRoundedRect(QRectF(box).adjusted(1.0, 1.0, -1.0, -1.0), _RADIUS, _RADIUS)
+            if self._is_mixed:
+                painter.fillRect(QRectF(box).adjusted(4.0, side / 2.0 - 1.0, -4.0, 1.0 - side / 2.0), accent)
             if self.isChecked():
                 tick = palette.color(enabled, QPalette.ColorRole.HighlightedText)
                 draw_glyph(painter, box.adjusted(1, 1, -1, -1), self._tick, tick)
@@ -185,7 +195,13 @@ class CheckEditor(Editor):
 
     def set_value(self, value: bool) -> None:
         """Shows on or off."""
+        self.box.set_mixed(False)
         self.box.setChecked(value)
+
+    def show_mixed(self, values: Sequence[bool]) -> None:  # noqa: ARG002
+        """Shows a dash; a click switches all on."""
+        self.box.setChecked(False)
+        self.box.set_mixed(True)
 
     def _clicked(self, checked: bool) -> None:
         self.edited.emit(checked)
@@ -207,6 +223,11 @@ class TextEditor(Editor):
         self._value = value
         if not self.line.isModified() or not self.line.hasFocus():
             self.line.setText(value)
+
+    def show_mixed(self, values: Sequence[str]) -> None:  # noqa: ARG002
+        """Shows no text."""
+        self.set_value("")
+        self.line.setPlaceholderText(MIXED)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Escape restores the text, before any shortcut of the window sees it."""
@@ -242,6 +263,10 @@ class ChoiceEditor(Editor):
         """Shows a member."""
         self.combo.setCurrentIndex(self._members.index(value))
 
+    def show_mixed(self, values: Sequence[enum.Enum]) -> None:  # noqa: ARG002
+        """Shows that they differ."""
+        _show_mixed(self.combo)
+
     def _activated(self, index: int) -> None:
         self.edited.emit(self._members[index])
 
@@ -254,7 +279,7 @@ class NameEditor(Editor):
         self._choices = choices
         self._value = ""
         self.combo = QuietComboBox(self)
-        self.combo.opening.connect(lambda: self.set_value(self._value))
+        self.combo.opening.connect(self._renew)
         self.combo.activated.connect(self._activated)
         _fill(self, self.combo)
 
@@ -272,10 +297,25 @@ class NameEditor(Editor):
         self.combo.setCurrentIndex(max(0, self.combo.findData(value)))
         self.combo.setEnabled(self.combo.count() > 1)
 
+    def show_mixed(self, values: Sequence[str]) -> None:
+        """Shows that they differ."""
+        self.set_value(values[0])
+        self._value = MIXED
+        _show_mixed(self.combo)
+
+    def _renew(self) -> None:
+        if self.combo.currentIndex() >= 0:
+            self.set_value(self._value)
+
     def _activated(self, index: int) -> None:
         name = self.combo.itemData(index)
         if name != self._value:
             self.edited.emit(name)
+
+
+def _show_mixed(combo: QComboBox) -> None:
+    combo.setPlaceholderText(MIXED)
+    combo.setCurrentIndex(-1)
 
 
 def _fill(editor: Editor, child: QWidget) -> None:

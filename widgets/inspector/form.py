@@ -4,7 +4,8 @@ The parameters hold what the rows show; they never edit the scene themselves.  `
 has the rows, `FormTree` shows them.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ WIDE_ROLES = frozenset((Role.GRADIENT, Role.CURVE))
 """Pictures, which want the whole width."""
 
 MakeEditor = Callable[[Param], Editor]
-MakeBinding = Callable[[ParamRef, Editor], Binding]
+MakeBinding = Callable[[Param, ParamRef, Editor], Binding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Group:
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
-    """Parameters of a settings class by heading, in order of declaration.
+    """Parameters of a settings class by heading, in order of declaration; lists have sections of their own.
 
     Args:
         cls: Settings class.
@@ -41,7 +42,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> tuple[Group, ...]:
     """
     found: dict[str, list[Param]] = {}
     for record in params_of(cls):
-        if record.declared.role is not Role.HIDDEN:
+        if record.declared.role not in (Role.HIDDEN, Role.LIST):
             found.setdefault(record.declared.group or title, []).append(record)
     return tuple(Group(heading, tuple(records)) for heading, records in found.items())
 
@@ -55,7 +56,10 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     index = scene.nodes.index(scene.node(ref.owner))
-    part = "" if ref.part == "node" else f".{ref.part}"
+    node = scene.node(ref.owner)
+    if node.settings.part(ref.part) is not None:
+        return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
+    part = "" if ref.part == "node" else "." + re.sub(r"\.(\d+)$", r"[\1]", ref.part)
     return f"$.nodes[{index}]{part}.{ref.name}"
 
 
@@ -76,12 +80,20 @@ class SettingParameter(Parameter):
         ref: Its address.
         value: What it is now.
         make_editor, make_binding: Called when the row is built.
+        others: Gives the values of the nodes that are edited along with that of the address.
     """
 
     def __init__(
-        self, record: Param, ref: ParamRef, value: Any, make_editor: MakeEditor, make_binding: MakeBinding
+        self,
+        record: Param,
+        ref: ParamRef,
+        value: Any,
+        make_editor: MakeEditor,
+        make_binding: MakeBinding,
+        others: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
         self.record = record
+        self._others = others
         self.ref = ref
         self.make_editor = make_editor
         self.make_binding = make_binding
@@ -98,6 +110,17 @@ class SettingParameter(Parameter):
     def resettable(self) -> bool:
         """Whether going back to the default makes sense; the default of a file or a name is no choice."""
         return self.record.declared.role is not Role.PATH and (self.ref.part, self.ref.name) != ("node", "name")
+
+    @property
+    def mixed(self) -> tuple[Any, ...]:
+        """The values of all nodes, its own first; empty where they are the same."""
+        values = (self.value(), *self._others())
+        return values if any(value != values[0] for value in values) else ()
+
+    def refresh(self) -> None:
+        """Shows the values of the other nodes anew."""
+        for item in list(self.items):
+            item.show_value()
 
     @property
     def modified(self) -> bool:

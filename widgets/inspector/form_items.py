@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _RESET_SIDE = 20
 _WIDE_MARGINS = QMargins(0, SPACE, SPACE_WIDE, SPACE)
 DIFFERS = "≠"
-"""Marks a value that is another one now."""
+"""Marks a value that is another one now, or in another one of the selected nodes."""
 
 _SEVERITIES = ("warning", "error")
 
@@ -44,7 +44,7 @@ class SettingItem(ParameterItem):
     def __init__(self, parameter: "SettingParameter", depth: int) -> None:
         super().__init__(parameter, depth)
         self._parts: RowParts | None = None
-        self._is_held = False
+        self._is_held = self._is_mixed = False
         self._tip = parameter.record.tooltip
         self.setToolTip(0, self._tip)
         self.setTextAlignment(0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -85,7 +85,9 @@ class SettingItem(ParameterItem):
         editor = self.param.make_editor(self.param.record)
         row = QWidget()
         row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        return RowParts(editor, self.param.make_binding(self.param.ref, editor), _reset_button(), row)
+        return RowParts(
+            editor, self.param.make_binding(self.param.record, self.param.ref, editor), _reset_button(), row
+        )
 
     def place_row(self, parts: RowParts) -> None:
         """Puts editor and arrow into the row."""
@@ -135,8 +137,14 @@ class SettingItem(ParameterItem):
 
     def show_value(self) -> None:
         """Makes the editor show what the parameter holds."""
-        if self._parts is not None:
+        mixed = self.param.mixed
+        if self._parts is not None and mixed:
+            self._parts.editor.show_mixed(mixed)
+        elif self._parts is not None:
             self._parts.editor.set_value(self.param.value())
+        if bool(mixed) != self._is_mixed and not self._is_held:
+            self._is_mixed = bool(mixed)
+            self.show_title(f"{DIFFERS} {self.param.title()}" if mixed else self.param.title())
         self.mark_modified()
 
     def mark_modified(self) -> None:

@@ -68,6 +68,10 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self._fit_notes()
         self.setUpdatesEnabled(True)
 
+    def clear(self) -> None:
+        """Deletes all rows; the base class takes them out, which in PySide keeps what is taken for ever."""
+        QTreeWidget.clear(self)
+
     def release_rows(self) -> None:
         """Ends every open gesture and dialog."""
         for item in items_of(self):

@@ -10,10 +10,11 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from sim.figures.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change, ChangeKind
-from sim.scene.params import Param, Role, value_text
+from sim.scene.params import Param, Role, param_of, value_text
 from sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
 from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
@@ -22,8 +23,10 @@ from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.editors import editor_for
 from widgets.inspector.facts import joint_sections, model_sections, show_placement
 from widgets.inspector.form import SectionParameter, SettingParameter, WidgetParameter, groups_of, json_path
+from widgets.inspector.form_items import DIFFERS
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
+from widgets.inspector.list_sections import list_sections
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.node_head import NodeHead
 from widgets.inspector.past_banner import PastBanner
@@ -192,7 +195,8 @@ class Inspector(QWidget):
             self.header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
             sections = joint_sections(model, joint)
             self._placements = (sections[1], sections[2])
-            return sections
+            part = f"{PART}{chosen.bone}"
+            return [*self._setting_sections(BonePose, node.id, part, "Pose"), *sections]
         return self._node_sections(node, status)
 
     def _view_sections(self) -> list[SectionParameter]:
@@ -205,11 +209,12 @@ class Inspector(QWidget):
         return self._setting_sections(ViewSettings, VIEW, VIEW, "View")
 
     def _node_sections(self, node: Node, status: ModelStatus | None) -> list[SectionParameter]:
-        self.header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
+        self._show_subject(node, status)
         sections = self._setting_sections(Node, node.id, "node", "Node")
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
+        sections += list_sections(self.scene, self._target, node, self._entry_rows, held=self._past is not None)
         if self._past is not None:
             return sections
         self.head.show_node(node)
@@ -217,12 +222,28 @@ class Inspector(QWidget):
         sections += room.facts(node) if room is not None else ()
         return sections + (model_sections(status) if node.settings.is_figure else [])
 
+    def _show_subject(self, node: Node, status: ModelStatus | None) -> None:
+        """Says what the rows are of: a node, or several that are edited together."""
+        count = len(self._selection.nodes)
+        if count < 2 or self._past is not None:
+            self.header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
+            return
+        alike, label = 1 + len(self._peers), KINDS[node.kind].label.lower()
+        title = f"{count} {label}s" if alike == count else f"{count} objects"
+        text = "An edit sets all of them" if alike == count else f"An edit sets {alike} {label}{'s' * (alike > 1)}"
+        self.header.show_subject(icon_of(node, status), title, f"{text}; {DIFFERS} marks what differs.")
+
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self.scene, owner, part)
         return [
             SectionParameter(group.title, self._group_rows(group.records, owner, part, held))
             for group in groups_of(cls, title)
         ]
+
+    def _entry_rows(self, cls: type[msgspec.Struct], owner: str, part: str) -> list[Any]:
+        """Rows of an entry of a list."""
+        held = part_of(self.scene, owner, part)
+        return [row for group in groups_of(cls, "") for row in self._group_rows(group.records, owner, part, held)]
 
     def _group_rows(
         self, records: Iterable[Param], owner: str, part: str, held: msgspec.Struct
@@ -236,13 +257,32 @@ class Inspector(QWidget):
         return rows
 
     def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
-        return SettingParameter(record, ref, getattr(held, record.name), self._make_editor, self._make_binding)
+        value = getattr(held, record.name)
+        return SettingParameter(
+            record, ref, value, self._make_editor, self._make_binding, lambda: self._values_of_peers(ref)
+        )
+
+    @property
+    def _peers(self) -> list[NodeId]:
+        """The other selected nodes of the kind of the one that was chosen last; they are edited with it."""
+        first, *others = self._selection.nodes or ("",)
+        node, known = self.scene.by_id.get(first), self.scene.by_id
+        if node is None or self._past is not None:
+            return []
+        return [other for other in others if other in known and known[other].kind == node.kind]
+
+    def _values_of_peers(self, ref: ParamRef) -> list[Any]:
+        if ref.owner != self._selection.node:
+            return []
+        return [value_at(self.scene, ParamRef(peer, ref.part, ref.name)) for peer in self._peers]
 
     def _make_editor(self, record: Param) -> Editor:
         return editor_for(record, lambda: self._choices(record))
 
-    def _make_binding(self, ref: ParamRef, editor: Editor) -> Binding:
-        binding = Binding(self._target, ref, editor)
+    def _make_binding(self, record: Param, ref: ParamRef, editor: Editor) -> Binding:
+        peers = self._peers if ref.owner == self._selection.node else []
+        by_component = record.type is tuple and record.declared.role is Role.PLAIN
+        binding = Binding(self._target, ref, editor, peers, by_component=by_component)
         binding.refused.connect(self.refused)
         return binding
 
@@ -259,6 +299,8 @@ class Inspector(QWidget):
             return lambda _: False
         node = scene.node(node_id)
         hidden = {(node.kind, name) for name in KINDS[node.kind].idle(node)}
+        if self._peers:
+            hidden.add(("node", "name"))
         carrier = scene.by_id.get(node.attachment.node)
         if not node.attachment.bone and (carrier is None or not carrier.settings.is_figure):
             hidden.add(("attachment", "bone"))
@@ -278,8 +320,8 @@ class Inspector(QWidget):
 
     def _switch(self, name: str, value: bool) -> None:
         """Mutes the selected node or makes it solo."""
-        if self._selection.node is not None:
-            self._target.set_value(ParamRef(self._selection.node, "node", name), value)
+        chosen = [self._selection.node, *self._peers] if self._selection.node is not None else []
+        self._target.set_values({ParamRef(node_id, "node", name): value for node_id in chosen})
 
     # News of the scene
 
@@ -290,26 +332,35 @@ class Inspector(QWidget):
             self._value_changed(change.ref)
         elif change.kind is ChangeKind.REPLACED:
             self._replaced.start()
-        elif change.ref is None or self._selection.node in (change.ref.owner, None):
+        elif change.ref is None or self._selection.node is None or change.ref.owner in self._selection.all_nodes:
             self.rebuild()
         else:
             self.tree.refresh_names()
 
     def _value_changed(self, ref: ParamRef) -> None:
         row = self._rows.get(ref)
+        if row is None and ref.owner == self._selection.node and self._is_list(ref):
+            # Its own buttons may have asked for this, which the new rows replace.
+            self._replaced.start()
         if (ref.part, ref.name) == ("node", "name"):
             self.tree.refresh_names()
         if ref.part == "node" and ref.owner == self._selection.node:
             self.head.show_node(self._target.scene.node(ref.owner))
         if row is None:
+            along = self._rows.get(ParamRef(self._selection.node or "", ref.part, ref.name))
+            if along is not None and ref.owner in self._peers:
+                along.refresh()
             return
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
         self.tree.hide_settings(self._hidden_now())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self.tree.refresh_names()
-        if (ref.part, ref.name) == ("node", "name"):
+        if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
             self.header.set_title(value)
+
+    def _is_list(self, ref: ParamRef) -> bool:
+        return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST
 
     def _copy_json_path(self, parameter: SettingParameter) -> None:
         QApplication.clipboard().setText(json_path(self._target.scene, parameter.ref))

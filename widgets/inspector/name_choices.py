@@ -7,7 +7,7 @@ from sim.scene.params import Param, Role
 from sim.scene.scene import NodeId
 from widgets.protocols import EditTarget, ModelProvider
 
-NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.SECTION))
+NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.SECTION))
 
 SectionNames = Callable[[str], tuple[str, ...]]
 
@@ -43,6 +43,8 @@ class NameChoices:
             return self._carriers(node_id)
         if record.declared.role is Role.BONE:
             return self._bones(self._target.scene.node(node_id).attachment.node)
+        if record.declared.role is Role.OWN_BONE:
+            return Choices("Everywhere", self._bones(node_id).items)
         if record.declared.role is Role.SECTION:
             path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
             names = self.section_names(path)

@@ -1,7 +1,7 @@
 """Editors of numbers and of vectors of numbers, with a slider over the soft range."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -205,6 +205,12 @@ class NumberEditor(Editor):
         if self.slider is not None and value is not None and not self.slider.is_held:
             self.slider.set_shown(value)
 
+    def show_mixed(self, values: Sequence[float | None]) -> None:
+        """Shows the first number dim, as what a drag begins with."""
+        show_mixed(self.field, values)
+        if self.slider is not None and values[0] is not None and not self.slider.is_held:
+            self.slider.set_shown(values[0])
+
     def _make_slider(self, record: Param) -> ValueSlider | None:
         span = slider_span(record)
         if span is None:
@@ -247,6 +253,12 @@ class VectorEditor(Editor):
         for field, component in zip(self.fields, value, strict=True):
             field.set_value(component)
 
+    def show_mixed(self, values: Sequence[tuple[float, ...]]) -> None:
+        """Shows the components that differ dim."""
+        self._value = list(values[0])
+        for field, *components in zip(self.fields, *values, strict=True):
+            show_mixed(field, components)
+
     def _add_component(self, grid: QGridLayout, record: Param, index: int) -> NumberField:
         field = number_field(record, record.default[index], self)
         grid.addWidget(AxisLabel(index, self), index, 0)
@@ -285,6 +297,15 @@ class AxisLabel(QLabel):
         with QPainter(self) as painter:
             painter.setPen(QColor(tint))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+
+
+def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
+    """Shows a number, dim where several differ."""
+    first = values[0]
+    is_mixed = first is not None and any(value != first for value in values)
+    if is_mixed:
+        field.set_fallback(first)
+    field.set_value(None if is_mixed else first)
 
 
 def number_field(record: Param, default: float | None, parent: QWidget) -> NumberField:

@@ -45,7 +45,7 @@ class ClothPanel(Panel):
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._gauge = StabilityGauge(self._refresh)
+        self._gauge = StabilityGauge(self._refresh, desk.document)
         self._node: Node | None = None
         self._system: Any = None
         self._subject: NodeId | None = None
@@ -91,7 +91,8 @@ class ClothPanel(Panel):
 
     def legend(self) -> ColourKey | None:
         """The strain, where a cloth is drawn in its colours."""
-        cloths = [node.settings for node in self._desk.document.scene.of_kind("cloth") if node.visible]
+        scene = self._desk.document.scene
+        cloths = [node.settings for node in scene.of_kind("cloth") if node.id in scene.shown]
         if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
             return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
         return None
@@ -167,7 +168,7 @@ class ClothPanel(Panel):
             elif desk.document.scene.has(node.id):
                 self._replace_section(node.id, made)
 
-        run_in_background(lambda: section_cloth(node, model, section, places), add)
+        run_in_background(lambda: section_cloth(node, model, section, places), add, desk.document)
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
         """Adds a cloth that takes the place of a section of a model, as one edit."""

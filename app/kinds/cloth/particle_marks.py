@@ -15,7 +15,7 @@ class ParticleMarks:
     """Keeps the choice valid while the scene changes, and shows it in the viewport."""
 
     def __init__(self, document: Document, client: ViewportClient, viewport: Viewport) -> None:
-        self._client, self._viewport = client, viewport
+        self._document, self._client, self._viewport = document, client, viewport
         self._hovered: ParticleRef | None = None
         self._chosen: dict[NodeId, tuple[int, ...]] = {}
         document.changed.connect(self._on_changed)
@@ -55,6 +55,10 @@ class ParticleMarks:
         if change.kind is ChangeKind.REPLACED:
             self.hover(None)
             self.choose({})
+        elif change.kind is ChangeKind.NODES:
+            scene = self._document.scene
+            self.hover(self._hovered if self._hovered is not None and scene.has(self._hovered.node) else None)
+            self.choose({node_id: numbers for node_id, numbers in self._chosen.items() if scene.has(node_id)})
         elif change.ref is not None and (change.kind is ChangeKind.REMOVED or change.effect is Effect.REBUILD):
             owner = change.ref.owner
             if self._hovered is not None and self._hovered.node == owner:

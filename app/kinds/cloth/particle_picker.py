@@ -29,7 +29,8 @@ class ParticlePicker:
 
     def particle(self, position: QPointF) -> ParticleRef | None:
         """The particle that is nearest to a place; None where something else is in front, or no cloth at all."""
-        if not any(node.visible for node in self._desk.document.scene.of_kind("cloth")):
+        scene = self._desk.document.scene
+        if not any(node.id in scene.shown for node in scene.of_kind("cloth")):
             return None
         hit = self._desk.picker.surface(position)
         cloth = self.cloth(hit.node) if hit is not None else None

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QObject
+
 from app.background import run_in_background
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.model import ClothModel
@@ -13,11 +15,11 @@ class StabilityGauge:
     """Measures stability off the GUI thread, one measurement at a time and only where something changed.
 
     Args:
-        arrived: Called when a measurement is there.
+        arrived: Called when a measurement is there, while the owner lives.
     """
 
-    def __init__(self, arrived: Callable[[], None]) -> None:
-        self._arrived = arrived
+    def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
+        self._arrived, self._owner = arrived, owner
         self._model: ClothModel | None = None
         self._meter: StabilityMeter | None = None
         self._settings: ClothSettings | None = None
@@ -42,7 +44,7 @@ class StabilityGauge:
             made = meter or StabilityMeter(model, settings)
             return made, made.read(settings)
 
-        run_in_background(work, self._take)
+        run_in_background(work, self._take, self._owner)
 
     def _take(self, result: tuple[StabilityMeter, Stability]) -> None:
         self._busy = False

@@ -175,7 +175,7 @@ class ClothTool(Tool):
         box = self._band.box
         chosen = {}
         for node in self._document.scene.of_kind("cloth"):
-            places = self._picker.positions(node.id) if node.visible else np.zeros((0, 3))
+            places = self._picker.positions(node.id) if node.id in self._document.scene.shown else np.zeros((0, 3))
             pixels, _ = project_points(self._desk.picker.camera, self._desk.picker.size, places)
             with np.errstate(invalid="ignore"):
                 inside = (pixels >= (box.left(), box.top())) & (pixels <= (box.right(), box.bottom()))

@@ -1,9 +1,11 @@
 """What the editor has for colliders: fitting them to the bones of a model."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from app.background import run_in_background
 from app.editor.desk import Desk
+from sim.figures.reference import shaped_mesh
 from sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Attachment, Node, NodeId
@@ -31,7 +33,11 @@ class ColliderPanel(Panel):
             elif desk.document.scene.has(node_id):
                 self.add_fitted(node_id, fitted)
 
-        run_in_background(lambda: fit_colliders(model, unit_scale=scale), add)
+        engine = desk.client.engine
+        pose = engine.pose(node_id) if engine else None
+        # Fitted to the surface as morph targets and deformers leave it now.
+        shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
+        run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, desk.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
         """Adds colliders that were fitted to the bones of a model, as one edit."""

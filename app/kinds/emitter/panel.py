@@ -81,7 +81,7 @@ class EmitterPanel(Panel):
         if node is None:
             self._desk.hint("Select an emitter first")
         else:
-            self._desk.edits.set_all(f"Reseed {node.name}", node, {"seed": other_seed(node.settings.seed)})
+            self._desk.edits.set_all(f"Reseed {node.name}", {node.id: {"seed": other_seed(node.settings.seed)}})
 
 
 def other_seed(seed: int) -> int:

@@ -105,7 +105,7 @@ class EmitterTool(Tool):
 
     def _handles(self) -> EmitterHandles | None:
         node, engine = self._desk.selected("emitter"), self._desk.client.engine
-        if node is None or not node.visible or engine is None:
+        if node is None or node.id not in self._desk.document.scene.shown or engine is None:
             return None
         placed = engine.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:

@@ -247,10 +247,12 @@ class TextureInfoExtensions(Part, frozen=True):
 
 
 class TextureInfo(Part, frozen=True):
-    """The use of a texture."""
+    """The use of a texture; `scale` is that of normals, `strength` that of occlusion."""
 
     index: Index
     tex_coord: Index = 0
+    scale: float = 1.0
+    strength: float = 1.0
     extensions: TextureInfoExtensions = TextureInfoExtensions()
 
 
@@ -274,9 +276,16 @@ class SpecularGlossiness(Part, frozen=True):
     specular_glossiness_texture: TextureInfo | None = None
 
 
+class EmissiveStrength(Part, frozen=True):
+    """How bright a surface is by itself."""
+
+    emissive_strength: float = 1.0
+
+
 class MaterialExtensions(Part, frozen=True):
     """Extensions of a material."""
 
+    emissive_strength: EmissiveStrength | None = field(default=None, name="KHR_materials_emissive_strength")
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
     unlit: Any = field(default=None, name="KHR_materials_unlit")
 
@@ -289,6 +298,7 @@ class Material(Part, frozen=True):
     normal_texture: TextureInfo | None = None
     occlusion_texture: TextureInfo | None = None
     emissive_texture: TextureInfo | None = None
+    emissive_factor: Vec3 = (0.0, 0.0, 0.0)
     alpha_mode: Literal["OPAQUE", "MASK", "BLEND"] = "OPAQUE"
     alpha_cutoff: float = 0.5
     double_sided: bool = False

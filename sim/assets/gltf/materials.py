@@ -3,6 +3,7 @@
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 from sim.assets.faults import ElementFault
 from sim.assets.gltf.accessors import Accessors
@@ -18,6 +19,7 @@ DIELECTRIC = 0.04
 ALPHA_MIN = 0.03
 """Least squared roughness: smoother surfaces would reflect nothing but the lamp itself."""
 
+_EMISSION_MAX = 1e3
 _KTX2 = b"\xabKTX 20\xbb"
 
 Colour = tuple[float, float, float]
@@ -27,6 +29,13 @@ def base_texture(material: Stored) -> TextureInfo | None:
     """The texture of the colour, of whichever kind of material."""
     glossy = material.extensions.specular_glossiness
     return glossy.diffuse_texture if glossy is not None else material.pbr.base_color_texture
+
+
+def leading_texture(material: Stored) -> TextureInfo | None:
+    """The texture that decides about the texture coordinates: that of the colour, or the first other one."""
+    others = material.emissive_texture, material.normal_texture, material.pbr.metallic_roughness_texture
+    found = (use for use in (base_texture(material), *others, material.occlusion_texture) if use is not None)
+    return next(found, None)
 
 
 class MaterialReader:
@@ -51,18 +60,11 @@ class MaterialReader:
         """
         found: list[RawMaterial] = []
         taken: set[str] = set()
-        unread = 0
         for index, stored in enumerate(self._document.materials):
             name = stored.name.strip() or f"material {index}"
             name = f"{name} ({index})" if name in taken else name
             taken.add(name)
             found.append(RawMaterial(name, "", self._material(index, name, stored)))
-            others = (stored.normal_texture, stored.occlusion_texture, stored.emissive_texture)
-            unread += any(others) or stored.pbr.metallic_roughness_texture is not None
-        if unread:
-            self._warnings.append(
-                f"Textures of roughness, normals, occlusion or emission of {unread} materials are not drawn."
-            )
         return found
 
     def _material(self, index: int, name: str, stored: Stored) -> Material:
@@ -70,6 +72,22 @@ class MaterialReader:
         info, image, texture = base_texture(stored), None, None
         if info is not None:
             texture, image = self._texture(info.index, f"materials[{index}]")
+        more: dict[str, Any] = {
+            field: found
+            for field, use in (
+                ("emission_image", stored.emissive_texture),
+                ("normal_image", stored.normal_texture),
+                ("surface_image", stored.pbr.metallic_roughness_texture),
+                ("occlusion_image", stored.occlusion_texture),
+            )
+            if use is not None
+            and (found := self._further(use, leading_texture(stored), f"materials[{index}]")) is not None
+        }
+        strength = stored.extensions.emissive_strength
+        bright = max(strength.emissive_strength, 0.0) if strength is not None else 1.0
+        red, green, blue = (min(bright * _within(part), _EMISSION_MAX) for part in stored.emissive_factor)
+        if "surface_image" in more:
+            more |= {"metal": _within(stored.pbr.metallic_factor), "roughness": roughness}
         return Material(
             name=name,
             texture=texture,
@@ -82,7 +100,20 @@ class MaterialReader:
             opacity=opacity,
             alpha_cutoff=_within(stored.alpha_cutoff),
             is_unlit=stored.extensions.unlit is not None,
+            emission=(red, green, blue),
+            normal_scale=_finite(stored.normal_texture.scale) if stored.normal_texture is not None else 1.0,
+            occlusion=_within(stored.occlusion_texture.strength) if stored.occlusion_texture is not None else 1.0,
+            **more,
         )
+
+    def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> ImageSource | None:
+        """Image of another texture than that of the colour; they share the texture coordinates."""
+        if base is not None and _coordinates(use) != _coordinates(base):
+            self._warnings.append(
+                f"{place} has textures with coordinates of their own; only that of the colour is drawn."
+            )
+            return None
+        return self._texture(use.index, place)[1]
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
         """Name and image of a texture; (None, None) for one that cannot be shown."""
@@ -152,6 +183,16 @@ def _colour(parts: list[float]) -> Colour:
 
 def _within(value: float) -> float:
     return min(max(value, 0.0), 1.0) if math.isfinite(value) else 0.0
+
+
+def _finite(value: float) -> float:
+    return min(max(value, -100.0), 100.0) if math.isfinite(value) else 1.0
+
+
+def _coordinates(info: TextureInfo) -> tuple[Any, ...]:
+    """Which texture coordinates a texture uses, and how it moves them."""
+    moved = info.extensions.transform
+    return textured_coordinate_set(info), (moved.offset, moved.rotation, moved.scale) if moved is not None else None
 
 
 def textured_coordinate_set(info: TextureInfo | None) -> int:

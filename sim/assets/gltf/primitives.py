@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sim.assets.faults import ElementFault, check_magnitude
 from sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
 from sim.assets.gltf.document import Document, Draco, Primitive, TextureInfo, part_of
-from sim.assets.gltf.materials import base_texture, textured_coordinate_set
+from sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sim.assets.raw import RawSection, RawVertices
 
 UInt32 = npt.NDArray[np.uint32]
@@ -75,7 +75,7 @@ class PrimitiveReader:
         stored = None
         if primitive.material is not None:
             stored = part_of(self._document.materials, primitive.material, f"{place}.material", "materials")
-        info = base_texture(stored) if stored is not None else None
+        info = leading_texture(stored) if stored is not None else None
         coordinates = f"TEXCOORD_{textured_coordinate_set(info)}"
         if coordinates in primitive.attributes:
             texcoords = _counted(source.floats(coordinates, ("VEC2",)), count, f"{place}.attributes.{coordinates}")

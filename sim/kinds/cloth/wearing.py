@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
 from sim.figures.character import Character
-from sim.figures.reference import skin
+from sim.figures.reference import shaped_mesh, skin
 from sim.figures.settings import ModelSettings
 from sim.jobs.pose import Pose
 from sim.kinds.cloth.cloth import Cloth
@@ -137,19 +137,31 @@ class Wearing:
             return of_joint(model.skeleton.index(bone))
         assert model.skin is not None
         if self.is_own:
-            vertices = np.unique(section_triangles(model.mesh, self.key.plain[2])).astype(np.intp)
-            _, first = np.unique(self.key.model.particle_of_vertex, return_index=True)
-            return rows_of(model.skin, vertices[first])
+            return rows_of(model.skin, self._vertices)
         stand = self._reference
-        body = skin(model.mesh, model.skin, stand.pose.palette, self.key.figure_settings.skinning, stand.pose.centres)
+        mesh, pose = shaped_mesh(model.mesh, model.skin, stand.pose), stand.pose
+        body = skin(mesh, model.skin, pose.palette, self.key.figure_settings.skinning, pose.centres)
         # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
         chosen = self._held if len(self._held) else np.arange(len(self._points))
         anchors = rows_of(model.skin, nearest(self._in_model[chosen], body.positions))
         return spread(anchors, self._points[chosen] if len(self._held) else None, self._points)
 
+    @cached_property
+    def _vertices(self) -> npt.NDArray[np.intp]:
+        """Vertex of the figure that each particle is."""
+        mesh = self.key.figure.model.mesh
+        vertices = np.unique(section_triangles(mesh, self.key.plain[2])).astype(np.intp)
+        _, first = np.unique(self.key.model.particle_of_vertex, return_index=True)
+        return vertices[first]
+
     def _skinned(self, stand: Stand, chosen: Chosen) -> Float64:
         points, pose = self._in_model[chosen].astype(np.float32), stand.pose
-        mesh = self.key.figure.model.mesh
+        model = self.key.figure.model
+        mesh = model.mesh
+        shaped = shaped_mesh(mesh, model.skin, pose)
+        if shaped is not mesh:
+            rows = self._vertices[chosen]
+            points = points + (shaped.positions[rows] - mesh.positions[rows])
         part = dataclasses.replace(mesh, positions=points, normals=np.zeros_like(points), tangents=None)
         influences = rows_of(self._influences, chosen)
         body = skin(part, influences, pose.palette, self.key.figure_settings.skinning, pose.centres)

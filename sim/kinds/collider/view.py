@@ -72,7 +72,7 @@ class ColliderView(View):
         """Its body, while colliders are shown."""
         if not look.settings.solids or self._node is None:
             return ()
-        is_selected, place = look.overlay.selected_node == self._node.id, self._place()
+        is_selected, place = self._node.id in look.overlay.selected_nodes, self._place()
         if is_selected not in self._bodies:
             red, green, blue, alpha = _SELECTED if is_selected else _PLAIN
             is_plane = place.shape is SolidShape.PLANE

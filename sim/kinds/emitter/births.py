@@ -63,7 +63,8 @@ class Schedule:
     def segments(self, start: float, end: float) -> list[Segment]:
         """Births of the span [start, end), in the order of their numbers; a burst comes before what is born with it."""
         found: list[Segment] = []
-        streamed, number = self._stream_before(start), self.births_before(start)
+        streamed = self._stream_before(start)
+        number = streamed + self._burst_births_before(start)
         for moment, count in self._bursts_within(start, end):
             until = self._stream_before(moment)
             number = self._add_stream(found, number, streamed, until)

@@ -98,19 +98,16 @@ class EmitterBlock:
         """
         segments = segments[-SEGMENT_MAX:]
         if not segments:
-            self._block["births"] = (0, 0, 0, 0)
+            self._block.edit("births")[0] = 0
             return
         first = segments[0].first
         count = segments[-1].first + segments[-1].count - first
         skipped = max(count - capacity, 0)
         begin = first + skipped
-        self._block["births"] = (
-            slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
-        )  # fmt: skip
-        table = np.zeros((SEGMENT_MAX, 4))
-        for row, one in zip(table, segments, strict=False):
-            row[:3] = one.first - first, one.moment - origin, one.spacing
-        self._block["segments"] = table
+        births = slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
+        self._block.edit("births")[0] = births
+        table = [(one.first - first, one.moment - origin, one.spacing, 0.0) for one in segments]
+        self._block.edit("segments")[: len(table)] = table
         if self._counts[0] != len(segments):
             self._counts[0] = len(segments)
             self._block["counts"] = self._counts

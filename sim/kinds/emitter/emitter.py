@@ -40,6 +40,7 @@ class Emitter:
 
     Attributes:
         settings: As applied last.
+        look_uniforms: Arguments `emitter` and `spans` of shaders/emitter/shown.glsl, as `u_emitter` and `u_spans`.
         step_count: Steps since the start.
         born: Particles born since the start; for one that is always full its capacity, once it runs.
         alive: How many lived at the last count, see `poll`.
@@ -211,13 +212,6 @@ class Emitter:
         """Slots that were used so far; those after them hold nothing."""
         return min(self.born, self.settings.capacity)
 
-    @property
-    def look_uniforms(self) -> dict[str, object]:
-        """Arguments `emitter` and `spans` of shaders/emitter/shown.glsl, as `u_emitter` (uvec2) and `u_spans`."""
-        settings = self.settings
-        spans = (settings.lifetime / STEP_TIME, settings.lifetime_variance, settings.size, settings.size_variance)
-        return {"u_emitter": (settings.seed, settings.capacity), "u_spans": spans}
-
     # --- what is known --------------------------------------------------------------------------------
 
     @property
@@ -290,6 +284,8 @@ class Emitter:
 
     def _take(self, settings: EmitterSettings) -> None:
         self.settings = settings
+        spans = (settings.lifetime / STEP_TIME, settings.lifetime_variance, settings.size, settings.size_variance)
+        self.look_uniforms: dict[str, object] = {"u_emitter": (settings.seed, settings.capacity), "u_spans": spans}
         self.warning = starvation(settings)
         self._passes.set_settings(settings)
         self._substeps = substeps_of(settings)

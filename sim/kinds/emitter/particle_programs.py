@@ -12,6 +12,7 @@ from sim.gl.vertex_array import VertexArray
 from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.care.plan import draft_swell
+from sim.render.painter import Painter
 
 if TYPE_CHECKING:
     from sim.kinds.emitter.particles import Particles
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 LOOKS = {ParticleLook.ROUND: 0, ParticleLook.TEXTURED: 1, ParticleLook.STREAK: 2}
 BLENDINGS = {Blending.ADDITIVE: 0, Blending.ALPHA: 1, Blending.OPAQUE: 2}
 SHADOW_TAPS = 2  # on particles
+LEAST_COVERED, HALF_COVERED = 0.1, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Batch:
 
     Attributes:
         particles: Of which emitter.
-        projection: How they are seen.
+        painter: For which pass.
         stride: Slots to one that is drawn.
         lights: Lamps that light them.
         casts: Whether it is a light that sees them.
@@ -35,30 +37,11 @@ class Batch:
     """
 
     particles: "Particles"
-    projection: Projection
+    painter: Painter
     stride: int = 1
     lights: int = 0
     casts: bool = False
     sprites: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """What makes a program of its own."""
-
-    look: ParticleLook
-    blending: Blending
-    lights: int
-    is_soft: bool
-    is_sprite: bool
-    casts: bool
-
-    @property
-    def defines(self) -> dict[str, object]:
-        """Macros of the shaders."""
-        flags = {"SOFT": self.is_soft, "SPRITES": self.is_sprite, "CAST": self.casts}
-        numbers = {"LOOK": LOOKS[self.look], "BLENDING": BLENDINGS[self.blending], "LIGHT_COUNT": self.lights}
-        return {**numbers, "SHADOW_TAPS": SHADOW_TAPS, **{name: True for name, on in flags.items() if on}}
 
 
 class ParticlePrograms:
@@ -76,20 +59,26 @@ class ParticlePrograms:
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._library = library
         self._point_limit = context.capabilities.point_size_range[1]
-        self._programs: dict[Variant, Program] = {}
+        self._programs: dict[tuple[int, int, int, bool, bool, bool], Program] = {}
+        self._last: tuple[Painter, Projection] | None = None
+        self._set_for: dict[Program, Painter] = {}
         self._sprites: set[Program] = set()
         self._nothing = VertexArray(context, label="particles drawn")
 
     def prepared(self, batch: Batch) -> Program:
-        """The program for a batch with everything set but what belongs to a pass."""
-        program, particles, projection = self._program(batch), batch.particles, batch.projection
+        """The program for a batch with everything set; what all of a pass share is set once."""
+        projection = self._projection(batch.painter)
+        program, particles = self._program(batch, projection), batch.particles
+        if self._set_for.get(program) is not batch.painter:
+            self._set_for[program] = batch.painter
+            _set_pass(program, batch, projection)
         settings = particles.settings
         for name, value in particles.emitter.look_uniforms.items():
             program[name] = value
         program["u_state"], program["u_life"] = particles.emitter.state, particles.life
-        program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
-        program["u_viewport"] = projection.viewport
         program["u_stride"], program["u_swell"] = batch.stride, draft_swell(batch.stride)
+        if batch.painter.scene_depth is not None:
+            program["u_softness"] = settings.softness
         program.set_if_active("u_variance", settings.brightness_variance)
         if particles.look is ParticleLook.STREAK:
             program["u_streak_time"] = settings.streak_time
@@ -108,27 +97,50 @@ class ParticlePrograms:
     def release(self) -> None:
         """Deletes the vertex array."""
         self._nothing.release()
+        self._last = None
+        self._set_for.clear()
 
-    def _program(self, batch: Batch) -> Program:
+    def _projection(self, painter: Painter) -> Projection:
+        if self._last is None or self._last[0] is not painter:
+            self._last = painter, Projection(painter.clip_from_world, painter.target.size)
+        return self._last[1]
+
+    def _program(self, batch: Batch, projection: Projection) -> Program:
         particles = batch.particles
         is_soft = particles.veil.is_soft and not batch.casts
-        sprites = self._takes_sprites(batch)
-        variant = Variant(particles.look, particles.settings.blending, batch.lights, is_soft, sprites, batch.casts)
-        if variant not in self._programs:
+        sprites = self._takes_sprites(batch, projection)
+        look, blending = particles.form
+        variant = look, blending, batch.lights, is_soft, sprites, batch.casts
+        program = self._programs.get(variant)
+        if program is None:
+            flags = {"SOFT": is_soft, "SPRITES": sprites, "CAST": batch.casts}
+            numbers = {"LOOK": look, "BLENDING": blending, "LIGHT_COUNT": batch.lights, "SHADOW_TAPS": SHADOW_TAPS}
+            defines = {**numbers, **{name: True for name, on in flags.items() if on}}
             fragment = "emitter/cast.frag" if batch.casts else "emitter/draw.frag"
-            program = self._library.program("emitter/draw.vert", fragment, defines=variant.defines)
-            self._programs[variant] = program
+            program = self._programs[variant] = self._library.program("emitter/draw.vert", fragment, defines=defines)
             if sprites:
                 self._sprites.add(program)
-        return self._programs[variant]
+        return program
 
-    def _takes_sprites(self, batch: Batch) -> bool:
+    def _takes_sprites(self, batch: Batch, projection: Projection) -> bool:
         if batch.particles.look is ParticleLook.STREAK:
             return False
         if batch.sprites is not None:
             return batch.sprites
         largest = batch.particles.largest * draft_swell(batch.stride)[0]
-        return batch.projection.takes_sprites(largest, batch.particles.reach(), self._point_limit)
+        return projection.takes_sprites(largest, batch.particles.reach(), self._point_limit)
+
+
+def _set_pass(program: Program, batch: Batch, projection: Projection) -> None:
+    painter, frame = batch.painter, batch.painter.frame
+    program["u_clip_from_world"], program["u_scale"] = projection.clip_from_world, projection.scale
+    program["u_viewport"] = projection.viewport
+    program.set_if_active("u_middle", frame.middle_depth)
+    program.set_if_active("u_least", LEAST_COVERED if painter.target.samples else HALF_COVERED)
+    program.set_if_active("u_shadow_map", painter.shadow_map)
+    if painter.scene_depth is not None:
+        program["u_scene_depth"], program["u_depth_terms"] = painter.scene_depth, frame.depth_terms
+        program["u_height"] = frame.height_terms
 
 
 def _set_picture(program: Program, particles: "Particles") -> None:

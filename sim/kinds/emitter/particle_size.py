@@ -1,6 +1,7 @@
 """How large particles become in a picture."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyglm import glm
 
@@ -10,7 +11,7 @@ SPRITE_PIXELS = 48.0
 """Widest point sprite [px]; in wider ones it shows that a point vanishes when its centre leaves the picture."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Projection:
     """What sizes depend on.
 
@@ -22,11 +23,16 @@ class Projection:
     clip_from_world: glm.dmat4
     viewport: tuple[int, int]
 
-    @property
+    @cached_property
     def scale(self) -> tuple[float, float]:
         """Change of clip x and y over a metre across the view: the rows of a view are of length 1."""
         across, upward = glm.row(self.clip_from_world, 0), glm.row(self.clip_from_world, 1)
         return glm.length(across.xyz), glm.length(upward.xyz)
+
+    @cached_property
+    def _depth_row(self) -> tuple[float, float, float, float]:
+        x, y, z, w = glm.row(self.clip_from_world, 3)
+        return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
         """Width on the target [px] of a particle of a width [m], where the projection has this w."""
@@ -34,7 +40,7 @@ class Projection:
 
     def nearest(self, box: Bounds) -> float:
         """Smallest w in a box of the world: the depth [m] of its nearest corner with perspective, 1 without."""
-        *row, near = glm.row(self.clip_from_world, 3)
+        *row, near = self._depth_row
         for part, low, high in zip(row, box.lo.tolist(), box.hi.tolist(), strict=True):
             near += part * (low if part > 0.0 else high)
         return float(near)

@@ -8,15 +8,13 @@ from sim.assets.model import Bounds
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
 from sim.kinds.emitter.emitter import Emitter
-from sim.kinds.emitter.particle_programs import Batch, ParticlePrograms
-from sim.kinds.emitter.particle_size import Projection
+from sim.kinds.emitter.particle_programs import BLENDINGS, LOOKS, Batch, ParticlePrograms
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sim.render.items import WHOLE, Item, Part, Stage, Veil, Way
 from sim.render.painter import Painter
 from sim.scene.scene import Node
 
 _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False))
-_LEAST_COVERED, _HALF_COVERED = 0.1, 0.5
 
 
 @dataclass(eq=False, kw_only=True)
@@ -69,6 +67,11 @@ class Particles(Item):
         return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
 
     @cached_property
+    def form(self) -> tuple[int, int]:
+        """`LOOK` and `BLENDING` of the shaders."""
+        return LOOKS[self.look], BLENDINGS[self.settings.blending]
+
+    @cached_property
     def largest(self) -> float:
         """Width of the largest particle that occurs [m]."""
         factor = max(stop[1] for stop in self.settings.size_over_life)
@@ -82,22 +85,11 @@ class Particles(Item):
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
         """Draws some of them."""
-        frame, settings = painter.frame, self.settings
         programs = painter.get(ParticlePrograms)
-        projection = Projection(painter.clip_from_world, painter.target.size)
         casts = stage == "shadow"
-        lamps = 0 if casts or settings.blending is Blending.ADDITIVE else len(frame.lamps)
-        batch = Batch(self, projection, part.stride, lamps, casts, part.way[-1] if part.way else None)
+        lamps = 0 if casts or self.settings.blending is Blending.ADDITIVE else len(painter.frame.lamps)
+        batch = Batch(self, painter, part.stride, lamps, casts, part.way[-1] if part.way else None)
         program = programs.prepared(batch)
-        if stage == "opaque":
-            program["u_least"] = _LEAST_COVERED if painter.target.samples else _HALF_COVERED
-            program.set_if_active("u_shadow_map", painter.shadow_map)
-            _SOLID.within(painter.scissor).apply(painter.context)
-        else:
-            painter.state.apply(painter.context)
-        if stage == "transparent":
-            program.set_if_active("u_middle", frame.middle_depth)
-        if painter.scene_depth is not None:
-            program["u_scene_depth"], program["u_depth_terms"] = painter.scene_depth, frame.depth_terms
-            program["u_softness"], program["u_height"] = settings.softness, frame.height_terms
+        state = _SOLID.within(painter.scissor) if stage == "opaque" else painter.state
+        state.apply(painter.context)
         programs.draw(program, part.first, part.count)

@@ -1,6 +1,7 @@
 """EmitterPasses: what an emitter runs on the GPU, with everything bound that its programs read."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,19 @@ Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], .
 """What `u_substep` takes, how many slots from the first on are moved, and ranges of those where then some are born."""
 
 
+_Solids = tuple[int, SolidLayout, Shapes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stepping:
+    """Kernels of a step among so many solids; who is always full has none for births."""
+
+    solids: _Solids
+    features: Features
+    move: Kernel
+    bear: Kernel | None
+
+
 class EmitterPasses:
     """Programs, constants and the table of faces of one emitter.
 
@@ -52,7 +66,7 @@ class EmitterPasses:
         """Take what stays the same from step to step."""
         self._settings = settings
         self._block.set_settings(settings)
-        self._features: tuple[tuple[int, SolidLayout, Shapes], Features] | None = None
+        self._stepping: _Stepping | None = None
 
     def set_births(self, segments: Sequence[Segment], origin: float) -> None:
         """Births of a span, whose moments count from `origin` [steps since the start]."""
@@ -74,9 +88,8 @@ class EmitterPasses:
 
         `swap` gives the side to write to for one that was read, which others may write to from then on.
         """
-        features = self._features_of(inputs)
-        move = self._kernels.step(features)
-        bear = None if features.full else self._kernels.births(features)
+        stepping = self._stepping_among(inputs)
+        features, move, bear = stepping.features, stepping.move, stepping.bear
         if features.whirls:
             settings = self._settings
             self._block.set_pattern(
@@ -106,7 +119,7 @@ class EmitterPasses:
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Write the first slots by the formula of time alone; the source counts as at rest where it is at the end."""
-        features = self._features_of(NO_INPUTS)
+        features = features_of(self._settings, *_solids_of(NO_INPUTS))
         kernel = self._kernels.stateless(features)
         self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
@@ -121,12 +134,13 @@ class EmitterPasses:
             self._faces[1].release()
             self._faces[0].release()
 
-    def _features_of(self, inputs: EmitterInputs) -> Features:
-        solids = inputs.solids
-        key = (solids.count if solids else 0, solids.layout, solids.shapes)
-        if self._features is None or self._features[0] != key:
-            self._features = key, features_of(self._settings, *key)
-        return self._features[1]
+    def _stepping_among(self, inputs: EmitterInputs) -> "_Stepping":
+        solids = _solids_of(inputs)
+        if self._stepping is None or self._stepping.solids != solids:
+            features = features_of(self._settings, *solids)
+            bear = None if features.full else self._kernels.births(features)
+            self._stepping = _Stepping(solids, features, self._kernels.step(features), bear)
+        return self._stepping
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
         program = kernel.program
@@ -137,6 +151,11 @@ class EmitterPasses:
             self._block.set_surface(self._faces[1].texel_count, surface.texels_per_vertex)
             program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
             program["u_faces"] = self._faces[1]
+
+
+def _solids_of(inputs: EmitterInputs) -> _Solids:
+    solids = inputs.solids
+    return solids.count if solids else 0, solids.layout, solids.shapes
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

@@ -63,7 +63,7 @@ class EmitterView(View):
         """Its particles, unless it is silent, and its outline while it is selected."""
         emitter = self._emitter
         particles: tuple[Item, ...] = () if emitter is None else (self._particles_of(emitter),)
-        if look.overlay.selected_node != self._node.id:
+        if self._node.id not in look.overlay.selected_nodes:
             return particles
         if self._guides is None:
             outline = emitter_outline(self._settings)

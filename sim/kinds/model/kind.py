@@ -19,4 +19,5 @@ MODEL = Kind(
     settings=ModelSettings,
     files=files_of,
     figure="sim.kinds.model.view:ModelView",
+    panel="app.kinds.model.panel:ModelPanel",
 )

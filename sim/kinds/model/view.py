@@ -14,14 +14,18 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.kinds.contract import Counts, FigureView, World
-from sim.render.items import Item, Skeleton, Surface
+from sim.render.items import Item, Skeleton, Stage, Surface
 from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
 from sim.render.texture_upload import MipImages, upload_images
+from sim.scene.places import vector
 from sim.scene.scene import Node
 from sim.scene.view import Comparison, DisplayMode
+
+_SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
+_THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(FigureView):
@@ -115,7 +119,9 @@ class ModelView(FigureView):
     def _surface(self, look: Look) -> Surface:
         """The surface; the last one while nothing about it changes."""
         scalar, scale = self._scalar(look)
-        key = (self._node, self.arrays(look.second), self._ranges_now(), self.figure.world_from_model, scalar, scale)
+        arrays, ranges, warps = self.arrays(look.second), self._ranges_now(), self.figure.pose.warps
+        emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
+        key = (self._node, arrays, ranges, self.figure.world_from_model, scalar, scale, emission)
         known = self._surfaces.get(look.second)
         if (
             known is None
@@ -132,6 +138,9 @@ class ModelView(FigureView):
                 texture_origin_bottom=self.figure.texture_origin_bottom,
                 scalar=scalar,
                 scalar_scale=scale,
+                emission=emission,
+                stages=_THROUGH if self._materials.is_blended else _SOLID,
+                is_coloured=self.figure.model.mesh.is_coloured,
             ))  # fmt: skip
         return known[1]
 

@@ -12,6 +12,7 @@ import resources
 from app.cli.run import SceneRun
 from app.cli.scene import opened
 from sim.assets.load import load_model
+from sim.figures.deformers.settings import Taper, Wave
 from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
 from sim.kinds.cloth.cloth import Cloth
@@ -74,6 +75,18 @@ def test_a_section_starts_as_the_skin_is_now(make: Callable[..., Wearer], method
     wearer.jump(time)
     np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=1e-6)
     np.testing.assert_array_equal(wearer.cloth.velocities(), 0.0)
+
+
+def test_a_section_of_a_deformed_figure_starts_and_stays_on_its_surface(make: Callable[..., Wearer]) -> None:
+    wearer = make(deformers=(Wave(height=20.0, frequency=0.5), Taper(factor=1.4)))
+    wearer.wear(wearer.section("banner"))
+    for time in (0.0, 0.45):
+        wearer.jump(time)
+        np.testing.assert_allclose(wearer.positions(), wearer.skinned(), rtol=0.0, atol=1e-6)
+    wearer.step(10)
+    held = wearer.cloth.pinned
+    assert held.any()
+    np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
 
 
 def test_its_threads_are_at_rest_in_the_bind_pose(wearer: Wearer) -> None:

@@ -138,8 +138,8 @@ class Wearer:
         character, settings = self.character, self.figure.settings
         assert isinstance(settings, ModelSettings)
         pose, mesh = character.pose, self.model.mesh
-        assert pose is not None
-        body = skin(mesh, self.model.skin, pose.palette, settings.skinning, pose.centres).positions
+        shape = pose.local.weights, pose.warps
+        body = skin(mesh, self.model.skin, pose.palette, settings.skinning, pose.centres, *shape).positions
         vertices = np.unique(section_triangles(mesh, self.cloth.settings.mesh_section))
         _, first = np.unique(self.cloth.model.particle_of_vertex, return_index=True)
         return transform_points(character.world_from_model, body[vertices[first]])

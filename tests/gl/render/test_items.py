@@ -188,7 +188,7 @@ def test_it_is_counted_framed_and_marked(stage: Stage) -> None:
     assert [(mark.node_id, mark.position) for mark in stage.engine.marks()] == [("rope", (0.0, 2.5, 0.0))]
     column, row = pixel_of(FRONT, SIZE, (0.0, 2.5, 0.0))
     assert tuple(stage.picture(overlay=Overlay(marks=True))[row, column]) == (0, 255, 0)
-    selected = Overlay(marks=True, selected_node="rope")
+    selected = Overlay(marks=True, selected_nodes={"rope"})
     assert tuple(stage.picture(overlay=selected)[row, column]) == (0, 0, 255)
 
 

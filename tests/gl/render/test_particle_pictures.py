@@ -353,7 +353,7 @@ def test_emitters_are_marked_where_they_stand(stage: Stage) -> None:
     plain, marked = stage.picture(), stage.picture(overlay=Overlay(marks=True))
     assert np.abs(marked - plain)[55:66, 75:86].max() > 50
     assert np.abs(marked - plain)[:, :60].max() == 0
-    selected = stage.picture(overlay=Overlay(marks=True, selected_node="emitter"))
+    selected = stage.picture(overlay=Overlay(marks=True, selected_nodes={"emitter"}))
     assert np.abs(selected - marked)[30:55, 60:100].max() > 30
     assert [mark.node_id for mark in stage.engine.marks()] == ["emitter"]
 

@@ -42,7 +42,7 @@ def test_a_body_goes_with_the_bone_that_carries_it(stage: Stage) -> None:
         column, row = pixel_of(FRONT, SIZE, place)
         assert stage.engine.pick(FRONT, SIZE, column, row).node == "ball"
         before = stage.picture()
-        assert np.abs(stage.picture(overlay=Overlay(selected_node="ball")) - before)[row, column].max() > 20
+        assert np.abs(stage.picture(overlay=Overlay(selected_nodes={"ball"})) - before)[row, column].max() > 20
     assert abs(tip(stage)[0]) > 0.1
 
 

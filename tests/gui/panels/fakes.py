@@ -46,7 +46,11 @@ class FakeTarget(QObject):
             self.history.append(SimpleNamespace(ref=ref, gesture=gesture, old=old, new=value))
         self.changed.emit(value_change(self.scene, ref))
 
-    def new_gesture(self):
+    def set_values(self, values, gesture=None):
+        for ref, value in values.items():
+            self.set_value(ref, value, gesture)
+
+    def new_gesture(self, text=None):
         return object()
 
     def cancel_gesture(self, gesture):

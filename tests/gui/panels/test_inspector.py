@@ -1,11 +1,13 @@
+import gc
 from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from pyqtgraph.parametertree import Parameter
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from sim.assets.model import Interpolation
 from sim.figures.settings import ModelSettings, SkinningMethod
@@ -308,7 +310,7 @@ def test_facts_and_transforms_of_a_bone(inspector, statuses):
     half_turn = np.diag([-1.0, 1.0, -1.0, 1.0])
     half_turn[:3, 3] = (10.0, 0.0, 0.0)
     inspector.set_pose(lambda node_id: pose, lambda node_id: half_turn)
-    local, world = inspector.tree.topLevelItem(1), inspector.tree.topLevelItem(2)
+    local, world = inspector.tree.topLevelItem(2), inspector.tree.topLevelItem(3)
     assert [local.child(row).text(1) for row in (0, 3)] == ["0.0000  1.0000  0.0000", "1.0000  1.0000  1.0000"]
     assert world.child(0).text(1) == "10.0000  4.0000  0.0000"
     shown = facts(inspector)
@@ -403,3 +405,18 @@ def test_a_node_without_a_name_is_called_unnamed(target, statuses, show):
     inspector = show(Inspector(target, statuses.get))
     select(inspector, node="a")
     assert inspector.header.title.text() == "unnamed"
+
+
+def test_rows_that_were_replaced_are_freed(inspector):
+    def kept():
+        QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        return sum(isinstance(one, Parameter | SettingItem | QWidget) for one in gc.get_objects())
+
+    counts = []
+    for _ in range(3):
+        for node in ("a", "c"):
+            select(inspector, node=node)
+        counts.append(kept())
+    assert counts[1] == counts[2]

@@ -16,7 +16,7 @@ from tests.gui.panels.fakes import SignalLog, bind_pose, character, ref
 from widgets.icons import glyph, kind_icon
 from widgets.outliner import Outliner, OutlinerAction
 from widgets.outliner_delegate import EYE_WIDTH
-from widgets.outliner_model import NOTE_ROLE, OutlinerModel
+from widgets.outliner_model import NOTE_ROLE, ListPlace, OutlinerModel
 from widgets.protocols import ModelState, ModelStatus
 from widgets.theme import colours
 
@@ -26,7 +26,8 @@ SIGNALS = (
     "rename_requested",
     "visibility_requested",
     "action_requested",
-    "attach_requested",
+    "place_requested",
+    "nodes_selected",
 )
 
 
@@ -240,7 +241,7 @@ def test_menus_by_kind(outliner):
     def texts(*key):
         return [action.text() for action in outliner.menu_for(outliner.model.entry_of(key)).actions() if action.text()]
 
-    node_actions = ["Frame in view", "Rename", "Hide", "Duplicate"]
+    node_actions = ["Frame in view", "Rename", "Hide", "Lock", "Duplicate"]
     assert texts("a") == [*node_actions, "Reload file", "Locate file…", "Delete"]
     assert texts("c") == [*node_actions, "Delete"]
     assert texts("a", "bone", "hips") == ["Frame in view", "Copy name"]
@@ -459,12 +460,12 @@ def drop(outliner, dragged, *onto):
 
 
 def test_a_row_that_is_dropped_on_a_node_a_bone_or_nothing_asks_for_that(outliner, target):
-    assert drop(outliner, "c", "b") == ("attach_requested", "c", "b", "")
-    assert drop(outliner, "c", "a", "bone", "spine") == ("attach_requested", "c", "a", "spine")
-    assert drop(outliner, "c") == ("attach_requested", "c", "", "")
+    assert drop(outliner, "c", "b") == ("place_requested", ("c",), ListPlace("b"))
+    assert drop(outliner, "c", "a", "bone", "spine") == ("place_requested", ("c",), ListPlace("a", "spine"))
+    assert drop(outliner, "c") == ("place_requested", ("c",), ListPlace(""))
     # Rows that carry nothing stand for what they belong to.
-    assert drop(outliner, "c", "a", "materials") == ("attach_requested", "c", "a", "")
-    assert drop(outliner, "c", "view") == ("attach_requested", "c", "", "")
+    assert drop(outliner, "c", "a", "materials") == ("place_requested", ("c",), ListPlace("a", order=True))
+    assert drop(outliner, "c", "view") == ("place_requested", ("c",), ListPlace("", order=True))
     assert len(outliner.log) == 5
     assert [node.name for node in target.scene.nodes] == ["dude", "cape", "lamp"]
 

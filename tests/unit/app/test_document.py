@@ -174,7 +174,7 @@ def test_a_save_in_the_middle_of_a_drag_is_kept_as_a_state(document, tmp_path):
         (ParamRef("model-1", "node", "name"), "hero", "Rename humanoid to hero"),
         (ParamRef("light-1", "transform", "position"), (1, 2, 3), "Set position of light"),
         (ParamRef(PLAYBACK, PLAYBACK, "speed"), 0.5, "Set speed of the playback"),
-        (ParamRef("view", "view", "grid"), False, "Turn off grid of the view"),
+        (ParamRef("view", "view", "ambient"), 0.5, "Set ambient of the view"),
     ],
 )
 def test_undo_texts_come_from_the_declarations(document, ref, value, text):

@@ -37,6 +37,8 @@ GOLDEN = """{
       "visible": true,
       "muted": false,
       "solo": false,
+      "locked": false,
+      "within": "",
       "transform": {
         "position": [0.0, 0.5, 0.0],
         "rotation": [0.0, 0.0, 0.0],
@@ -57,7 +59,8 @@ GOLDEN = """{
         "clip": "walk",
         "bind_pose": false,
         "interpolation": "linear",
-        "lock_root": false
+        "lock_root": false,
+        "pose": []
       }
     },
     {
@@ -66,6 +69,8 @@ GOLDEN = """{
       "visible": false,
       "muted": false,
       "solo": false,
+      "locked": false,
+      "within": "",
       "transform": {
         "position": [0.0, 0.0, 0.0],
         "rotation": [0.0, 0.0, 0.0],
@@ -118,7 +123,8 @@ GOLDEN = """{
     "selection": {
       "node": "model-1",
       "bone": "hips",
-      "view": false
+      "view": false,
+      "others": []
     }
   }
 }

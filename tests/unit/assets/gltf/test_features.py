@@ -469,3 +469,25 @@ def test_boxes_hold_what_targets_and_joints_move(tmp_path):
     entries, corners = joint_boxes(model.mesh, model.skin)
     assert entries.tolist() == [0]
     np.testing.assert_allclose(corners[0, [0, 7]], [[0, 0, 0], [2, 2, 1]])
+
+
+def test_further_textures_are_read_where_they_share_the_coordinates(tmp_path):
+    sample = Sample()
+    sample.put("images", {"bufferView": sample.chunk.view(png_bytes()), "mimeType": "image/png", "name": "dots"})
+    sample.put("textures", {"source": 0})
+    use = {"index": 0}
+    sample.put("materials", {
+        "pbrMetallicRoughness": {"baseColorTexture": use, "metallicRoughnessTexture": use, "roughnessFactor": 0.5},
+        "normalTexture": {"index": 0, "scale": 0.7}, "occlusionTexture": {"index": 0, "strength": 0.4},
+        "emissiveTexture": use, "emissiveFactor": [1, 0.5, 0],
+        "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 2}},
+    })  # fmt: skip
+    sample.put("materials", {"normalTexture": {"index": 0, "texCoord": 1}, "emissiveTexture": use})
+    sample.mesh(material=0)
+    sample.mesh(material=1)
+    full, other = sample.load(tmp_path).materials
+    assert len(full.images) == 5
+    assert (full.normal_scale, full.occlusion, full.emission) == (0.7, 0.4, (2.0, 1.0, 0.0))
+    assert (full.metal, full.roughness) == (1.0, 0.5)
+    assert (other.emission_image is not None, other.normal_image) == (True, None)
+    assert any("coordinates of their own" in text for text in sample.load(tmp_path).warnings)

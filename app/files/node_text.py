@@ -1,0 +1,89 @@
+"""Nodes as text, for the clipboard: JSON as in a project file, with where they stand and what they ride on by name.
+
+What rides on a node that is not among them finds one of the same name and kind in another scene, else stays where it
+stood in the world.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
+from app.files.project_decode import ProjectDecoder
+from app.files.project_encode import node_content
+from app.files.project_error import ProjectError
+from app.files.project_json import json_text, parse_json
+from sim.scene.places import WORLD, Places, relative_transform
+from sim.scene.scene import Attachment, Node, NodeId, Scene
+from sim.scene.transform import Transform
+
+FORMAT = "sinew-nodes"
+_SOURCE = Path("clipboard")
+
+
+def nodes_text(places: Places, node_ids: Sequence[NodeId]) -> str:
+    """Some nodes of a scene as text; paths are absolute."""
+    scene = places.scene
+    copied = [node for node in scene.nodes if node.id in node_ids]
+    riding = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
+    names = {node.attachment.node: scene.node(node.attachment.node) for node in riding}
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "nodes": [node_content(node) for node in copied],
+        "carriers": {carrier.id: {"name": carrier.name, "kind": carrier.kind} for carrier in names.values()},
+        "world": {
+            node.id: msgspec.to_builtins(relative_transform(places.world_from_node(node), WORLD)) for node in riding
+        },
+    }
+    return json_text(content)
+
+
+def nodes_of(text: str, scene: Scene) -> list[Node]:
+    """Nodes of a text, to be added to a scene; their ids are those of the text.
+
+    Raises:
+        ProjectError: If the text holds no nodes, or a value is refused.
+    """
+    content = parse_json(_SOURCE, text.encode("utf-8", "replace"))
+    version = content.get("version") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or content.get("format") != FORMAT or type(version) is not int:
+        raise ProjectError(_SOURCE, "", "holds no objects of a scene")
+    if not 0 <= version <= VERSION:
+        raise ProjectError(_SOURCE, "$.version", f"{version} is newer than this program reads (up to {VERSION})")
+    try:
+        content = migrated(content, version, MIGRATIONS)
+    except MigrationError as error:
+        raise ProjectError(_SOURCE, "$.version", str(error)) from error
+    nodes = ProjectDecoder(_SOURCE, "/").decode_nodes(content.get("nodes", []))
+    carriers, world = (_objects(content, key) for key in ("carriers", "world"))
+    return [_settled(node, scene, {node.id for node in nodes}, carriers, world.get(node.id)) for node in nodes]
+
+
+def _settled(
+    node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
+) -> Node:
+    """A node that rides on and is listed below what there is in a scene."""
+    if node.within not in among and not scene.has(node.within):
+        node = msgspec.structs.replace(node, within="")
+    carrier = node.attachment.node
+    if not carrier or carrier in among:
+        return node
+    wanted = carriers.get(carrier, {})
+    alike = [other for other in scene.nodes if {"name": other.name, "kind": other.kind} == wanted]
+    found = next((other for other in alike if other.id == carrier), alike[0] if alike else None)
+    if found is not None:
+        attachment = msgspec.structs.replace(node.attachment, node=found.id)
+        return msgspec.structs.replace(node, attachment=attachment)
+    try:
+        transform = msgspec.convert(world, Transform) if world is not None else node.transform
+    except msgspec.ValidationError:
+        transform = node.transform
+    return msgspec.structs.replace(node, attachment=Attachment(), transform=transform)
+
+
+def _objects(content: dict[str, Any], key: str) -> dict[str, dict[str, Any]]:
+    held = content.get(key)
+    return {name: value for name, value in held.items() if isinstance(value, dict)} if isinstance(held, dict) else {}

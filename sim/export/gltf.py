@@ -1,0 +1,292 @@
+"""Writes models as glTF 2.0: nodes, skins, morph targets, materials with their images, and clips.
+
+Source: glTF 2.0 specification.  What the file shows has y up, as the format wants it; units stay those of the model.
+"""
+
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.build import build_model
+from sim.assets.model import CharacterModel, Material, Section, Skin, Targets
+from sim.assets.raw import RawModel
+from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
+from sim.export.gltf_materials import MaterialWriter
+from sim.export.gltf_motion import Weighted, animations
+
+Index = npt.NDArray[np.intp]
+Json = dict[str, Any]
+
+_UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
+"""Turn that brings z up to y up."""
+
+_PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
+
+
+def write_glb(raw: RawModel, file: BinaryIO) -> None:
+    """Writes the content of a model file as binary glTF."""
+    scene = _scene_of(raw)
+    file.write(scene.chunk.file(scene.document()))
+
+
+def write_gltf(raw: RawModel, file: BinaryIO) -> None:
+    """Writes the content of a model file as glTF text that holds everything."""
+    scene = _scene_of(raw)
+    file.write(scene.chunk.text_file(scene.document()))
+
+
+def _scene_of(raw: RawModel) -> "GltfScene":
+    scene = GltfScene()
+    scene.show(scene.add_model(build_model(raw), raw))
+    return scene
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A draw range with the vertices that it uses.
+
+    Attributes:
+        section: The draw range.
+        vertices: Their numbers, ascending, shape (N,).
+        corners: Triangles among them, shape (T, 3).
+    """
+
+    section: Section
+    vertices: Index
+    corners: Index
+
+
+class GltfScene:
+    """A file in the making; models and nodes are added one after the other.
+
+    Attributes:
+        chunk: Its arrays.
+        materials: Its materials.
+    """
+
+    def __init__(self) -> None:
+        self.chunk = GlbChunk()
+        self.materials = MaterialWriter(self.chunk)
+        self._parts: dict[str, list[Any]] = {}
+        self._roots: list[int] = []
+
+    def put(self, key: str, part: Json) -> int:
+        """Number of a part, such as one of the "nodes"."""
+        parts = self._parts.setdefault(key, [])
+        parts.append(part)
+        return len(parts) - 1
+
+    def show(self, nodes: list[int]) -> None:
+        """Makes nodes roots of the scene."""
+        self._roots += nodes
+
+    def document(self) -> Json:
+        """The JSON of the file."""
+        scene: Json = {"nodes": self._roots} if self._roots else {}
+        head = {"asset": {"version": "2.0", "generator": "Sinew"}, "scene": 0, "scenes": [scene]}
+        return head | self._parts | self.materials.parts
+
+    def add_model(self, model: CharacterModel, raw: RawModel | None = None) -> list[int]:
+        """Adds a model with its clips; returns its topmost nodes.
+
+        Args:
+            model: The model.
+            raw: What it was made of, so that curves stay what they are; equally good without, but larger.
+        """
+        groups = _by_skin(model)
+        nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
+        weighted: list[Weighted] = []
+        if model.default_up_axis.lower() == "z" and model.skeleton is None:
+            roots.append(self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": []}))
+        for skin, parts in groups:
+            made = self._add_mesh(model, parts, skin)
+            node: Json = {"name": model.path.stem, "mesh": made.mesh}
+            if skin is not None:
+                node["skin"] = self._add_skin(model, skin, nodes)
+            number = self.put("nodes", node)
+            if made.weights:
+                weighted.append(Weighted(number, made.weights))
+            if roots and model.skeleton is None:
+                self._parts["nodes"][roots[0]]["children"].append(number)
+            else:
+                roots.append(number)
+        for animation in animations(model, raw, nodes, weighted, self.chunk):
+            self.put("animations", animation)
+        return roots
+
+    def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
+        """Nodes of the joints, and those without a parent; joined, these are one."""
+        skeleton = model.skeleton
+        if skeleton is None:
+            return [], []
+        nodes = []
+        for joint, name in enumerate(skeleton.names):
+            node: Json = {"name": name}
+            for path, values, plain in (
+                ("translation", skeleton.bind_positions[joint], np.zeros(3)),
+                ("rotation", skeleton.bind_orientations[joint], np.array([0.0, 0.0, 0.0, 1.0])),
+                ("scale", skeleton.bind_scales[joint], np.ones(3)),
+            ):
+                if not np.array_equal(values, plain):
+                    node[path] = values.tolist()
+            nodes.append(self.put("nodes", node))
+        roots = []
+        for joint, parent in enumerate(skeleton.parents.tolist()):
+            if parent >= 0:
+                self._parts["nodes"][nodes[parent]].setdefault("children", []).append(nodes[joint])
+            else:
+                roots.append(nodes[joint])
+        if is_joined and len(roots) > 1:
+            roots = [self.put("nodes", {"name": "skeleton", "children": roots})]
+        if model.default_up_axis.lower() == "z":
+            roots = [self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": roots})]
+        return nodes, roots
+
+    def _add_skin(self, model: CharacterModel, entries: dict[int, int], nodes: list[int]) -> int:
+        assert model.skeleton is not None and model.skin is not None  # noqa: PT018
+        palette = model.skin.palette
+        binds = model.skeleton.bind_from_model if palette is None else palette.bind_from_mesh
+        matrices = binds[list(entries.values())].astype(np.float32)
+        matrices[:, 3] = (0.0, 0.0, 0.0, 1.0)
+        columns = matrices.swapaxes(1, 2).reshape(-1, 16)
+        joints = [nodes[joint] for joint in entries]
+        return self.put("skins", {"joints": joints, "inverseBindMatrices": self.chunk.once(columns)})
+
+    def _add_mesh(self, model: CharacterModel, parts: list[_Part], skin: dict[int, int] | None) -> "_AddedMesh":
+        targets = model.mesh.targets
+        used = sorted({weight for part in parts for weight in _weights_in(targets, part.vertices)})
+        primitives = []
+        for part in parts:
+            primitive: Json = {"attributes": self._attributes(model, part, skin)}
+            corners = part.corners.reshape(-1, 1)
+            small = len(part.vertices) < np.iinfo(np.uint16).max
+            primitive["indices"] = self.chunk.once(corners.astype(np.uint16 if small else np.uint32), INDEX_DATA)
+            material = model.materials[part.section.material] if part.section.material >= 0 else _PLAIN
+            primitive["material"] = self.materials.add(material, double_sided=part.section.is_open)
+            if used and targets is not None:
+                primitive["targets"] = [self._target(targets, weight, part.vertices) for weight in used]
+            primitives.append(primitive)
+        mesh: Json = {"name": model.path.stem, "primitives": primitives}
+        if used and targets is not None:
+            mesh["weights"] = targets.rest_weights[used].tolist()
+            mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
+        return _AddedMesh(self.put("meshes", mesh), used)
+
+    def _attributes(self, model: CharacterModel, part: _Part, skin: dict[int, int] | None) -> dict[str, int]:
+        mesh, rows = model.mesh, part.vertices
+        found = {"POSITION": self.chunk.once(mesh.positions[rows], VERTEX_DATA, bounded=True)}
+        if not part.section.is_flat:
+            found["NORMAL"] = self.chunk.once(_unit(mesh.normals[rows]), VERTEX_DATA)
+            if mesh.tangents is not None and (np.abs(mesh.tangents[rows, :3]).max(axis=1) > 0.0).all():
+                tangents = mesh.tangents[rows].copy()
+                tangents[:, :3] = _unit(tangents[:, :3])
+                found["TANGENT"] = self.chunk.once(tangents, VERTEX_DATA)
+        texcoords = np.array(mesh.texcoords[rows])
+        if texcoords.any():
+            if model.default_texture_origin == "bottom":
+                texcoords[:, 1] = np.float32(1.0) - texcoords[:, 1]
+            found["TEXCOORD_0"] = self.chunk.once(texcoords, VERTEX_DATA)
+        if mesh.colours is not None:
+            found["COLOR_0"] = self.chunk.once(np.clip(mesh.colours[rows], 0.0, 1.0), VERTEX_DATA)
+        if skin is not None and model.skin is not None:
+            found |= self._influences(model.skin, rows, skin)
+        return found
+
+    def _influences(self, skin: Skin, rows: Index, entries: dict[int, int]) -> dict[str, int]:
+        weights, numbers = _exact_sums(skin.weights[rows]), skin.joints[rows].astype(np.intp)
+        place = np.zeros(int(max(entries.values(), default=0)) + 1, np.uint16)
+        place[list(entries.values())] = np.arange(len(entries))
+        joints = np.where(weights > 0.0, place[np.minimum(numbers, len(place) - 1)], 0).astype(np.uint16)
+        found = {}
+        for number in range(weights.shape[1] // 4):
+            own = slice(4 * number, 4 * number + 4)
+            if number and not weights[:, own].any():
+                continue
+            found[f"JOINTS_{number}"] = self.chunk.once(joints[:, own], VERTEX_DATA)
+            found[f"WEIGHTS_{number}"] = self.chunk.once(weights[:, own], VERTEX_DATA)
+        return found
+
+    def _target(self, targets: Targets, weight: int, rows: Index) -> dict[str, int]:
+        """Differences of some vertices by the targets of a weight."""
+        deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
+        for run in np.flatnonzero(targets.weight_of == weight).tolist():
+            first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
+            inside = (rows >= first) & (rows < first + count)
+            deltas[inside] += targets.deltas[start + rows[inside] - first, :, :3]
+        found = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
+        if deltas[:, 1].any():
+            found["NORMAL"] = self.chunk.sparse(deltas[:, 1], VERTEX_DATA)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _AddedMesh:
+    """A mesh of the file, and the weights of the model that its targets have."""
+
+    mesh: int
+    weights: list[int]
+
+
+def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
+    """Draw ranges by what moves them: entries of the palette by joint, each joint once, as skins must have it."""
+    parts = []
+    for section in model.mesh.sections:
+        triangles = model.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
+        if len(triangles):
+            vertices, corners = np.unique(triangles, return_inverse=True)
+            parts.append(_Part(section, vertices.astype(np.intp), corners.reshape(-1, 3)))
+    if model.skin is None or model.skeleton is None:
+        return [(None, parts)] if parts else []
+    if model.skin.palette is None:
+        return [({joint: joint for joint in range(model.skeleton.joint_count)}, parts)] if parts else []
+    groups: list[tuple[dict[int, int], list[_Part]]] = []
+    for part in parts:
+        weights = model.skin.weights[part.vertices]
+        used = np.unique(model.skin.joints[part.vertices][weights > 0.0])
+        wanted = dict(zip(model.skin.joints_of(used).tolist(), used.tolist(), strict=True))
+        for entries, members in groups:
+            fits = all(entries.get(joint, entry) == entry for joint, entry in wanted.items())
+            if fits and not _spans(model, entries | wanted):
+                entries.update(wanted)
+                members.append(part)
+                break
+        else:
+            groups.append((wanted, [part]))
+    return [(entries, members) for entries, members in groups]
+
+
+def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
+    """Whether joints stand below several roots, which those of a skin must not."""
+    if entries is None or model.skeleton is None:
+        return False
+    parents = model.skeleton.parents
+    roots = np.array(list(entries), np.intp)
+    while (parents[roots] >= 0).any():
+        roots = np.unique(np.where(parents[roots] >= 0, parents[roots], roots))
+    return len(np.unique(roots)) > 1
+
+
+def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
+    """Weights that move some of these vertices."""
+    if targets is None or not len(rows):
+        return set()
+    # Runs of a weight that does not touch the part between its first and last vertex say nothing of it.
+    touched = (targets.firsts <= rows[-1]) & (targets.firsts + targets.counts > rows[0])
+    return set(targets.weight_of[touched].tolist())
+
+
+def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Vectors of length 1 in single precision; those without a direction point up."""
+    wide = vectors.astype(np.float64)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
+    return unit.astype(np.float32)
+
+
+def _exact_sums(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Weights whose sums are 1 to the last bits: the strongest takes what rounding left."""
+    exact = weights.copy()
+    exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)
+    return exact

@@ -1,0 +1,145 @@
+"""Materials as glTF has them: from diffuse, specular and shininess to metal and roughness, images embedded."""
+
+import io
+import math
+from typing import Any
+
+from PIL import Image
+
+from sim.assets.images import ImageError, load_image
+from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sim.export.gltf_file import GlbChunk
+
+DIELECTRIC = 0.04
+"""Part of the light that a surface reflects which is not metal."""
+
+_STORED = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+"""How images that the format knows begin."""
+
+
+class MaterialWriter:
+    """Collects materials, textures and images of one file.
+
+    Args:
+        chunk: Where images go.
+
+    Attributes:
+        parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.
+    """
+
+    def __init__(self, chunk: GlbChunk) -> None:
+        self._chunk = chunk
+        self._known: dict[tuple[Material, bool], int] = {}
+        self._textures: dict[ImageSource, int | None] = {}
+        self.parts: dict[str, list[Any]] = {}
+
+    def add(self, material: Material, *, double_sided: bool) -> int:
+        """Number of a material, written once for each way of showing its backs."""
+        key = material, double_sided
+        if key not in self._known:
+            self._known[key] = self._put("materials", self._written(material, double_sided=double_sided))
+        return self._known[key]
+
+    def _written(self, material: Material, *, double_sided: bool) -> dict[str, Any]:
+        base, metal = metal_and_base(material)
+        roughness = (2.0 / (material.shininess + 2.0)) ** 0.25
+        pbr: dict[str, Any] = {
+            "baseColorFactor": [*base, min(max(material.opacity, 0.0), 1.0)],
+            "metallicFactor": metal,
+            "roughnessFactor": min(max(roughness, 0.0), 1.0),
+        }
+        written: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": pbr}
+        if material.surface_image is not None:
+            # The colour is that of both, and the image says which is metal.
+            factors = [*_colour(material.diffuse), pbr["baseColorFactor"][3]]
+            pbr |= {"baseColorFactor": factors, "metallicFactor": material.metal, "roughnessFactor": material.roughness}
+        for part, name, image, more in (
+            (pbr, "baseColorTexture", material.image, {}),
+            (pbr, "metallicRoughnessTexture", material.surface_image, {}),
+            (written, "normalTexture", material.normal_image, {"scale": material.normal_scale}),
+            (written, "occlusionTexture", material.occlusion_image, {"strength": material.occlusion}),
+            (written, "emissiveTexture", material.emission_image, {}),
+        ):
+            texture = self._texture(image) if image is not None else None
+            if texture is not None:
+                part[name] = {"index": texture, **more}
+        self._add_emission(material, written)
+        if material.alpha_mode is not AlphaMode.OPAQUE:
+            written["alphaMode"] = material.alpha_mode.name
+        if material.alpha_mode is AlphaMode.MASK:
+            written["alphaCutoff"] = material.alpha_cutoff
+        if double_sided:
+            written["doubleSided"] = True
+        if material.is_unlit:
+            self._extend(written, "KHR_materials_unlit", {})
+        return written
+
+    def _add_emission(self, material: Material, written: dict[str, Any]) -> None:
+        """Light that it gives off, as a factor up to 1 and a strength beyond."""
+        brightest = max(material.emission)
+        if brightest > 0.0:
+            written["emissiveFactor"] = [part / max(brightest, 1.0) for part in material.emission]
+        if brightest > 1.0:
+            self._extend(written, "KHR_materials_emissive_strength", {"emissiveStrength": brightest})
+
+    def _extend(self, written: dict[str, Any], name: str, content: dict[str, Any]) -> None:
+        written.setdefault("extensions", {})[name] = content
+        used = self.parts.setdefault("extensionsUsed", [])
+        if name not in used:
+            used.append(name)
+
+    def _texture(self, source: ImageSource) -> int | None:
+        """Number of a texture; None for an image that cannot be read."""
+        if source not in self._textures:
+            self._textures[source] = self._image(source)
+        return self._textures[source]
+
+    def _image(self, source: ImageSource) -> int | None:
+        try:
+            data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
+        except OSError:
+            return None
+        kind = next((kind for start, kind in _STORED.items() if data.startswith(start)), None)
+        if kind is None:
+            # What the format does not know is written anew.
+            try:
+                pixels = load_image(source)
+            except ImageError:
+                return None
+            stream, kind = io.BytesIO(), "image/png"
+            Image.fromarray(pixels).save(stream, "PNG")
+            data = stream.getvalue()
+        name = str(source) if isinstance(source, EmbeddedImage) else source.stem
+        image = self._put("images", {"name": name, "mimeType": kind, "bufferView": self._chunk.view(data)})
+        if "samplers" not in self.parts:
+            # Linear, between linear levels of detail; repeated.
+            self._put("samplers", {"magFilter": 9729, "minFilter": 9987})
+        return self._put("textures", {"source": image, "sampler": 0})
+
+    def _put(self, key: str, part: dict[str, Any]) -> int:
+        parts = self.parts.setdefault(key, [])
+        parts.append(part)
+        return len(parts) - 1
+
+
+def metal_and_base(material: Material) -> tuple[tuple[float, float, float], float]:
+    """Base colour and part of metal that give the diffuse and specular colours of a material, on average.
+
+    diffuse = base (1 - metal), specular = 0.04 + (base - 0.04) metal, solved for the metal.
+    """
+    diffuse, specular = material.diffuse, material.specular
+    d, s = sum(diffuse) / 3.0, sum(specular) / 3.0
+    # 0.04 m^2 + (d + s - 0.08) m + 0.04 - s = 0
+    b, c = d + s - 2.0 * DIELECTRIC, DIELECTRIC - s
+    root = (-b + math.sqrt(max(b * b - 4.0 * DIELECTRIC * c, 0.0))) / (2.0 * DIELECTRIC)
+    metal = min(max(root, 0.0), 1.0)
+    if metal < 1e-6 or material.is_unlit:
+        return _colour(diffuse), 0.0
+    if metal > 0.999:
+        return _colour(specular), 1.0
+    return _colour([part / (1.0 - metal) for part in diffuse]), metal
+
+
+def _colour(parts: Any) -> tuple[float, float, float]:
+    red, green, blue = (min(max(float(part), 0.0), 1.0) for part in parts)
+    return red, green, blue

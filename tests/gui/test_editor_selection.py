@@ -1,0 +1,371 @@
+"""Selecting one thing, several and parts of them in the whole editor, and what can be done with that."""
+
+import json
+
+import msgspec
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from sim.scene.scene import Attachment, ParamRef
+from sim.scene.view_state import Selection, selection_of
+from tests.gui.editor_harness import Mouse, Session, picture, place_of
+
+KEYS = {"edit.delete": Qt.Key.Key_Delete, "edit.hide": Qt.Key.Key_H, "edit.rename": Qt.Key.Key_F2}
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def editor(fresh, qtbot, arm):
+    """An editor with the arm, its light, and three balls that stand beside each other."""
+    Session(qtbot).load(fresh, arm)
+    for place in range(3):
+        ball = fresh.edits.add("sphere")
+        fresh.document.set_value(ParamRef(ball, "transform", "position"), (1.0 + place, 0.5, 0.0))
+    fresh.document.undo_stack.clear()
+    picture(fresh)
+    fresh.frame_all()
+    camera = fresh.document.view_state.camera
+    fresh.document.set_camera(msgspec.structs.replace(camera, distance=5.0 * camera.distance))
+    fresh.window.activateWindow()
+    qtbot.waitUntil(fresh.window.isActiveWindow)
+    picture(fresh)
+    return fresh
+
+
+def balls(editor):
+    return [node.id for node in editor.document.scene.of_kind("collider")]
+
+
+def click_row(editor, *key, modifiers=Qt.KeyboardModifier.NoModifier):
+    outliner = editor.panels.outliner
+    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of(key)))
+    rect = outliner.view.visualRect(index)
+    place = QPoint(rect.left() + 24, rect.center().y())
+    QTest.mouseClick(outliner.view.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
+
+
+def row_rect(editor, node_id):
+    outliner = editor.panels.outliner
+    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of((node_id,))))
+    return outliner.view.visualRect(index)
+
+
+# --- bones ------------------------------------------------------------------------------------------------
+
+
+def test_with_a_bone_selected_keys_and_menus_leave_its_character_alone(editor):
+    document, actions = editor.document, editor.window.actions_table
+    model = document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    before = document.scene
+    click_row(editor, model, "bone", bone)
+    assert document.selection == Selection(node=model, bone=bone)
+    for focus in (editor.viewport, editor.panels.outliner.view):
+        focus.setFocus()
+        for action_id, key in KEYS.items():
+            assert not actions[action_id].isEnabled(), action_id
+            QTest.keyClick(focus, key)
+        QTest.keyClick(focus, Qt.Key.Key_D, CONTROL)
+        QTest.keyClick(focus, Qt.Key.Key_X, CONTROL)
+    for act in ("delete", "duplicate", "hide", "lock", "group"):
+        getattr(editor.edits, f"{act}_selected")()
+    assert document.scene == before
+    assert document.undo_stack.count() == 0
+    assert not actions["edit.copy"].isEnabled()
+    click_row(editor, model)
+    assert all(actions[action_id].isEnabled() for action_id in KEYS)
+
+
+def test_delete_on_the_row_of_a_part_removes_nothing(editor):
+    before, model = editor.document.scene, editor.document.scene.figures[0].id
+    click_row(editor, model, "skeleton")
+    QTest.keyClick(editor.panels.outliner.view, Qt.Key.Key_Delete)
+    assert editor.document.scene == before
+
+
+# --- several ----------------------------------------------------------------------------------------------
+
+
+def test_control_and_shift_clicks_in_the_outliner_and_in_the_view_select_several(editor):
+    document, (a, b, c) = editor.document, balls(editor)
+    click_row(editor, a)
+    click_row(editor, c, modifiers=SHIFT)
+    assert set(document.selection.nodes) == {a, b, c}
+    click_row(editor, b, modifiers=CONTROL)
+    assert set(document.selection.nodes) == {a, c}
+    for node_id in (a, c):
+        click_row(editor, node_id, modifiers=CONTROL)
+    assert document.selection == Selection()
+    places = [place_of(editor, document.scene.node(node_id).transform.position) for node_id in (a, b, c)]
+    Mouse(editor.viewport).click(places[0])
+    assert document.selection.nodes == (a,)
+    more = Mouse(editor.viewport, modifiers=SHIFT)
+    more.click(places[1])
+    more.click(places[2])
+    assert document.selection.nodes == (c, b, a)
+    assert {entry.selection.node for entry in editor.panels.outliner.view.selected_entries()} == {a, b, c}
+    more.click(places[2])
+    assert document.selection.nodes == (b, a)
+    assert document.undo_stack.count() == 0
+
+
+def test_a_drag_from_beside_the_names_selects_the_rows_that_it_crosses(editor):
+    view, (a, b, c) = editor.panels.outliner.view.viewport(), balls(editor)
+    first, last = row_rect(editor, a), row_rect(editor, c)
+    x = view.width() - 60
+    mouse = Mouse(view)
+    mouse.press(QPointF(x, first.center().y()))
+    for y in range(first.center().y(), last.center().y() + 1, 6):
+        mouse.move(QPointF(x - 5, y))
+    mouse.move(QPointF(x - 5, last.center().y()))
+    assert editor.panels.outliner.view._band.isVisible()
+    mouse.release(QPointF(x - 5, last.center().y()))
+    assert set(editor.document.selection.nodes) == {a, b, c}
+    assert not editor.panels.outliner.view._band.isVisible()
+
+
+def test_keys_act_on_all_that_is_selected_as_one_entry(editor):
+    document, chosen = editor.document, balls(editor)
+    before = document.scene
+    for key, modifiers, text in (
+        (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, "Remove 3 objects"),
+        (Qt.Key.Key_H, Qt.KeyboardModifier.NoModifier, "Hide 3 objects"),
+        (Qt.Key.Key_D, CONTROL, "Duplicate 3 objects"),
+        (Qt.Key.Key_G, CONTROL, "Group 3 objects"),
+        (Qt.Key.Key_L, SHIFT, "Lock 3 objects"),
+    ):
+        document.select(selection_of(chosen))
+        QTest.keyClick(editor.viewport, key, modifiers)
+        assert document.undo_stack.count() == 1
+        assert document.undo_stack.undoText() == text
+        picture(editor)
+        document.undo_stack.undo()
+        assert document.scene == before, text
+        document.undo_stack.clear()
+
+
+def test_handles_move_turn_and_scale_all_that_is_selected(editor):
+    document, (a, b, c) = editor.document, balls(editor)
+    before = {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)}
+    document.select(selection_of((b, a)))
+    editor.edits.turn_camera("front")
+    QTest.keyClick(editor.viewport, Qt.Key.Key_G)
+    picture(editor)
+    start = place_of(editor, before[b].position)
+    Mouse(editor.viewport).drag(start, start + QPointF(30.0, -20.0))
+    moved = {node_id: document.scene.node(node_id).transform.position for node_id in (a, b, c)}
+    way = np.subtract(moved[b], before[b].position)
+    assert np.linalg.norm(way) > 0.05
+    np.testing.assert_allclose(np.subtract(moved[a], before[a].position), way, atol=1e-9)
+    assert moved[c] == before[c].position
+    assert (document.undo_stack.count(), document.undo_stack.undoText()) == (1, "Move 2 objects")
+    document.undo_stack.undo()
+    assert {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)} == before
+    QTest.keyClick(editor.viewport, Qt.Key.Key_G)
+
+
+# --- the inspector ----------------------------------------------------------------------------------------
+
+
+def row_of(editor, part, name):
+    inspector = editor.panels.inspector
+    parameter = next(p for p in inspector.tree.settings() if (p.ref.part, p.ref.name) == (part, name))
+    return next(iter(parameter.items))
+
+
+def test_the_inspector_edits_all_of_one_kind_and_shows_what_differs(editor):
+    document, (a, b, c) = editor.document, balls(editor)
+    document.set_value(ParamRef(a, "collider", "radius"), 0.5)
+    document.undo_stack.clear()
+    light = document.scene.of_kind("light")[0].id
+    document.select(selection_of((c, light, b, a)))
+    assert "An edit sets 3 colliders" in editor.panels.inspector.header.subtitle.text()
+    radius = row_of(editor, "collider", "radius")
+    assert radius.text(0).startswith("≠")
+    assert not row_of(editor, "collider", "friction").text(0).startswith("≠")
+    radius.editor.field.setFocus()
+    radius.editor.field.begin_edit()
+    QTest.keyClicks(radius.editor.field, "0.25")
+    QTest.keyClick(radius.editor.field, Qt.Key.Key_Return)
+    assert [document.scene.node(node_id).settings.radius for node_id in (a, b, c)] == [0.25] * 3
+    assert document.undo_stack.count() == 1
+    assert not radius.text(0).startswith("≠")
+    document.undo_stack.undo()
+    assert document.scene.node(a).settings.radius == 0.5
+    assert radius.text(0).startswith("≠")
+    # One component of a place leaves the others of each alone.
+    height = row_of(editor, "transform", "position")
+    assert height.text(0).startswith("≠")
+    field = height.editor.fields[1]
+    field.begin_edit()
+    field.setText("2")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    positions = [document.scene.node(node_id).transform.position for node_id in (a, b, c)]
+    assert positions == [(1.0, 2.0, 0.0), (2.0, 2.0, 0.0), (3.0, 2.0, 0.0)]
+    assert document.undo_stack.count() == 1
+
+
+def test_escape_in_a_mixed_number_leaves_all_as_they_were(editor):
+    document, (a, b, _) = editor.document, balls(editor)
+    document.set_value(ParamRef(a, "collider", "radius"), 0.5)
+    before, count = document.scene, document.undo_stack.count()
+    document.select(selection_of((a, b)))
+    field = row_of(editor, "collider", "radius").editor.field
+    mouse = Mouse(field)
+    mouse.press(QPointF(10.0, 8.0))
+    mouse.move(QPointF(60.0, 8.0))
+    assert document.scene != before
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    mouse.release(QPointF(60.0, 8.0))
+    assert document.scene == before
+    assert document.undo_stack.count() == count
+
+
+# --- the outliner as a tree -------------------------------------------------------------------------------
+
+
+def drop(editor, nodes, row, parent=None):
+    model = editor.panels.outliner.model
+    dragged = model.mimeData([model.index_of(model.entry_of((node_id,))) for node_id in nodes])
+    onto = model.index_of(model.entry_of((parent,))) if parent else model.index(-1, 0)
+    assert model.dropMimeData(dragged, Qt.DropAction.LinkAction, row, 0 if row >= 0 else -1, onto)
+    picture(editor)
+
+
+def names_below(editor, node_id):
+    return [entry.selection.node for entry in editor.panels.outliner.model.entry_of((node_id,)).children]
+
+
+def test_rows_are_dragged_to_another_place_and_into_groups(editor):
+    document, (a, b, c) = editor.document, balls(editor)
+    drop(editor, [c], 2)
+    assert balls(editor) == [c, a, b]
+    assert document.undo_stack.undoText().startswith("Move ")
+    drop(editor, [c, a], -1, b)
+    assert set(names_below(editor, b)) == {c, a}
+    document.undo_stack.undo()
+    document.select(selection_of((a, b)))
+    QTest.keyClick(editor.viewport, Qt.Key.Key_G, CONTROL)
+    group = document.selection.node
+    assert names_below(editor, group) == [a, b]
+    drop(editor, [c], -1, group)
+    assert document.undo_stack.undoText().startswith("Put ")
+    assert set(names_below(editor, group)) == {a, b, c}
+    drop(editor, [c], 0, group)
+    assert names_below(editor, group) == [c, a, b]
+    drop(editor, [b], -1)
+    assert names_below(editor, group) == [c, a]
+    assert document.scene.node(b).attachment == Attachment()
+    document.set_value(ParamRef(group, "node", "visible"), False)
+    picture(editor)
+    assert {view.node.id for view in editor.client.engine._views._visible} & {a, b, c} == {b}
+    document.select(Selection(node=group))
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
+    assert balls(editor) == [b]
+
+
+def test_what_is_locked_is_not_picked_moved_or_removed(editor):
+    document, (a, *_) = editor.document, balls(editor)
+    place = place_of(editor, document.scene.node(a).transform.position)
+    Mouse(editor.viewport).click(place)
+    QTest.keyClick(editor.viewport, Qt.Key.Key_L, SHIFT)
+    assert document.scene.node(a).locked
+    before = document.scene
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
+    QTest.keyClick(editor.viewport, Qt.Key.Key_G)
+    picture(editor)
+    Mouse(editor.viewport).drag(place, place + QPointF(40.0, 0.0))
+    QTest.keyClick(editor.viewport, Qt.Key.Key_G)
+    assert document.scene == before
+    editor.edits.select()
+    Mouse(editor.viewport).click(place)
+    assert document.selection == Selection()
+    # Its lock in the outliner opens it again.
+    rect, view = row_rect(editor, a), editor.panels.outliner.view.viewport()
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 - 12, rect.center().y()))
+    assert not document.scene.node(a).locked
+
+
+def test_nodes_are_copied_cut_and_pasted_as_json(editor):
+    document, (a, b, c) = editor.document, balls(editor)
+    document.select(selection_of((a, b)))
+    QTest.keyClick(editor.viewport, Qt.Key.Key_C, CONTROL)
+    text = QGuiApplication.clipboard().text()
+    assert [node["id"] for node in json.loads(text)["nodes"]] == [a, b]
+    QTest.keyClick(editor.viewport, Qt.Key.Key_V, CONTROL)
+    assert len(balls(editor)) == 5
+    assert document.undo_stack.undoText() == "Paste 2 objects"
+    QTest.keyClick(editor.viewport, Qt.Key.Key_X, CONTROL)
+    assert balls(editor) == [a, b, c]
+    QGuiApplication.clipboard().setText("something else")
+    count = document.undo_stack.count()
+    QTest.keyClick(editor.viewport, Qt.Key.Key_V, CONTROL)
+    assert document.undo_stack.count() == count
+
+
+# --- posing -----------------------------------------------------------------------------------------------
+
+
+def test_handles_pose_the_selected_bone_on_top_of_the_clip(editor):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    joint = editor.active.model.skeleton.index(bone)
+    document.select(Selection(node=model, bone=bone))
+    editor.frame_selection()
+    before = editor.client.engine.pose(model).model_from_joint.copy()
+    for key, name, way in (
+        (Qt.Key.Key_R, "rotation", QPointF(0.0, 1.0)),
+        (Qt.Key.Key_G, "position", QPointF(15.0, 10.0)),
+        (Qt.Key.Key_E, "scale", QPointF(0.0, -40.0)),
+    ):
+        QTest.keyClick(editor.viewport, key)
+        picture(editor)
+        handles = editor.handles._handles()
+        # Handles stand at the joint, not at the origin of the model.
+        world = editor.client.engine.joint_positions(model)[joint]
+        np.testing.assert_allclose(handles.centre, world, atol=1e-6)
+        start = QPointF(*handles.view.pixels([handles.centre])[0])
+        if name == "rotation":
+            ring = handles.view.pixels(handles.curve(0))
+            start, way = QPointF(*ring[5]), QPointF(*(ring[20] - ring[5]))
+        count = document.undo_stack.count()
+        Mouse(editor.viewport).drag(start, start + way)
+        assert document.undo_stack.count() == count + 1
+        assert document.undo_stack.undoText().endswith(f"{bone} of arm")
+        assert getattr(document.scene.node(model).settings.pose[0], name) != getattr(
+            type(document.scene.node(model).settings.pose[0])(), name
+        )
+    QTest.keyClick(editor.viewport, Qt.Key.Key_E)
+    picture(editor)
+    posed = document.scene.node(model).settings.pose
+    assert [p.bone for p in posed] == [bone]
+    after = editor.client.engine.pose(model).model_from_joint
+    assert np.abs(after[joint] - before[joint]).max() > 0.01
+    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == posed[0].rotation
+    QTest.keyClick(editor.viewport, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
+    picture(editor)
+    assert document.scene.node(model).settings.pose == ()
+    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, before)
+    assert row_of(editor, f"bone:{bone}", "rotation").param.value() == (0.0, 0.0, 0.0)
+    document.undo_stack.undo()
+    assert document.scene.node(model).settings.pose == posed
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.scene.node(model).settings.pose == ()
+
+
+def test_a_pose_is_saved_with_the_project(editor, qtbot, tmp_path):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bone = editor.active.model.skeleton.names[1]
+    document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
+    assert document.undo_stack.undoText() == f"Set rotation of {bone} of arm"
+    picture(editor)
+    posed = editor.client.engine.pose(model).model_from_joint.copy()
+    assert editor.files.save_to(tmp_path / "posed.sinew")
+    Session(qtbot).load(editor, tmp_path / "posed.sinew")
+    assert document.scene.node(model).settings.pose[0].rotation == (0.0, 40.0, 5.0)
+    picture(editor)
+    np.testing.assert_array_equal(editor.client.engine.pose(model).model_from_joint, posed)

@@ -1,0 +1,69 @@
+"""What is done a thousand times leaves nothing behind."""
+
+import ctypes
+import gc
+
+import psutil
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QApplication
+
+from resources import path as resource
+from sim.scene.scene import ParamRef
+from sim.scene.view_state import Selection
+
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1800)]
+MOST = 10 << 20
+"""Growth that counts as none: pieces of memory that the allocator keeps [byte]."""
+
+
+@pytest.fixture
+def editor(session):
+    return session.open(resource("projects") / "sparks.sinew")
+
+
+def memory() -> int:
+    """Bytes of the process, after everything that could be freed was."""
+    for _ in range(3):
+        QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return psutil.Process().memory_info().rss
+
+
+def growth(act, times: int) -> int:
+    """Bytes that doing something so often leaves, once it was done a tenth as often to fill caches."""
+    for index in range(times // 10):
+        act(index)
+    before = memory()
+    for index in range(times):
+        act(index)
+    return memory() - before
+
+
+def test_selections_leave_nothing(editor):
+    nodes = [node.id for node in editor.document.scene.nodes[:6]]
+
+    def act(index):
+        editor.document.select(Selection(node=nodes[index % len(nodes)]))
+        QApplication.processEvents()
+
+    assert growth(act, 1000) < MOST
+
+
+def test_undo_and_redo_leave_nothing(editor):
+    light = editor.document.scene.of_kind("light")[0]
+    for intensity in (1.0, 2.0, 3.0):
+        editor.document.set_value(ParamRef(light.id, light.kind, "intensity"), intensity)
+
+    def act(index):
+        getattr(editor.document.undo_stack, "undo" if index % 4 < 2 else "redo")()
+        QApplication.processEvents()
+
+    assert growth(act, 2000) < MOST
+
+
+def test_projects_that_come_and_go_leave_nothing(session, editor):
+    names = ("sparks", "cape", "fountain")
+    assert growth(lambda index: session.load(editor, resource("projects") / f"{names[index % 3]}.sinew"), 200) < MOST
