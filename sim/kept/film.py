@@ -66,7 +66,7 @@ class Film:
     def __init__(self, engine: Stepped, store: StepStore | None = None) -> None:
         self._engine, self._store = engine, store or StepStore()
         self._history: History[Block] = History((), self._store.drop)
-        self._scene: object = None
+        self._scene: tuple[object, ...] = ()
         self._start_key: Hashable = None
         self._start, self._run_up = 0.0, 0
         self._stands: tuple[Any, int] | None = None
@@ -92,7 +92,7 @@ class Film:
         """
         world = self._engine.world
         marks = (world.scene, *(figure for figure in world.figures.values()), *world.meshes.values())
-        if self._scene is not None and len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
+        if len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
             return
         self._scene, key, start = marks, step_key(world), start_key(world)
         playback = world.scene.playback
@@ -262,7 +262,8 @@ class Film:
     def clear(self) -> None:
         """Lets go of everything."""
         self._history.clear(())
-        self._scene = self._start_key = self._stands = None
+        self._start_key = self._stands = None
+        self._scene = ()
         self.shown, self.is_full = 0, False
         self.version += 1
 
