@@ -91,6 +91,16 @@ install_packages() {
     "$venv/bin/python" -m pip install --disable-pip-version-check -c requirements.lock -e '.[dev]'
 }
 
+# What only some exports need, ready made or not at all; without it everything else works.
+install_optional_packages() {
+    local extra install="$venv/bin/python -m pip install --disable-pip-version-check --only-binary :all: -c requirements.lock"
+    # shellcheck disable=SC2086  # one word per option
+    $install -e '.[export]' && return
+    for extra in usd abc exr video; do
+        $install -e ".[$extra]" || say "going on without what '$extra' needs"
+    done
+}
+
 make_environment() {
     local python
     python=$(find_python)
@@ -104,6 +114,7 @@ make_environment() {
     touch "$building"
     "$python" -m venv "$venv"
     install_packages >"$log" 2>&1 || { tail -n 20 "$log" >&2; fail "installing packages failed ($log)"; }
+    install_optional_packages >>"$log" 2>&1
     fingerprint >"$stamp"
     rm -f "$building"
 }

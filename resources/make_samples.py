@@ -14,6 +14,7 @@ from resources import ROOT
 from resources.samples.arm_model import build_arm
 from resources.samples.cape_model import build_cape
 from resources.samples.figure_model import build_figure
+from resources.samples.fox_model import build_fox
 from resources.samples.head_model import build_head
 from resources.samples.tiny_model import NOTE, build_tiny
 from sim.assets.raw import RawModel
@@ -24,7 +25,7 @@ from sim.export.formats import MODEL_WRITERS
 
 def make_samples(folder: Path) -> list[Path]:
     """Write all sample models below `folder`, each in a folder of its own; returns the files."""
-    made = [make_tiny, make_arm, make_humanoid, make_cape, make_head]
+    made = [make_tiny, make_arm, make_humanoid, make_cape, make_head, make_fox]
     return [path for make in made for path in make(folder)]
 
 
@@ -54,6 +55,11 @@ def make_head(folder: Path) -> list[Path]:
     model.path.parent.mkdir(parents=True, exist_ok=True)
     MODEL_WRITERS.of(model.path).save(model, model.path)
     return [model.path]
+
+
+def make_fox(folder: Path) -> list[Path]:
+    """The fox that can wear fur."""
+    return _written(*build_fox(folder / "fox" / "fox.ezm"))
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:

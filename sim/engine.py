@@ -341,6 +341,17 @@ class Engine:
             passes = self._picture.passes
             return passes.get(PickPass).pick(passes, self.shot(camera), size, x, y)
 
+    def layers(
+        self, camera: Camera, size: tuple[int, int]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
+        """What covers every pixel of a picture: numbers of nodes, depths [m], nodes; waits for the GPU.
+
+        See `sim.render.pick_pass.PickPass.whole`.
+        """
+        self.context.invalidate()
+        passes = self._picture.passes
+        return passes.get(PickPass).whole(passes, self.shot(camera), size)
+
 
 def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
     """Whether two mappings hold the very same contents."""

@@ -1,28 +1,162 @@
-"""`sinew export`: a model with its clips in another format."""
+"""`sinew export`: a project or a model over time, in formats of other programs."""
 
 import argparse
+import contextlib
+import sys
+from dataclasses import replace
 from pathlib import Path
 
-from app.cli.failure import print_warnings
-from app.cli.options import any_of, output_file, require_folder
-from app.cli.progress import Progress
+import msgspec
+
+from app.cli.failure import CommandError, print_warnings
+from app.cli.options import (
+    any_of,
+    finite_number,
+    format_options,
+    frame_range,
+    option_lines,
+    output_file,
+    require_folder,
+)
+from app.cli.progress import Progress, add_progress_option
+from app.cli.run import SceneRun, headless
+from app.cli.scene import OpenedScene, opened
+from app.cli.scene_files import add_outside_option
+from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
+from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import read_raw
-from sim.export.formats import MODEL_WRITERS
+from sim.export.atomic_file import naming
+from sim.export.error import require_package
+from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
+from sim.export.scene.writing import write_scene
+from sim.scene.params import validated
+from sim.scene.scene import Node
+from sim.scene.view import Comparison
+
+SECONDS = 5.0
+"""Length of what has no clip, by default [s]."""
+
+RECORDED = 0.8
+"""Share of the time that is spent before writing, as progress counts it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = option_lines(SCENE_FORMATS)
     parser.add_argument(
-        "--output", required=True, type=output_file(MODEL_WRITERS), metavar=f"FILE{any_of(MODEL_WRITERS)}"
+        "path", type=Path, metavar="MODEL|PROJECT", help=f"what to export ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )
+    parser.add_argument(
+        "--output",
+        required=True,
+        type=output_file(EXPORT_FORMATS),
+        metavar=f"FILE{any_of(EXPORT_FORMATS)}",
+        help="what names its format; a model alone is converted as it is where there is such a format",
+    )
+    parser.add_argument("--clip", metavar="NAME", help="animation of the figures (default: as the project says)")
+    parser.add_argument(
+        "--frames", type=frame_range, metavar="A:B",
+        help="first and last frame, or one; frame 0 is the start (default: the clip once, else 5 seconds)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rate", type=finite_number, metavar="HZ",
+        help="frames per second; of the 60 steps a second of what is simulated, 30 takes each second one (default: 60)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--node", action="append", default=[], metavar="NAME", help="export this object alone; may be repeated"
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
+    )
+    add_progress_option(parser)
+    add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads and writes; warnings go to standard error."""
+    """Reads, runs and records every frame, writes, and reads it back."""
     require_folder(options.output)
-    with Progress(f"reading {options.model.name}") as progress:
-        raw = read_raw(options.model, progress=progress)
+    if is_conversion(options):
+        convert(options)
+        return
+    rate = float(STEPS_PER_SECOND) if options.rate is None else options.rate
+    if not 0.0 < rate <= 1000.0:
+        raise CommandError(options.output, f"--rate {rate:g}", "is not between 0 and 1000")
+    if options.output.suffix.lower() not in SCENE_FORMATS.suffixes():
+        raise CommandError(
+            options.output, "", f"holds a model alone, and {options.path.name} is to be written over time"
+        )
+    format = SCENE_FORMATS.of(options.output)
+    require_package(options.output, format)
+    chosen = format_options(format, options.option, options.output)
+    scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
+    first, last = options.frames or (0, round(_length(scene) * rate))
+    with (
+        headless() as context,
+        Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
+        contextlib.ExitStack() as stack,
+    ):
+        run = SceneRun(context, scene)
+        stack.callback(run.release)
+        for problem in run.problems():
+            raise CommandError(scene.path, "", f"node {problem}")
+        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent)
+        stack.callback(recorder.close)
+        with naming(options.output):  # what is recorded lies beside it
+            for frame in range(first, last + 1):
+                recorder.add(frame)
+                progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
+            recording = recorder.recording(first)
+        write_scene(
+            recording, options.output, format, chosen, print,
+            lambda line: print_warnings(options.path, [line]),
+        )  # fmt: skip
+        sys.stdout.flush()
+
+
+def is_conversion(options: argparse.Namespace) -> bool:
+    """Whether a model is meant as it is in the file, with its own clips."""
+    wishes = (options.frames, options.clip, options.node, options.option)
+    return (
+        not is_project(options.path)
+        and not any(wishes)
+        and options.rate is None
+        and options.output.suffix.lower() in MODEL_WRITERS.suffixes()
+    )
+
+
+def convert(options: argparse.Namespace) -> None:
+    """Writes the content of a model file in another format; warnings go to standard error."""
+    with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
+        raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)
-    print_warnings(options.model, tuple(raw.warnings))
+    print_warnings(options.path, tuple(raw.warnings))
+
+
+def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
+    """The scene by one method of skinning, with figures moved by a clip.
+
+    Raises:
+        CommandError: If no figure has such a clip.
+    """
+    scene = opened_scene.scene
+    names = {c.name for model in opened_scene.models.values() for c in model.clips}
+    if clip is not None and clip not in names:
+        known = ", ".join(sorted(names)) or "none"
+        raise CommandError(opened_scene.path, f"clip {clip!r}", f"no such clip; there are: {known}")
+
+    def moved(node: Node) -> Node:
+        model = opened_scene.models.get(node.id)
+        if clip is None or model is None or clip not in {c.name for c in model.clips}:
+            return node
+        return msgspec.structs.replace(node, settings=validated(node.settings, clip=clip, bind_pose=False))
+
+    view = validated(scene.view, comparison=Comparison.OFF)
+    return replace(opened_scene, scene=msgspec.structs.replace(scene, nodes=tuple(map(moved, scene.nodes)), view=view))
+
+
+def _length(scene: OpenedScene) -> float:
+    """What is exported by default [s]."""
+    clip = scene.clip()
+    return clip.duration if clip is not None and clip.duration > 0.0 else SECONDS

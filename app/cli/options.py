@@ -1,13 +1,20 @@
 """Types of options, which complain in terms of the option, and checks of outputs before long work."""
 
 import argparse
+import enum
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.cli.failure import CommandError
-from sim.assets.format_registry import Formats
+from sim.assets.format_registry import Format, Formats
+from sim.scene.params import params_of, range_text, value_text
+
+FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 
 
 def positive(text: str) -> int:
@@ -63,3 +70,54 @@ def require_folder(path: Path) -> None:
         raise CommandError(path, "", f"the folder {path.parent} does not exist")
     if path.is_dir():
         raise CommandError(path, "", "is a folder")
+
+
+def frame_range(text: str) -> tuple[int, int]:
+    """Type of a range of frames, `A:B` or `A`."""
+    match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    if last > FRAME_MAX or last - first >= PICTURES_MAX:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} pictures"
+        )
+    return first, last
+
+
+def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
+    """Options of a format from texts "name=value"; None where none are given.
+
+    Raises:
+        CommandError: If the format has no such option, or a value is not allowed.
+    """
+    if not texts:
+        return None
+    declared = {record.name: record for record in params_of(format.options)} if format.options else {}
+    values = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in declared:
+            known = ", ".join(declared) or "none"
+            raise CommandError(path, f"--option {text}", f"{format.name} has no option {name!r}; there are: {known}")
+        values[name] = value
+    assert format.options is not None
+    try:
+        made: msgspec.Struct = msgspec.convert(values, format.options, strict=False)
+    except msgspec.ValidationError as error:
+        raise CommandError(path, f"--option {' '.join(texts)}", str(error)) from error
+    return made
+
+
+def option_lines(formats: Formats[Any]) -> str:
+    """What can be chosen of some formats, for the end of a help text."""
+    lines = []
+    for format in formats:
+        for record in params_of(format.options) if format.options else ():
+            choices = "|".join(str(one.value) for one in record.type) if issubclass(record.type, enum.Enum) else ""
+            allowed = f" ({choices or range_text(record.declared)})" if choices or range_text(record.declared) else ""
+            default = value_text(record.default)
+            lines.append(f"  {format.suffixes[0]} {record.name}{allowed}: {record.declared.doc} Default: {default}.")
+    return "\n".join(["options of formats:", *lines]) if lines else ""

@@ -1,5 +1,6 @@
 """Progress of long work on a terminal; silent when the output goes elsewhere."""
 
+import argparse
 import sys
 import time
 from types import TracebackType
@@ -9,6 +10,9 @@ from sim.printable import printable
 
 WAIT = 0.5
 PERIOD = 0.1
+LINE = "progress"
+"""First word of a line that another program reads."""
+
 CLEAR_LINE = "\r\x1b[K"
 
 
@@ -17,10 +21,12 @@ class Progress:
 
     Args:
         label: What is being done.
+        lines: Print "progress 0.42" on standard output instead, for a program that runs this one.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, *, lines: bool = False) -> None:
         self._label = printable(label)
+        self._lines = lines
         self._visible = False
         self._enabled = sys.stderr.isatty()
         self._start = time.monotonic()
@@ -38,7 +44,11 @@ class Progress:
     def __call__(self, fraction: float) -> None:
         """Shows that `fraction` (0 to 1) of the work is done; cheap enough to call often."""
         now = time.monotonic()
-        if self._enabled and now >= self._next:
+        if self._lines:
+            if now >= self._next or fraction >= 1.0:
+                self._next = now + PERIOD
+                print(f"{LINE} {fraction:.4f}", flush=True)
+        elif self._enabled and now >= self._next:
             self._next = now + PERIOD
             self._visible = True
             left = time_left(now - self._start, fraction)
@@ -52,3 +62,10 @@ def time_left(elapsed: float, fraction: float) -> str:
         return ""
     minutes, hours = seconds // 60 % 60, seconds // 3600
     return f", {hours}:{minutes:02d}:{seconds % 60:02d} left" if hours else f", {minutes}:{seconds % 60:02d} left"
+
+
+def add_progress_option(parser: argparse.ArgumentParser) -> None:
+    """Declares the option of commands that other programs run."""
+    parser.add_argument(
+        "--progress", action="store_true", help=f'print "{LINE} SHARE" on standard output meanwhile, from 0 to 1'
+    )

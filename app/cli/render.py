@@ -1,54 +1,56 @@
 """`sinew render`: pictures of a model or a project, as the viewport draws them, without a window."""
 
 import argparse
+import contextlib
 import enum
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from app.cli.failure import CommandError, print_warnings
-from app.cli.matte import BLACK, WHITE, straight_rgba
-from app.cli.options import any_of, output_file, require_folder
-from app.cli.progress import Progress
-from app.cli.run import SceneRun, headless, known_bake
+from app.cli.annotation import annotated
+from app.cli.failure import CommandError
+from app.cli.options import (
+    any_of,
+    finite_number,
+    format_options,
+    frame_range,
+    option_lines,
+    output_file,
+    require_folder,
+)
+from app.cli.picture_sink import is_film, is_numbered, picture_sink
+from app.cli.progress import Progress, add_progress_option
+from app.cli.renderer import VIEWS, Renderer
+from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
+from app.cli.variants import add_variant_options, joined, setting_text, skinned_by, varied
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip
-from sim.engine import Engine
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.error import require_package
+from sim.export.formats import RENDER_FORMATS
 from sim.figures.settings import SkinningMethod
 from sim.gl.context import Context
-from sim.gl.framebuffer import Framebuffer
 from sim.kinds import KINDS
-from sim.scene.camera import DIRECTIONS, Camera
+from sim.profile.sample import SEPARATOR, Moment
+from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import params_of, validated
-from sim.scene.scene import Node, Scene
-from sim.scene.vectors import Colour
 from sim.scene.view import Comparison, DisplayMode, ViewSettings
-
-VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
-"""Yaw and pitch [°] of the views that frame what there is."""
-
-FRAMING_SAMPLES = 9
-"""Moments of a clip that the framing looks at, so that a character that travels stays in the picture."""
 
 SIMULATED_FRAMES = 300
 """Frames of a simulation without a clip, by default: five seconds."""
 
-FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 SIDE_MAX = 8192
-NUMBERED = re.compile(r"%\d{0,2}d")
-UInt8 = npt.NDArray[np.uint8]
+TURNTABLE_FRAMES = 120
+"""Pictures of a turntable of what does not move."""
 
+BLUR_MAX = 64
 
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
 """What the view settings draw that is no part of the scene."""
@@ -60,30 +62,33 @@ def _choices(words: type[enum.Enum]) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = option_lines(RENDER_FORMATS)
     parser.add_argument(
         "path", type=Path, metavar="MODEL|PROJECT", help=f"what to draw ({any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX})"
     )
     parser.add_argument(
-        "--output",
-        required=True,
-        type=output_file(PICTURE_WRITERS),
-        metavar=f"frame_%04d{any_of(PICTURE_WRITERS)}",
-        help="picture to write; %%04d stands for the frame, without it there is one picture",
-    )
+        "--output", required=True, type=output_file(RENDER_FORMATS), metavar=f"FILE{any_of(RENDER_FORMATS)}",
+        help="picture, or film, to write; in the name of a picture %%04d stands for the frame, without it there is one",
+    )  # fmt: skip
     parser.add_argument(
-        "--frames",
-        type=frame_range,
-        metavar="A:B",
+        "--frames", type=frame_range, metavar="A:B",
         help="first and last frame, or one; a frame is a key of the clip, without one a step of the simulation; what is"
         " simulated runs from the start up to each frame, in repetitions of the clip too (default: every key)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--rate", type=finite_number, metavar="HZ", help="frames per second instead, counted from the start of the clip"
     )
     parser.add_argument(
         "--size", type=picture_size, default=(1280, 720), metavar="WxH", help="pixels (default: 1280x720)"
     )
     parser.add_argument(
-        "--view",
-        choices=[*VIEWS, "saved"],
+        "--view", choices=[*VIEWS, "saved"],
         help="where to look from; front is +z, right is +x (default: as the project was saved, else from the front)",
+    )  # fmt: skip
+    parser.add_argument("--around", metavar="NODE", help="fill the picture with this object")
+    parser.add_argument(
+        "--turntable", type=finite_number, metavar="TURNS", help="turn the camera around so often over all frames"
     )
     parser.add_argument(
         "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
@@ -94,152 +99,138 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how every figure is skinned, instead of a comparison too (default: as the project says)",
     )  # fmt: skip
     parser.add_argument(
-        "--overlays",
-        action="store_true",
-        help="draw the grid, the axes, bones and other marks too, as the project has them",
-    )
+        "--overlays", action="store_true", help="draw grid, axes, bones and other marks too, as the project has them"
+    )  # fmt: skip
     parser.add_argument(
-        "--alpha",
-        action="store_true",
+        "--alpha", action="store_true",
         help="leave the background out: RGBA, where colours are not multiplied by their opacity",
+    )  # fmt: skip
+    parser.add_argument(
+        "--blur", type=blur_samples, default=1, metavar="N",
+        help="average N moments of the half frame that a shutter is open; what is simulated moves in steps",
+    )  # fmt: skip
+    parser.add_argument(
+        "--burn-in", nargs="*", metavar="NODE.SETTING",
+        help="write frame, time, cost of the picture and these settings into it",
+    )  # fmt: skip
+    add_variant_options(parser)
+    parser.add_argument("--resume", action="store_true", help="keep the numbered pictures that are there already")
+    parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG that shows the newest picture now and then")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
     parser.add_argument(
         "--cache", action="store_true", help="show what is baked beside the project with the same settings"
     )
+    add_progress_option(parser)
     add_outside_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Reads, then draws and writes one frame after another."""
     require_folder(options.output)
-    scene = as_wished(opened(options.path, allow_outside=options.allow_outside), options)
-    frames = chosen_frames(scene, options.frames, numbered=is_numbered(options.output))
-    writer = PICTURE_WRITERS.of(options.output)
-    with headless() as context, Progress(f"drawing {options.path.name}") as progress:
-        renderer = Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache)
-        camera = renderer.camera(options.view, [time for _, time in frames])
-        for index, (frame, time) in enumerate(frames):
-            writer.save(renderer.picture(time, camera), numbered_path(options.output, frame))
+    format = RENDER_FORMATS.of(options.output)
+    require_package(options.output, format)
+    chosen = format_options(format, options.option, options.output)
+    base = opened(options.path, allow_outside=options.allow_outside)
+    ways = [base, *(varied(base, text, allow_outside=options.allow_outside) for text in options.beside)]
+    labels = [options.path.stem, *options.beside]
+    if len(options.beside) > 1:
+        ways, labels = ways[1:], labels[1:]
+    labels = [*options.label[: len(labels)], *labels[len(options.label) :]]
+    scenes = [as_wished(way, options) for way in ways]
+    settings = [[setting_text(scene, name) for name in options.burn_in or ()] for scene in scenes]
+    titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
+    frames, rate = timed_frames(scenes[0], options)
+    width = options.size[0] * (len(scenes) if options.layout == "halves" else 1)
+    with (
+        headless() as context,
+        Progress(f"drawing {options.path.name}", lines=options.progress) as progress,
+        contextlib.ExitStack() as stack,
+        picture_sink(
+            options.output, (width, options.size[1]), rate, chosen,
+            alpha=options.alpha, preview=options.preview, resumes=options.resume,
+        ) as sink,
+    ):  # fmt: skip
+        if sink.has_layers and len(scenes) > 1:
+            raise CommandError(options.output, "--beside", "pictures with layers show one scene")
+        renderers = []
+        for scene in scenes:
+            renderers.append(Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache))
+            stack.callback(renderers[-1].release)
+        times = [time for _, time in frames]
+        camera = renderers[0].camera(options.view, times)
+        if options.around:
+            camera = renderers[0].framed(camera, options.around, times)
+        context.timers.switch(options.burn_in is not None)
+        for index, (frame, moment) in enumerate(frames):
+            if sink.wants(frame):
+                seen = turned(camera, options.turntable, index / len(frames))
+                moments = shutter(moment, rate, options.blur)
+                pictures = [renderer.picture(moments, seen) for renderer in renderers]
+                picture = joined(pictures, titles, split=options.layout == "split")
+                if options.burn_in is not None:
+                    head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
+                    picture = annotated(picture, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                sink.add(frame, picture, renderers[0].layers(picture, seen) if sink.has_layers else None)
             progress((index + 1) / len(frames))
-        renderer.release()
+
+
+def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
+    """Number and moment [s] of every picture, and pictures per second.
+
+    Raises:
+        CommandError: As `chosen_frames` says, or if the rate makes no sense.
+    """
+    several = is_numbered(options.output) or is_film(options.output)
+    if options.rate is None:
+        frames = chosen_frames(scene, options.frames, numbered=several)
+        if options.turntable is not None and len(frames) == 1 and several and options.frames is None:
+            frames = [(frame, frames[0][1]) for frame in range(TURNTABLE_FRAMES)]
+        times = _frame_times(scene.clip())
+        return frames, 1.0 / float(times[1] - times[0]) if len(times) > 1 else 1.0 / STEP_TIME
+    if not 0.0 < options.rate <= 1000.0:
+        raise CommandError(scene.path, f"--rate {options.rate:g}", "is not between 0 and 1000")
+    clip = scene.clip()
+    length = clip.duration if clip is not None else SIMULATED_FRAMES * STEP_TIME
+    first, last = options.frames or (0, max(round(length * options.rate) - 1, 0) if several else 0)
+    if last > first and not several:
+        raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
+    return [(frame, frame / options.rate) for frame in range(first, last + 1)], options.rate
+
+
+def cost_text(context: Context, frame: int, moment: float) -> str:
+    """What the GPU spent on the last picture whose times are known, and where they come from."""
+    timers = context.timers
+    timers.finish_frame(Moment(frame, moment))
+    samples = timers.poll()
+    source = timers.status.source.value
+    if not samples:
+        return f"GPU not known yet ({source})"
+    cost = sum(one.gpu for one in samples[-1].slices if SEPARATOR not in one.path)
+    return f"GPU {1e3 * cost:.2f} ms ({source})"
+
+
+def turned(camera: Camera, turns: float | None, share: float) -> Camera:
+    """The camera after a share of all turns."""
+    return camera if turns is None else msgspec.structs.replace(camera, yaw=camera.yaw + 360.0 * turns * share)
+
+
+def shutter(moment: float, rate: float, samples: int) -> list[float]:
+    """Moments [s] at which the light of a frame is gathered: the first half of it, 180° of a shutter."""
+    return [moment + index / samples * 0.5 / rate for index in range(samples)]
 
 
 def as_wished(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
     """The scene with the view that the options ask for."""
-    scene = opened_scene.scene
+    wished = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
     changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
+    if options.beside:
+        changes["comparison"] = Comparison.OFF
     if options.display is not None:
         changes["display"] = options.display
-    if options.method is not None:
-        changes["comparison"] = Comparison.OFF
-    nodes = tuple(_skinned(node, options.method) for node in scene.nodes) if options.method else scene.nodes
-    return replace(
-        opened_scene, scene=msgspec.structs.replace(scene, nodes=nodes, view=validated(scene.view, **changes))
-    )
-
-
-def _skinned(node: Node, method: SkinningMethod) -> Node:
-    if not node.settings.is_figure:
-        return node
-    return msgspec.structs.replace(node, settings=validated(node.settings, skinning=method))
-
-
-class Renderer:
-    """Draws a scene into memory.
-
-    Args:
-        context: A current context.
-        scene: What to draw.
-        size: Width and height [px].
-        alpha: Leave the background out.
-        every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
-    """
-
-    def __init__(
-        self,
-        context: Context,
-        scene: OpenedScene,
-        size: tuple[int, int],
-        *,
-        alpha: bool = False,
-        every_node: bool = False,
-    ) -> None:
-        self._scene = scene
-        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
-        self._engine = self._run.engine
-        self._warn(self._run.problems())
-        self._output = Framebuffer(context, size, label="rendered picture")
-        self._backgrounds = self._empty_pictures(context) if alpha else ()
-
-    def picture(self, time: float, camera: Camera) -> UInt8:
-        """Picture at a moment of the scene's clock [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
-
-        Where something is simulated, it is that of the nearest step, counted from the start of the simulation.
-        """
-        if self._run.is_active:
-            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
-            while (problems := self._run.advance_to(step)) or self._run.step_count < step:
-                self._warn(problems)
-            self._engine.refresh(monotonic())
-        else:
-            self._engine.advance(time)
-        if not self._backgrounds:
-            return self._drawn(self._engine, camera)
-        pictures = []
-        for colour in (BLACK, WHITE):
-            self._engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
-            pictures.append(self._drawn(self._engine, camera))
-        return straight_rgba(*pictures, *self._backgrounds)
-
-    def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Camera of a view; unless it is the saved one, it frames what is shown at these moments.
-
-        Raises:
-            CommandError: If the saved view of a model is asked for, which has none.
-        """
-        state = self._scene.view_state
-        if view == "saved" and state is None:
-            raise CommandError(self._scene.path, "--view saved", "only projects have a saved view")
-        if state is not None and view in (None, "saved"):
-            return state.camera
-        yaw, pitch = VIEWS[view or "front"]
-        camera = msgspec.structs.replace(Camera(), yaw=yaw, pitch=pitch)
-        boxes = [box for time in _spread(times) if (box := self._bounds(time))]
-        if not boxes:
-            return camera
-        lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
-        return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
-
-    def release(self) -> None:
-        """Deletes everything on the GPU."""
-        self._output.release()
-        self._run.release()
-
-    def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
-        engine.draw(self._output, camera)
-        pixels: UInt8 = self._output.read_pixels(flip=True)
-        return pixels[..., :3]
-
-    def _view_over(self, colour: Colour) -> ViewSettings:
-        return validated(self._scene.scene.view, background_top=colour, background_bottom=colour)
-
-    def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
-        """Backgrounds alone, dark and bright; the same from everywhere."""
-        engine = Engine(context)
-        pictures = []
-        for colour in (BLACK, WHITE):
-            engine.apply(Scene(view=self._view_over(colour)))
-            pictures.append(self._drawn(engine, Camera()))
-        engine.release()
-        return pictures[0], pictures[1]
-
-    def _warn(self, problems: list[str]) -> None:
-        print_warnings(self._scene.path, problems)
-
-    def _bounds(self, time: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        self._engine.advance(time)
-        box = self._engine.bounds()
-        return (box.lo, box.hi) if box else None
+    view = validated(wished.scene.view, **changes)
+    return replace(wished, scene=msgspec.structs.replace(wished.scene, view=view))
 
 
 def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
@@ -265,29 +256,17 @@ def chosen_frames(scene: OpenedScene, wanted: tuple[int, int] | None, *, numbere
     return [(frame, _frame_time(times, frame)) for frame in range(first, last + 1)]
 
 
-def is_numbered(path: Path) -> bool:
-    """Whether the file name has a place for the frame."""
-    return NUMBERED.search(path.name) is not None
+def blur_samples(text: str) -> int:
+    """Type of a number of moments."""
+    if not (text.isdecimal() and 1 <= int(text) <= BLUR_MAX):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {BLUR_MAX}")
+    return int(text)
 
 
-def numbered_path(path: Path, frame: int) -> Path:
-    """The file of one frame."""
-    return path.with_name(NUMBERED.sub(lambda place: place[0] % frame, path.name, count=1))
-
-
-def frame_range(text: str) -> tuple[int, int]:
-    """Type of a range of frames, `A:B` or `A`."""
-    match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0 on")
-    first, last = int(match[1]), int(match[2] or match[1])
-    if last < first:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    if last > FRAME_MAX or last - first >= PICTURES_MAX:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} goes beyond frame {FRAME_MAX}, or is more than {PICTURES_MAX} pictures"
-        )
-    return first, last
+def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:
+    """Moments [s] of frames; beyond the last key the clip runs again."""
+    times = _frame_times(scene.clip())
+    return [_frame_time(times, frame) for frame in range(first, last + 1)]
 
 
 def picture_size(text: str) -> tuple[int, int]:
@@ -310,9 +289,3 @@ def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
         return frame * STEP_TIME
     turns, index = divmod(frame, last) if frame > last else (0, frame)
     return float(turns * times[-1] + times[index])
-
-
-def _spread(times: Sequence[float]) -> list[float]:
-    """At most a few of the moments, the first and the last among them."""
-    picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
-    return [times[index] for index in picked]

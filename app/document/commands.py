@@ -1,10 +1,12 @@
 """Undoable edits.  A command knows how to do and undo itself on a `SceneEditor` and nothing of widgets."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from PySide6.QtGui import QUndoCommand
 
+from app.document.resize import Zoom
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.view_state import Selection
 
@@ -33,6 +35,9 @@ class SceneEditor(Protocol):
     def select(self, selection: Selection) -> None:
         """Replace the selection."""
 
+    def zoom(self, zoom: Zoom) -> None:
+        """Let the camera follow a scene that grew."""
+
 
 class SetParam(QUndoCommand):
     """Sets one value, or several that one gesture moves together, to new values."""
@@ -45,9 +50,11 @@ class SetParam(QUndoCommand):
         *,
         text: str,
         gesture: object | None = None,
+        zoom: Zoom | None = None,
     ) -> None:
         super().__init__(text)
         self._editor, self._old, self._new = editor, dict(old), dict(new)
+        self._zoom = zoom
         self.gesture = gesture
 
     def id(self) -> int:
@@ -57,18 +64,24 @@ class SetParam(QUndoCommand):
     def redo(self) -> None:
         """Assign the new values."""
         self._editor.assign_values(self._new)
+        if self._zoom is not None:
+            self._editor.zoom(self._zoom)
 
     def undo(self) -> None:
         """Assign the values from before."""
         self._editor.assign_values(self._old)
+        if self._zoom is not None:
+            self._editor.zoom(self._zoom.back)
 
     def mergeWith(self, other: QUndoCommand) -> bool:
         """Take over the result of a later step of the same gesture; a drag back to the start leaves no entry."""
         if not isinstance(other, SetParam) or other.gesture is None or other.gesture is not self.gesture:
             return False
-        if other._new.keys() != self._new.keys():
+        if other._new.keys() != self._new.keys() or (other._zoom is None) != (self._zoom is None):
             return False
         self._new = other._new
+        if self._zoom is not None and other._zoom is not None:
+            self._zoom = replace(self._zoom, factor=self._zoom.factor * other._zoom.factor)
         self.setText(other.text())
         self.setObsolete(self._new == self._old)
         return True

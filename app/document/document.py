@@ -18,6 +18,7 @@ from app.document.commands import AddNode, MoveNode, RemoveNode, ReplaceNodes, S
 from app.document.gesture import Gesture, GestureState
 from app.document.history import History
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
+from app.document.resize import Zoom, factor_of, followed
 from app.document.state import DocumentState
 from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
@@ -179,6 +180,8 @@ class Document(QObject):
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
         scene, implied = self._completed(scene, {ref.owner for ref in values if ref.part in KINDS})
+        scene, along, zoom = self._resized(scene, {ref.owner for ref in values if ref.part in KINDS})
+        implied += [ref for ref in along if ref not in values]
         old = {ref: value_at(self.scene, ref) for ref in (*values, *implied)}
         new = {ref: value_at(scene, ref) for ref in old}
         looks = {ref for ref in new if not self._declared(ref).undone and new[ref] != old[ref]}
@@ -191,7 +194,7 @@ class Document(QObject):
             return
         text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
-        self._push(SetParam(self._state, old, new, text=text, gesture=merging))
+        self._push(SetParam(self._state, old, new, text=text, gesture=merging, zoom=zoom))
 
     def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Set several values as one edit with a name of its own; see `set_value`."""
@@ -233,6 +236,19 @@ class Document(QObject):
                         implied.append(ParamRef(node_id, part, name))
                         scene = with_value(scene, implied[-1], value)
         return scene, implied
+
+    def _resized(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef], Zoom | None]:
+        """A scene after an edit that makes nodes larger with what follows them, and which values those are."""
+        along: list[ParamRef] = []
+        zoom = None
+        for node_id in edited:
+            factor = factor_of(self.scene.node(node_id), scene.node(node_id))
+            if factor != 1.0:
+                values, zoom = followed(scene, node_id, factor)
+                for ref, value in values.items():
+                    scene = with_value(scene, ref, value)
+                along += values
+        return scene, along, zoom
 
     def _declared(self, ref: ParamRef) -> Declaration:
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared

@@ -8,6 +8,7 @@ import msgspec
 from app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from app.document.document import Document
 from app.files.node_text import nodes_of, nodes_text
+from sim.assets.model import Bounds
 from sim.figures.pose_settings import PART, BonePose
 from sim.figures.settings import SkinningMethod
 from sim.kinds import KINDS, group_kind
@@ -27,10 +28,17 @@ class SceneEdits:
         document: What is edited.
         active: Gives the node that skinning commands are meant for, or None.
         places: Gives where the nodes stand now.
+        box: Gives the box around what is selected, or None.
     """
 
-    def __init__(self, document: Document, active: Callable[[], Node | None], places: Callable[[], Places]) -> None:
-        self._document, self._active, self._places_now = document, active, places
+    def __init__(
+        self,
+        document: Document,
+        active: Callable[[], Node | None],
+        places: Callable[[], Places],
+        box: Callable[[], Bounds | None],
+    ) -> None:
+        self._document, self._active, self._places_now, self._box_now = document, active, places, box
 
     def set_view(self, name: str, value: object) -> None:
         """Sets one view setting."""
@@ -189,7 +197,7 @@ class SceneEdits:
     @property
     def place(self) -> AddPlace:
         """Where something new goes."""
-        return AddPlace(self._document.scene, self._document.view_state)
+        return AddPlace(self._document.scene, self._document.view_state, self._box_now())
 
     def add(self, entry_id: str) -> NodeId:
         """Adds what an entry of the Add menu makes, as one edit, and selects it; returns its id.

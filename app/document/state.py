@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.document.resize import Zoom
 from sim.scene.change import Change, ChangeKind, value_change
 from sim.scene.params import Effect
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, with_value
@@ -69,6 +70,10 @@ class DocumentState(QObject):
         for node_id in selection.all_nodes:
             self.scene.node(node_id)
         self.set_view_state(msgspec.structs.replace(self.view_state, selection=selection))
+
+    def zoom(self, zoom: Zoom) -> None:
+        """Let the camera follow a scene that grew."""
+        self.set_view_state(msgspec.structs.replace(self.view_state, camera=zoom.of(self.view_state.camera)))
 
     # --- the scene ------------------------------------------------------------------------------------
 

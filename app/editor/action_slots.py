@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
-from app.editor.actions import EXPORTS, SWITCHES, shortcut_entries
+from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
 from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
@@ -52,6 +52,8 @@ def _file_slots(editor: Editor) -> Slots:
         "file.save": files.save,
         "file.save_as": files.save_as,
         **{action_id: _call(export_selected, editor, writer) for action_id, writer in EXPORTS.items()},
+        **{action_id: _call(editor.output.open_export, known) for action_id, known in SCENE_EXPORTS.items()},
+        "file.render": lambda: editor.output.open_render(),
         "file.screenshot": lambda: save_screenshot(editor),
         "file.copy_picture": lambda: QGuiApplication.clipboard().setPixmap(editor.viewport.grab()),
         "file.quit": lambda: editor.window.close(),

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from sim.export.formats import MODEL_WRITERS
+from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Param, params_of
@@ -70,6 +70,9 @@ def _switch_spec(record: Param) -> ActionSpec:
 EXPORTS = {f"file.export.{writer.name.lower().replace(' ', '-')}": writer for writer in MODEL_WRITERS}
 """Formats that models are exported in, by the id of the action."""
 
+SCENE_EXPORTS = {f"file.export.{known.name.lower().replace(' ', '-')}": known for known in SCENE_FORMATS}
+"""The same for what moves."""
+
 SPECS: tuple[ActionSpec, ...] = (
     _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
     _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="open"),
@@ -80,6 +83,11 @@ SPECS: tuple[ActionSpec, ...] = (
         _spec(id, f"&{writer.name}…", f"Write the selected model as {writer.name} ({writer.suffixes[0]}).")
         for id, writer in EXPORTS.items()
     ),
+    *(
+        _spec(id, f"{known.name}…", f"Write what the scene shows over time ({' '.join(known.suffixes)}).")
+        for id, known in SCENE_EXPORTS.items()
+    ),
+    _spec("file.render", "Render Ani&mation…", "Draw frames into pictures or a film.", "Ctrl+F12"),
     _spec("file.screenshot", "Save S&creenshot…", "Save the picture of the viewport.", "F12", icon="screenshot"),
     _spec("file.copy_picture", "Copy &Picture", "Put the picture of the viewport on the clipboard.", "Shift+F12"),
     _spec("file.quit", "&Quit", "Leave Sinew.", "Ctrl+Q"),

@@ -30,6 +30,7 @@ from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings
+from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.baking import Baking
 from app.timeline.binding import TimelineBinding
@@ -49,6 +50,7 @@ from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
+from sim.assets.model import Bounds
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -97,7 +99,7 @@ class Editor:
         )
         self.scene_files = SceneFiles(self.document, self.store)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
-        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places)
+        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.files = ProjectFiles(
@@ -135,6 +137,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.output = Output(self.document, self.active, self.dialogs, self.panels)
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -271,6 +274,14 @@ class Editor:
             self.client.prepare()
         return self.client.engine.places
 
+    def selected_box(self) -> Bounds | None:
+        """Box around what is selected [m]; None where nothing is, or nothing that has a size."""
+        selection = self.document.selection
+        if self.client.engine is None or selection.node is None:
+            return None
+        with self.viewport.gl_current():
+            return self.client.own_bounds(selection.node, selection.bone)
+
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""
         node = self.document.scene.by_id.get(entry.selection.node or "")
@@ -311,6 +322,7 @@ class Editor:
     def close(self) -> None:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
+        self.output.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
         self.autosave.shutdown()

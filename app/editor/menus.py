@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
-from app.editor.actions import EXPORTS, SWITCHES, Actions
+from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
 from app.editor.add_menu import AddMenu, Place
 from sim.kinds.contract import Panel
 
@@ -14,7 +14,7 @@ SPACER = " "
 RECENT = "recent"
 
 FILE = ("file.new", "file.open", RECENT, SEPARATOR, "file.save", "file.save_as", SEPARATOR, "file.import", "export",
-        SEPARATOR, "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
+        SEPARATOR, "file.render", "file.screenshot", "file.copy_picture", SEPARATOR, "file.quit")  # fmt: skip
 EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", SEPARATOR, "edit.rename",
         "edit.duplicate", "edit.delete", SEPARATOR, "edit.group", "edit.ungroup", "edit.lock", SEPARATOR,
         "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR, "edit.hide", "edit.show_all",
@@ -71,6 +71,8 @@ class Menus:
         self.recent = QMenu("Open &Recent", window)
         export = QMenu("&Export", window)
         export.addActions([actions[action_id] for action_id in EXPORTS])
+        export.addSeparator()
+        export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])
         submenus = {RECENT: self.recent, "export": export}
         simulation = (*SIMULATION, *(command.id for room in rooms.values() for command in room.commands))
         self.add = AddMenu(actions, rooms, place, window)

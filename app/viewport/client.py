@@ -21,6 +21,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.kept.film import Film
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
+from sim.render.subject import joined
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection
 
@@ -151,14 +152,22 @@ class ViewportClient(QObject):
         if self.engine is None:
             return None
         engine = self._at_moment()
-        joint = self.joint_of(Selection(node=node_id, bone=bone))
-        if joint is not None:
-            return engine.joint_bounds(joint.node, joint.joint)
+        box = self.own_bounds(node_id, bone) if node_id is not None else None
         everything = engine.bounds()
-        box = engine.bounds(node_id) if node_id is not None else None
         view = engine.view(node_id) if node_id is not None else None
         marks = view.marks() if view is not None else ()
         return box or (with_point(everything, marks[0].position) if marks else everything)
+
+    def own_bounds(self, node_id: NodeId, bone: str | None) -> Bounds | None:
+        """Box in the world [m] of a bone or a node by itself; of a group around all that is in it."""
+        if self.engine is None:
+            return None
+        engine = self._at_moment()
+        joint = self.joint_of(Selection(node=node_id, bone=bone))
+        if joint is not None:
+            return engine.joint_bounds(joint.node, joint.joint)
+        found = [engine.bounds(inside) for inside in self._document.scene.with_contents([node_id])]
+        return joined([box for box in found if box is not None])
 
     # --- overlay --------------------------------------------------------------------------------------
 

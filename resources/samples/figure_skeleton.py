@@ -90,7 +90,9 @@ class Joint:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
+    """Joints that were added so far, parents before children."""
+
     joints: list[Joint] = field(default_factory=list)
 
     def add(
@@ -120,7 +122,7 @@ def _frame(direction: Float64) -> Float64:
 
 def build_skeleton() -> list[Joint]:
     """All joints, parents before children."""
-    draft = _Draft()
+    draft = Draft()
     _trunk(draft)
     for side in (1.0, -1.0):
         _leg(draft, side)
@@ -128,7 +130,7 @@ def build_skeleton() -> list[Joint]:
     return draft.joints
 
 
-def _trunk(draft: _Draft) -> None:
+def _trunk(draft: Draft) -> None:
     pelvis = [((-0.085, 0.975, 0.0), (0.085, 0.975, 0.0)), ((0.0, 0.93, -0.01), (0.0, 1.0, 0.0))]
     ribs = [((-0.09, 1.315, -0.005), (0.09, 1.315, -0.005)), ((0.0, 1.29, -0.01), (0.0, 1.40, -0.015))]
     draft.add("root", None, (0, 0, 0), (0, 0.1, 0), 0.05, [])
@@ -152,7 +154,7 @@ def _mirror(points: Float64, side: float) -> Float64:
     return placed
 
 
-def _leg(draft: _Draft, side: float) -> None:
+def _leg(draft: Draft, side: float) -> None:
     end = "_l" if side > 0 else "_r"
     hip, knee, ankle, ball, toe = (_mirror(p, side) for p in (HIP, KNEE, ANKLE, BALL, TOE))
     middle = 0.5 * (hip + knee)
@@ -167,7 +169,7 @@ def _leg(draft: _Draft, side: float) -> None:
     draft.add("toes" + end, "foot" + end, ball, toe, 0.016)
 
 
-def _arm(draft: _Draft, side: float) -> None:
+def _arm(draft: Draft, side: float) -> None:
     end = "_l" if side > 0 else "_r"
     along = model_from_arm(np.array([[x, 0.0, 0.0] for x in (0.0, 0.035, ELBOW / 2, ELBOW, 0.395, WRIST, 0.60)]))
     shoulder, start, upper, elbow, fore, wrist, palm = (_mirror(p, side) for p in along)

@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 
 from resources.samples.cape_model import COLLAR
-from sim.assets.load import load_model
+from resources.samples.figure_colliders import figure_colliders
+from resources.samples.hair_scenes import hair_scenes
 from sim.figures.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
-from sim.kinds.collider.fit import fit_colliders
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.presets import with_preset
@@ -71,7 +71,7 @@ def sparks_scene(models: Path) -> tuple[Scene, ViewState]:
     )
     camera = Camera(target=(-0.05, 0.98, 0.05), yaw=24.0, pitch=6.0, distance=4.4, field_of_view=32.0)
     scene = Scene(
-        nodes=(figure, _hand_sparks(), _skin_glow(), light, floor, *_body(path)),
+        nodes=(figure, _hand_sparks(), _skin_glow(), light, floor, *_body()),
         playback=PlaybackSettings(loop=LoopMode.LOOP),
         view=ViewSettings(solids=False, **DARK),
     )
@@ -117,7 +117,7 @@ def _skin_glow() -> Node:
     return Node(id="glow", name="Skin glow", attachment=Attachment(node="humanoid"), settings=settings)
 
 
-def _body(path: Path) -> list[Node]:
+def _body() -> list[Node]:
     """Colliders fitted to the bones of the figure, which carry them."""
     return [
         Node(
@@ -127,7 +127,7 @@ def _body(path: Path) -> list[Node]:
             attachment=Attachment(node="humanoid", bone=fitted.bone),
             settings=msgspec.structs.replace(fitted.settings, friction=0.2, restitution=0.35),
         )
-        for fitted in fit_colliders(load_model(path))
+        for fitted in figure_colliders()
     ]
 
 
@@ -143,6 +143,7 @@ def sample_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
         "sparks": sparks_scene(models),
         "faces": _faces(models),
         "pulse": _pulse(models),
+        **hair_scenes(models),
     }
 
 
@@ -349,7 +350,7 @@ def _cape(models: Path) -> tuple[Scene, ViewState]:
             attachment=Attachment(node="humanoid", bone=fitted.bone),
             settings=msgspec.structs.replace(fitted.settings, friction=0.2),
         )
-        for fitted in fit_colliders(load_model(path))
+        for fitted in figure_colliders()
     ]
     scene = Scene(
         nodes=(figure, cape, light, *colliders),

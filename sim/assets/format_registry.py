@@ -17,11 +17,15 @@ class Format:
         name: What people call it.
         suffixes: Endings of its files in lower case, such as ".png"; the first one is given to new files.
         options: Settings class of what can be chosen; None where nothing can be.
+        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
     """
 
     name: str
     suffixes: tuple[str, ...]
     options: type[msgspec.Struct] | None = None
+    module: str = ""
+    package: str = ""
+    extra: str = ""
 
     def has_suffix(self, path: Path) -> bool:
         """Whether a file is named like one of these."""

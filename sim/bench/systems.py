@@ -7,6 +7,7 @@ SYSTEMS = {
     "shape": "sim.bench.shape",
     "cloth": "sim.bench.cloth",
     "particles": "sim.bench.particles",
+    "hair": "sim.bench.hair",
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
     "kept": "sim.bench.kept",

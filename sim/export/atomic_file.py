@@ -27,22 +27,22 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     Raises:
         OSError: If that fails; the error names `path`, not the temporary file.
     """
-    target = Path(os.path.realpath(path))
-    with _naming(path):
-        mode = _writable_mode(target)
-        prefix = _temporary_prefix(target)
-        _remove_stale(target.parent, prefix)
-    temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        with _naming(path), _new_file(temporary) as file:
-            yield file
+    with _replacement(path) as (temporary, mode), naming(path), _new_file(temporary) as file:
+        yield file
+        _complete(file, mode)
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Name beside `path`, with its suffix, for libraries that write a file by its name; as `atomic_file` otherwise.
+
+    Raises:
+        OSError: If that fails; errors of the block itself name what it wrote.
+    """
+    with _replacement(path, path.suffix) as (temporary, mode):
+        yield temporary
+        with naming(path), open(temporary, "rb+") as file:
             _complete(file, mode)
-        with _naming(path):
-            os.replace(temporary, target)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-    _sync_folder(target.parent)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -52,7 +52,26 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | None]]:
+    """Temporary name that takes the place of `path` when the block ends, and the permissions it is to have."""
+    target = Path(os.path.realpath(path))
+    with naming(path):
+        mode = _writable_mode(target)
+        prefix = _temporary_prefix(target)
+        _remove_stale(target.parent, prefix)
+    temporary = target.parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp{suffix}"
+    try:
+        yield temporary, mode
+        with naming(path):
+            os.replace(temporary, target)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+    _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
     """Errors of the system name the file that was asked for."""
     try:
         yield
@@ -113,7 +132,7 @@ def _host() -> str:
 
 
 def _remove_stale(folder: Path, prefix: str) -> None:
-    pattern = re.compile(re.escape(prefix) + r"([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.tmp")
+    pattern = re.compile(re.escape(prefix) + r"([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.tmp(?:\.\w+)?")
     for entry in os.scandir(folder):
         match = pattern.fullmatch(entry.name)
         if match and _is_stale(entry, match[1], int(match[2])):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.assets.format_registry import Format, Formats, resolved
 from sim.export.atomic_file import atomic_file
+from sim.export.options import GlbOptions, UsdOptions, VideoOptions
 
 if TYPE_CHECKING:
     import msgspec
@@ -48,6 +49,49 @@ class Writer(Format, Generic[C]):
             resolved(self.write)(content, file, *self.chosen(options))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneFormat(Format):
+    """A format of what moves: nodes of a scene over frames.
+
+    Attributes:
+        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any.
+        read: The same for a function that takes the files and gives, node by node, the living points of
+            every frame.
+        holds: What it can hold, values of `Form`.
+        is_single: Whether a file holds one object.
+        beside: Suffixes of the files that belong to it.
+    """
+
+    write: str
+    read: str
+    holds: frozenset[str]
+    is_single: bool = False
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilmFormat(Format):
+    """A format of pictures that follow one another.
+
+    Attributes:
+        opener: Class "package.module:name" of a `sim.export.film.Film`, made by `cls(path, size, rate, alpha)` and
+            options where there are any.
+    """
+
+    opener: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerFormat(Format):
+    """A format of one picture with layers.
+
+    Attributes:
+        write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
+    """
+
+    write: str
+
+
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="EZMesh", suffixes=(".ezm",), write="sim.export.ezm:write_ezm_file"),
     Writer(name="glTF", suffixes=(".glb",), write="sim.export.gltf:write_glb"),
@@ -71,3 +115,71 @@ PICTURE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sim.export.png:write_png"),
 )
 """Of RGB pixels, shape (H, W, 3), or with an opacity that they are not multiplied by, (H, W, 4); row 0 at the top."""
+
+_SURFACES = frozenset({"surface"})
+_ALL = frozenset({"surface", "strands", "points"})
+
+SCENE_FORMATS: Formats[SceneFormat] = Formats(
+    SceneFormat(
+        name="glTF scene", suffixes=(".glb",), holds=_SURFACES, options=GlbOptions,
+        write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
+    ),
+    SceneFormat(
+        name="PC2 point cache", suffixes=(".pc2",), beside=(".obj",), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.points_file:write_pc2", read="sim.export.scene.points_file:read_pc2",
+    ),
+    SceneFormat(
+        name="MDD point cache", suffixes=(".mdd",), beside=(".obj",), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.points_file:write_mdd", read="sim.export.scene.points_file:read_mdd",
+    ),
+    SceneFormat(
+        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions,
+        write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
+        module="pxr", package="usd-core", extra="usd",
+    ),
+    SceneFormat(
+        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        write="sim.export.scene.alembic:write_alembic", read="sim.export.scene.alembic:read_alembic",
+        module="alembic3d", package="alembic3d", extra="abc",
+    ),
+    SceneFormat(
+        name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
+        write="sim.export.scene.vertex_texture:write_vertex_texture",
+        read="sim.export.scene.vertex_texture:read_vertex_texture",
+        module="OpenEXR", package="OpenEXR", extra="exr",
+    ),
+)  # fmt: skip
+"""Of scenes over time."""
+
+EXPORT_FORMATS: Formats[Format] = Formats(
+    *SCENE_FORMATS, *(one for one in MODEL_WRITERS if not {*one.suffixes} & {*SCENE_FORMATS.suffixes()})
+)
+"""Of everything that is exported, by suffix."""
+
+LAYER_FORMATS: Formats[LayerFormat] = Formats(
+    LayerFormat(
+        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers",
+        module="OpenEXR", package="OpenEXR", extra="exr",
+    ),
+)  # fmt: skip
+"""Of a picture in linear light with depth, normals and numbers of objects."""
+
+_VIDEO: dict[str, Any] = {"opener": "sim.export.video:Video", "module": "av", "package": "av", "extra": "video"}
+
+FILM_FORMATS: Formats[FilmFormat] = Formats(
+    FilmFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
+    FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
+    FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
+    FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
+    FilmFormat(name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm"),
+    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm"),
+)
+"""Of films."""
+
+RENDER_FORMATS: Formats[Format] = Formats(*PICTURE_WRITERS, *LAYER_FORMATS, *FILM_FORMATS)
+"""Of everything that is rendered."""
+
+PAGE_FORMATS: Formats[Writer[str]] = Formats(
+    Writer(name="web page", suffixes=(".html",), write="sim.export.text:write_text"),
+)
+"""Of pages."""

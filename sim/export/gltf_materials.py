@@ -13,6 +13,7 @@ from sim.export.gltf_file import GlbChunk
 DIELECTRIC = 0.04
 """Part of the light that a surface reflects which is not metal."""
 
+_EXACT = 1e-3
 _STORED = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 """How images that the format knows begin."""
 
@@ -42,6 +43,10 @@ class MaterialWriter:
 
     def _written(self, material: Material, *, double_sided: bool) -> dict[str, Any]:
         base, metal = metal_and_base(material)
+        is_exact = _is_exact(material, base, metal)
+        if not is_exact:
+            # What a part of metal cannot say is a colour of the reflection.
+            base, metal = _colour(material.diffuse), 0.0
         roughness = (2.0 / (material.shininess + 2.0)) ** 0.25
         pbr: dict[str, Any] = {
             "baseColorFactor": [*base, min(max(material.opacity, 0.0), 1.0)],
@@ -63,6 +68,9 @@ class MaterialWriter:
             texture = self._texture(image) if image is not None else None
             if texture is not None:
                 part[name] = {"index": texture, **more}
+        if not is_exact:
+            factor = [part / DIELECTRIC for part in material.specular]
+            self._extend(written, "KHR_materials_specular", {"specularColorFactor": factor})
         self._add_emission(material, written)
         if material.alpha_mode is not AlphaMode.OPAQUE:
             written["alphaMode"] = material.alpha_mode.name
@@ -138,6 +146,15 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
     if metal > 0.999:
         return _colour(specular), 1.0
     return _colour([part / (1.0 - metal) for part in diffuse]), metal
+
+
+def _is_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
+    """Whether a base colour and a part of metal give the colours of a material."""
+    if material.is_unlit or material.surface_image is not None:
+        return True
+    found = [part * (1.0 - metal) for part in base] + [DIELECTRIC + (part - DIELECTRIC) * metal for part in base]
+    wanted = (*material.diffuse, *material.specular)
+    return max(abs(one - other) for one, other in zip(found, wanted, strict=True)) < _EXACT
 
 
 def _colour(parts: Any) -> tuple[float, float, float]:

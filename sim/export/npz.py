@@ -1,5 +1,6 @@
 """NumPy archives whose bytes depend on their arrays alone."""
 
+import math
 import shutil
 import tempfile
 import zipfile
@@ -41,6 +42,15 @@ class Frames:
             raise ValueError(f"a frame of shape {frame.shape} among those of {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
         self._count += 1
+
+    def read(self) -> npt.NDArray[Any]:
+        """All frames, shape (F, ...), a long array mapped from the disk; to be used before `close`."""
+        shape = (self._count, *self._shape)
+        if math.prod(shape) * self._dtype.itemsize <= IN_MEMORY:
+            self._file.seek(0)
+            return np.frombuffer(self._file.read(), self._dtype).reshape(shape)
+        self._file.flush()
+        return np.memmap(self._file, self._dtype, "r", shape=shape)
 
     def write_npy(self, file: Any) -> None:
         """Writes the array in the format of `numpy.save`."""

@@ -226,8 +226,8 @@ class Character:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
         pose = poses[shared]
-        # Deformers that stand still let a figure without a clip rest.
-        if active_clip(settings, self.model) is not None or not pose.same_shape(self.pose):
+        # What stands still, such as deformers without a frequency, lets a figure without a clip rest.
+        if not (pose.same_shape(self.pose) and np.array_equal(pose.palette, self.pose.palette)):
             self.pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:

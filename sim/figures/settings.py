@@ -123,7 +123,6 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("What is done to single bones on top of the clip.", group="Animation", role=Role.HIDDEN,
               effect=Effect.POSE),
     ] = ()  # fmt: skip
-
     target_weights: Annotated[
         tuple[TargetWeight, ...],
         param("Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
@@ -143,11 +142,12 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     def part(self, name: str) -> msgspec.Struct | None:
         """The pose of one bone, for "bone:" and its name."""
-        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else None
+        return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
 
-    def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":  # noqa: ARG002
+    def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
         """The same with another pose of one bone."""
-        assert isinstance(value, BonePose)
+        if not isinstance(value, BonePose):
+            return super().with_part(name, value)
         return msgspec.structs.replace(self, pose=with_pose(self.pose, value))
 
 

@@ -57,7 +57,7 @@ def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
     """The pose in which the file stores the skeleton: the one the mesh was bound in, unless the file differs.
 
     Args:
-        model: A character; without a skeleton it has weights alone.
+        model: A character.
         offsets: What is done to single joints on top of it.
     """
     skeleton, targets = model.skeleton, model.mesh.targets

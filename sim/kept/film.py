@@ -91,7 +91,7 @@ class Film:
         What was simulated before that moment stays.  Settings that were there before find their steps again.
         """
         world = self._engine.world
-        marks = (world.scene, *(figure for figure in world.figures.values()), *world.meshes.values())
+        marks = (world.scene, *world.figures.values(), *world.meshes.values(), *world.images.values())
         if len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
             return
         self._scene, key, start = marks, step_key(world), start_key(world)

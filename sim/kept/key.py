@@ -3,6 +3,7 @@
 import functools
 import hashlib
 from collections.abc import Hashable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import numpy as np
 from sim.assets.model import Interpolation
 from sim.kinds import KINDS
 from sim.kinds.contract import World
-from sim.scene.params import Effect, Settings, params_of
+from sim.scene.params import Effect, Settings, param_of, params_of
 from sim.scene.scene import Node, Scene
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
@@ -61,7 +62,19 @@ def start_key(world: World) -> Hashable:
     nodes = tuple((node.id, node.kind, _values(node.settings, ANEW)) for node in scene.nodes if KINDS[node.kind].system)
     figures = tuple((node, Same(figure.model)) for node, figure in world.figures.items())
     files = tuple((name, Same(content)) for name, content in world.meshes.items())
-    return playback.start_time, playback.run_up, nodes, figures, files
+    return playback.start_time, playback.run_up, nodes, figures, files, tuple(map(Same, images_of(world)))
+
+
+def images_of(world: World) -> list[object]:
+    """Images that are there and that what is simulated depends on: those named by settings that do more than draw."""
+    uses = ((node, use) for node in world.scene.nodes if matters(node) for use in KINDS[node.kind].files(node.settings))
+    return [
+        world.images[Path(use.path)]
+        for node, use in uses
+        if use.content == "image"
+        and Path(use.path) in world.images
+        and param_of(type(node.settings), use.field).declared.effect is not Effect.VIEW
+    ]
 
 
 # --- keys that outlive the program ----------------------------------------------------------------------------------

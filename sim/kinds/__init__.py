@@ -5,6 +5,7 @@ from sim.kinds.collider.kind import COLLIDER
 from sim.kinds.contract import Kind
 from sim.kinds.emitter.kind import EMITTER
 from sim.kinds.group.kind import GROUP
+from sim.kinds.hair.kind import HAIR
 from sim.kinds.light.kind import LIGHT
 from sim.kinds.model.kind import MODEL
 
@@ -34,5 +35,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, EMITTER, COLLIDER, GROUP):
+for _kind in (MODEL, LIGHT, CLOTH, HAIR, EMITTER, COLLIDER, GROUP):
     register(_kind)

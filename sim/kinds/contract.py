@@ -10,6 +10,7 @@ Moments are steps of `sim.scene.clock.STEP_TIME` since the start of the simulati
 import enum
 import functools
 import importlib
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,15 +42,35 @@ class AddPlace:
     Attributes:
         scene: The scene.
         view: Camera and selection.
+        box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
     """
 
     scene: Scene
     view: ViewState
+    box: Bounds | None = None
 
     @property
     def target(self) -> Vec3:
-        """What the camera looks at [m]."""
-        return self.view.camera.target
+        """The middle of what is selected, else what the camera looks at [m]."""
+        if self.box is None:
+            return self.view.camera.target
+        x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
+        return x, y, z
+
+    @property
+    def extent(self) -> float:
+        """Size of what is selected, else of what is in view at the camera's target [m]."""
+        if self.box is not None and self.box.extent > 0.0:
+            return self.box.extent
+        return 2.0 * self.view.camera.tangent * self.view.camera.distance
+
+    def fitting(self, extent: float) -> float:
+        """By how much something that suits an extent [m] is to be larger here; a round number, 1 for about as much."""
+        ratio = self.extent / extent
+        if 0.4 <= ratio <= 2.5:
+            return 1.0
+        power = 10.0 ** math.floor(math.log10(ratio))
+        return power * min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(math.log(ratio / power / step)))
 
     @property
     def figure(self) -> Node | None:
@@ -163,6 +184,7 @@ class Kind:
         files: Files that the settings name.
         completed: A node before and after an edit of its settings, and the scene after it, to the node with what that
             scene has only one answer to; part of the same edit.
+        resized: Settings before and after an edit, to how much larger that makes a node; what follows it goes along.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
         system: A `System`, where something of it is simulated.
@@ -184,6 +206,7 @@ class Kind:
     companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
+    resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     system: str = ""
     view: str = ""
@@ -288,7 +311,8 @@ class Array:
         read: Gives the values, shape (N, ...); waits for the GPU.  Those of dead particles are NaN.
         shape: Of the values.
         dtype: Of the values.
-        meaning: What they are: "points" [m], "velocities" [m/s], "triangles" (constant indices), or "counts".
+        meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
+            the dead), or, constant, "triangles" (indices), "counts" of knots, "texcoords" (v = 0 at the bottom).
     """
 
     read: Callable[[], npt.NDArray[Any]]
@@ -299,7 +323,7 @@ class Array:
     @property
     def is_constant(self) -> bool:
         """Whether no step changes the values."""
-        return self.meaning in ("triangles", "counts")
+        return self.meaning in ("triangles", "counts", "texcoords")
 
 
 class System:

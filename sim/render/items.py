@@ -79,6 +79,7 @@ class Item:
         veil: How it gathers, in the stage of what is transparent.
         is_thin: Whether it is picked from beside it also where something covers that place.
         is_endless: Whether everything of its stage lies in front of it.
+        is_late: Whether it casts its shadow after all others, as it needs to know theirs.
     """
 
     node: Node
@@ -87,6 +88,7 @@ class Item:
     veil: Veil = Veil(shines=False)
     is_thin: bool = False
     is_endless: bool = False
+    is_late: bool = False
 
     @property
     def name(self) -> str:

@@ -31,11 +31,16 @@ class Pick:
 
 
 class PickPass:
-    """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices."""
+    """Renders a small square around the cursor with a projection that magnifies it; reads skinned vertices.
+
+    Attributes:
+        current: Number of the item that is drawn, for those with shaders of their own.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
         self._target = Framebuffer(context, (2 * REACH + 1,) * 2, ("rg32ui",), label="pick")
+        self.current = 0
 
     def pick(self, passes: Passes, shot: Shot, size: tuple[int, int], x: float, y: float) -> Pick | None:
         """What is nearest to the cursor; None when nothing is within reach.  Waits for the GPU.
@@ -52,10 +57,39 @@ class PickPass:
         self._target.clear((0, 0, 0, 0))
         painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
         for index, item in enumerate(items):
-            self._program["u_object"] = index
+            self._program["u_object"] = self.current = index
             item.draw("pick", painter)
         hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
         return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
+
+    def whole(
+        self, passes: Passes, shot: Shot, size: tuple[int, int]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
+        """What covers every pixel of a picture; waits for the GPU.
+
+        Returns:
+            Numbers of nodes from 1 on, 0 for none, and depths along the view [m], infinite for none, both (H, W) with
+            row 0 at the top; and the nodes.
+        """
+        frame, look = shot.frame(*size), shot.look()
+        items = [item for item in shot.items_of(look) if "pick" in item.stages and not item.is_thin]
+        nodes = tuple(dict.fromkeys(item.node.id for item in items))
+        target = Framebuffer(passes.context, size, ("rg32ui",), label="layers")
+        try:
+            target.clear((0, 0, 0, 0))
+            painter = Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
+            for index, item in enumerate(items):
+                self._program["u_object"] = index
+                item.draw("pick", painter)
+            hits, window = target.read_pixels(flip=True)[..., 0], target.read_depth()[::-1].astype(np.float64)
+        finally:
+            target.release()
+        number_of = np.array([0, *(nodes.index(item.node.id) + 1 for item in items)], np.uint32)
+        numbers = number_of[hits]
+        scale, shift = frame.depth_terms
+        clip = 2.0 * window - 1.0
+        depth = (shift - clip) / -scale if frame.camera.orthographic else shift / (clip + scale)
+        return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
     def faces(
         self,

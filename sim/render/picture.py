@@ -100,7 +100,7 @@ class Picture:
         caster = Painter(
             self.passes, frame, look, shadow.target, frame.shadow_clip_from_world, shadow.map, state=CASTING
         )
-        yield from plan.draw(items, "shadow", caster)
+        yield from plan.draw(sorted(items, key=lambda item: item.is_late), "shadow", caster)
         painter.target.bind()
 
     def release(self) -> None:

@@ -8,6 +8,7 @@ documentation and the tests one normalised record per field.  This module knows 
 import enum
 import functools
 import itertools
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
@@ -33,9 +34,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_figure: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
 
-    def part(self, name: str) -> msgspec.Struct | None:  # noqa: ARG002
-        """A value within these settings whose parameters have addresses of their own; None for none of that name."""
-        return None
+    def part(self, name: str) -> msgspec.Struct | None:
+        """A value within these settings whose parameters have addresses of their own; None for none of that name.
+
+        An entry of a list is called by its field and its place, such as "deformers.2".
+        """
+        entry = entry_of(name)
+        entries = getattr(self, entry[0], ()) if entry is not None else ()
+        found: msgspec.Struct | None = entries[entry[1]] if entry is not None and entry[1] < len(entries) else None
+        return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
         """The same settings with another value of that name.
@@ -43,7 +50,21 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             KeyError: If they have none.
         """
-        raise KeyError(f"{self.kind} has no {name}: {value}")
+        entry = entry_of(name)
+        if entry is None or self.part(name) is None:
+            raise KeyError(f"{self.kind} has no {name}: {value}")
+        field, place = entry
+        entries = getattr(self, field)
+        return msgspec.structs.replace(self, **{field: (*entries[:place], value, *entries[place + 1 :])})
+
+
+_ENTRY = re.compile(r"(\w+)\.(\d+)")
+
+
+def entry_of(part: str) -> tuple[str, int] | None:
+    """Field and place of an entry of a list that a part of settings is; None for another part."""
+    match = _ENTRY.fullmatch(part)
+    return (match[1], int(match[2])) if match else None
 
 
 _EXTRA_KEY = "param"
@@ -141,6 +162,11 @@ class Param:
     def label(self) -> str:
         """Text of the inspector row, from the field name unless declared."""
         return self.declared.label or self.name.replace("_", " ").capitalize()
+
+    @property
+    def is_length(self) -> bool:
+        """Whether it is a length in the scene, which grows with it."""
+        return self.declared.unit == "m" and self.declared.role is Role.PLAIN and self.type in (float, tuple)
 
     @property
     def tooltip(self) -> str:
@@ -261,6 +287,25 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
     """Whether the places of stops, the first number of each, never fall."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
+
+
+def scaled_length(record: Param, value: Any, factor: float) -> Any:
+    """A length, or a vector of lengths, times a factor, within its hard range."""
+    if record.type is tuple:
+        return tuple(_clamped(record.declared, factor * part) for part in value)
+    return _clamped(record.declared, factor * value)
+
+
+def with_lengths(settings: S, factor: float) -> S:
+    """Settings with all lengths times a factor."""
+    lengths = [record for record in params_of(type(settings)) if record.is_length]
+    values = {record.name: scaled_length(record, getattr(settings, record.name), factor) for record in lengths}
+    return msgspec.structs.replace(settings, **values)
+
+
+def _clamped(declared: Declaration, value: float) -> float:
+    value = value if declared.lo is None else max(value, declared.lo)
+    return value if declared.hi is None else min(value, declared.hi)
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:

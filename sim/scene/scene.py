@@ -4,7 +4,6 @@ Everything here is what a user may set and what the project file holds.  The doc
 values, the engine and the widgets read them.  Identity is the `NodeId`, never an index.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,8 +19,6 @@ NodeId = str
 
 PLAYBACK = "playback"
 VIEW = "view"
-
-_ENTRY = re.compile(r"(\w+)\.(\w+)\.(\d+)")
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,9 +228,8 @@ class ParamRef(msgspec.Struct, frozen=True):
 
     Attributes:
         owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment", the name of its kind or of a part of its settings for nodes, and for
-            an entry of a list that a field of these holds, its field and place too, such as "model.deformers.2"; equal
-            to the owner otherwise.
+        part: "node", "transform", "attachment", the name of its kind or of a part of its settings for nodes; equal to
+            the owner otherwise.
         name: Field name.
     """
 
@@ -247,25 +243,12 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
-    whole, entry = _split(part)
     node = scene.node(owner)
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
-    held = parts.get(whole) or node.settings.part(whole)
-    if held is None:
+    found = parts.get(part) or node.settings.part(part)
+    if found is None:
         raise KeyError(f"{owner} has no {part}")
-    if entry is None:
-        return held
-    entries = getattr(held, entry[0], ())
-    if entry[1] >= len(entries):
-        raise KeyError(f"{owner} has no {part}")
-    found: msgspec.Struct = entries[entry[1]]
     return found
-
-
-def _split(part: str) -> tuple[str, tuple[str, int] | None]:
-    """Part of a node, and the field and place of an entry of a list in it; names of bones may have dots too."""
-    listed = _ENTRY.fullmatch(part)
-    return (listed[1], (listed[2], int(listed[3]))) if listed else (part, None)
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -282,11 +265,6 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     """
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
-    whole, entry = _split(ref.part)
-    if entry is not None:
-        field, place = entry
-        entries = getattr(part_of(scene, ref.owner, whole), field)
-        return with_value(scene, ParamRef(ref.owner, whole, field), (*entries[:place], changed, *entries[place + 1 :]))
     if ref.owner in (PLAYBACK, VIEW):
         return msgspec.structs.replace(scene, **{ref.owner: changed})
     node = scene.node(ref.owner)

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, Mesh
 from sim.scene.params import SettingsError
 from sim.skin.surface_table import face_table, texture_density, vertex_table
 
@@ -21,6 +21,7 @@ def surface_table(
     *,
     vertices: bool = False,
     bone: str = "",
+    section: str = "",
     pixels: UInt8 | None = None,
     is_bottom_up: bool = False,
 ) -> UInt32:
@@ -30,6 +31,7 @@ def surface_table(
         model: The model.
         vertices: Whether vertices emit, not faces by their areas.
         bone: Joint whose weights are the density; everywhere for one that is not there.
+        section: Section that counts alone; all for one that is not there.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
         is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
 
@@ -41,14 +43,23 @@ def surface_table(
     texcoords = mesh.texcoords.astype(np.float64)
     if is_bottom_up:
         texcoords[:, 1] = 1.0 - texcoords[:, 1]
+    chosen_faces = section_faces(mesh, section)
     try:
         if vertices:
             shades = None if pixels is None else texture_density(pixels, texcoords)
+            if chosen_faces is not None:
+                within = np.zeros(mesh.vertex_count)
+                within[mesh.triangles[chosen_faces > 0.0]] = 1.0
+                weights = _product(weights, within)
             return vertex_table(mesh.vertex_count, _product(weights, shades))
         shades = None if pixels is None else face_brightness(pixels, texcoords[mesh.triangles])
-        return face_table(mesh.positions, mesh.triangles, weights, shades)
+        return face_table(mesh.positions, mesh.triangles, weights, _product(shades, chosen_faces))
     except SettingsError as error:
-        chosen = [f"bone {bone!r}"] * (weights is not None) + ["the image"] * (pixels is not None)
+        chosen = (
+            [f"section {section!r}"] * (chosen_faces is not None)
+            + [f"bone {bone!r}"] * (weights is not None)
+            + ["the image"] * (pixels is not None)
+        )
         by = f" where {' and '.join(chosen)} would have it" if chosen else ""
         raise SettingsError(f"{error}{by}") from None
 
@@ -58,6 +69,17 @@ def bone_density(model: CharacterModel, bone: str) -> Float64 | None:
     if model.skeleton is None or model.skin is None or bone not in model.skeleton.names:
         return None
     return model.skin.weights_of(model.skeleton.index(bone))
+
+
+def section_faces(mesh: Mesh, section: str) -> Float64 | None:
+    """1 for faces of the sections of a name and 0 for others, shape (F,); None where there is none of that name."""
+    ranges = [part for part in mesh.sections if section and part.name == section]
+    if not ranges:
+        return None
+    out = np.zeros(mesh.triangle_count)
+    for part in ranges:
+        out[part.first_triangle : part.first_triangle + part.triangle_count] = 1.0
+    return out
 
 
 def face_brightness(pixels: UInt8, corners: Float64) -> Float64:

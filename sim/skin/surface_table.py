@@ -66,6 +66,20 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
     return density
 
 
+def triangle_shares(random: Float64) -> Float64:
+    """Shares of the corners of a triangle (n, 3), uniform over its area.
+
+    Source: R. Osada et al. 2002, "Shape distributions", eq. 1.
+    """
+    root = np.sqrt(random[:, 0])
+    return np.stack([1.0 - root, root * (1.0 - random[:, 1]), root * random[:, 1]], axis=1)
+
+
+def face_at(thresholds: UInt32, bits: UInt32) -> npt.NDArray[np.intp]:
+    """First face (n,) whose threshold is above the random bits, the last one where there is none."""
+    return np.minimum(np.searchsorted(thresholds, bits, side="right"), len(thresholds) - 1)
+
+
 def _checked(density: npt.ArrayLike) -> Float64:
     values = np.asarray(density, np.float64)
     if not np.all(np.isfinite(values)) or np.any(values < 0.0):

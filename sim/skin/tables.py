@@ -22,6 +22,7 @@ class TableKey:
         bone: Joint whose weights are the density.
         pixels: Image whose brightness is.
         is_bottom_up: Whether texture coordinate v = 0 is its bottom row.
+        section: Section that counts alone.
     """
 
     model: CharacterModel
@@ -29,11 +30,12 @@ class TableKey:
     bone: str
     pixels: npt.NDArray[np.uint8] | None
     is_bottom_up: bool
+    section: str = ""
 
     def same(self, other: "TableKey") -> bool:
         """Whether the table is the same."""
-        values = (self.vertices, self.bone, self.is_bottom_up) == (other.vertices, other.bone, other.is_bottom_up)
-        return values and self.model is other.model and self.pixels is other.pixels
+        mine, theirs = ((one.vertices, one.bone, one.is_bottom_up, one.section) for one in (self, other))
+        return mine == theirs and self.model is other.model and self.pixels is other.pixels
 
 
 class SurfaceTables(Service):
@@ -54,7 +56,12 @@ class SurfaceTables(Service):
         found = next((table for other, table in self._made.values() if other.same(key)), None)
         if found is None:
             found = surface_table(
-                key.model, vertices=key.vertices, bone=key.bone, pixels=key.pixels, is_bottom_up=key.is_bottom_up
+                key.model,
+                vertices=key.vertices,
+                bone=key.bone,
+                section=key.section,
+                pixels=key.pixels,
+                is_bottom_up=key.is_bottom_up,
             )
         self._made[user] = key, found
         return found

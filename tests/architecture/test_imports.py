@@ -17,6 +17,8 @@ PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
 PURE_LIBRARIES = {"numpy", "msgspec", "pyglm"}
 ASSET_LIBRARIES = {"lxml", "PIL"}
+EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}
+"""Optional: imported by the writer of a format alone."""
 
 
 def _inside(name: str, packages: tuple[str, ...]) -> bool:
@@ -51,7 +53,9 @@ def _allowed_libraries(module: str) -> set[str]:
     """Third-party packages a module may import."""
     if _inside(module, ("sim.gl",)):
         return PURE_LIBRARIES | OPENGL
-    if _inside(module, ("sim.assets", "sim.export")):
+    if _inside(module, ("sim.export",)):
+        return PURE_LIBRARIES | ASSET_LIBRARIES | EXPORT_LIBRARIES
+    if _inside(module, ("sim.assets",)):
         return PURE_LIBRARIES | ASSET_LIBRARIES
     if _inside(module, ("sim",)):
         return PURE_LIBRARIES

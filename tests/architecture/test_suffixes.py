@@ -8,10 +8,18 @@ import pytest
 from app.editor.actions import SPECS
 from app.files.project_file import PROJECT_SUFFIX
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
-from sim.export.formats import ARRAY_WRITERS, MODEL_WRITERS, PICTURE_WRITERS, SURFACE_WRITERS
+from sim.export.formats import (
+    ARRAY_WRITERS,
+    MODEL_WRITERS,
+    PAGE_FORMATS,
+    RENDER_FORMATS,
+    SCENE_FORMATS,
+    SURFACE_WRITERS,
+)
 from tests.architecture.sources import Source, sources
 
-REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, PICTURE_WRITERS)
+WRITERS = (MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, RENDER_FORMATS, SCENE_FORMATS, PAGE_FORMATS)
+REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, *WRITERS)
 HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
 MEASURED = ("sim/bench/", "app/cli/bench")
 """Benchmarks name the files that they make or start with."""

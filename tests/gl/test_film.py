@@ -158,7 +158,7 @@ class Counter:
 
     def __init__(self) -> None:
         self.value = 0
-        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={})
+        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
         self.halted: dict[str, str] = {}
 
     def step(self, time: float, grab: object = None) -> None:

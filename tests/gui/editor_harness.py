@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -74,7 +73,6 @@ class Session:
 
     def __init__(self, qtbot):
         self._qtbot, self._editors = qtbot, []
-        self._garbage = GarbageCollector()
 
     def start(self, **options) -> Editor:
         editor = Editor(dialogs=Answers(), **options)
@@ -111,8 +109,6 @@ class Session:
         for editor in list(self._editors):
             editor.dialogs.choice = Answer.DISCARD
             self.close(editor)
-        self._garbage.timer.stop()
-        gc.enable()
 
 
 def sample(name: str, folder: Path) -> Path:

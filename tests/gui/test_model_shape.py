@@ -80,7 +80,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     document.set_value(list_ref, (Twist(), Bulge()))
     qtbot.waitUntil(lambda: "2 · Bulge" in titles(editor))
     assert np.abs(picture(editor).astype(int) - start).max() > 30
-    angle = ParamRef("model-1", "model.deformers.0", "angle")
+    angle = ParamRef("model-1", "deformers.0", "angle")
     row = next(item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and item.param.ref == angle)
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)

@@ -13,7 +13,7 @@ import msgspec
 from pyqtgraph.parametertree import Parameter
 from PySide6.QtWidgets import QWidget
 
-from sim.scene.params import Param, Role, params_of
+from sim.scene.params import Param, Role, entry_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
@@ -57,9 +57,12 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
         return f"$.{ref.owner}.{ref.name}"
     index = scene.nodes.index(scene.node(ref.owner))
     node = scene.node(ref.owner)
+    if entry_of(ref.part) is not None:
+        place = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
     if node.settings.part(ref.part) is not None:
         return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
-    part = "" if ref.part == "node" else "." + re.sub(r"\.(\d+)$", r"[\1]", ref.part)
+    part = "" if ref.part == "node" else f".{ref.part}"
     return f"$.nodes[{index}]{part}.{ref.name}"
 
 

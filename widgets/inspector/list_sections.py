@@ -36,7 +36,7 @@ def list_sections(scene: Scene, target: EditTarget, node: Node, rows: Rows, *, h
         if not held:
             sections.append(SectionParameter(record.label, [WidgetParameter(f"add {record.name}", edits.add_bar)]))
         for place, entry in enumerate(getattr(settings, record.name)):
-            inner = list(rows(type(entry), node.id, f"{node.kind}.{record.name}.{place}"))
+            inner = list(rows(type(entry), node.id, f"{record.name}.{place}"))
             if not held:
                 inner.insert(0, WidgetParameter(f"bar {place}", lambda place=place, edits=edits: edits.bar(place)))
             sections.append(SectionParameter(f"{place + 1} · {label_of(type(entry))}", inner))

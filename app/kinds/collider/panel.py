@@ -6,10 +6,13 @@ from dataclasses import replace
 from app.background import run_in_background
 from app.editor.desk import Desk
 from sim.figures.reference import shaped_mesh
+from sim.kinds import group_kind
 from sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Attachment, Node, NodeId
-from sim.scene.view_state import Selection
+
+_GROUP = "group"
+"""Id of the group among the new nodes; it gets another one with them."""
 
 
 class ColliderPanel(Panel):
@@ -40,13 +43,19 @@ class ColliderPanel(Panel):
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, desk.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider]) -> None:
-        """Adds colliders that were fitted to the bones of a model, as one edit."""
+        """Adds colliders that were fitted to the bones of a model, in a group below it, as one edit with one notice."""
         document = self._desk.document
-        with document.macro(f"Fit colliders to {document.scene.node(node_id).name}"):
-            for collider in fitted:
-                ride = Attachment(node=node_id, bone=collider.bone)
-                settings, transform = collider.settings, collider.transform
-                document.add_node(
-                    Node(id="", name=collider.bone, transform=transform, attachment=ride, settings=settings)
-                )
-            document.select(Selection(node=node_id))
+        group = Node(id=_GROUP, name="colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
+        colliders = [
+            Node(
+                id="",
+                name=collider.bone,
+                transform=collider.transform,
+                attachment=Attachment(node=node_id, bone=collider.bone),
+                within=_GROUP,
+                settings=collider.settings,
+            )
+            for collider in fitted
+        ]
+        text = f"Fit colliders to {document.scene.node(node_id).name}"
+        document.add_nodes([group, *colliders], text, select=[node_id])

@@ -1,10 +1,11 @@
-"""What the editor has for models beside rows: sliders of the morph targets."""
+"""What the editor has for models beside rows: sliders of the morph targets, and the question of their unit."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from app.document.gesture import Gesture
 from app.editor.desk import Desk
+from app.kinds.model.unit_question import UnitQuestion
 from sim.figures.settings import TARGET_WEIGHT_MAX
 from sim.kinds.contract import Panel
 from sim.scene.scene import Node, ParamRef
@@ -20,10 +21,13 @@ class ModelPanel(Panel):
         self._node: Node | None = None
         self._list: TargetList | None = None
         self._gesture: Gesture | None = None
+        self.unit = UnitQuestion(desk)
+        self.head = self.unit.notice
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
         """Shows the weights as they are now."""
         self._node = node
+        self.unit.follow(node)
         if node is not None and self._list is not None:
             self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
 

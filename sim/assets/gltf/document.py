@@ -282,9 +282,17 @@ class EmissiveStrength(Part, frozen=True):
     emissive_strength: float = 1.0
 
 
+class Specular(Part, frozen=True):
+    """How much a surface that is no metal reflects."""
+
+    specular_factor: float = 1.0
+    specular_color_factor: Vec3 = (1.0, 1.0, 1.0)
+
+
 class MaterialExtensions(Part, frozen=True):
     """Extensions of a material."""
 
+    specular: Specular | None = field(default=None, name="KHR_materials_specular")
     emissive_strength: EmissiveStrength | None = field(default=None, name="KHR_materials_emissive_strength")
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
     unlit: Any = field(default=None, name="KHR_materials_unlit")
@@ -343,6 +351,11 @@ KNOWN_EXTENSIONS = frozenset(
 )
 
 
+KNOWN_MATERIALS = frozenset(
+    f"KHR_materials_{name}" for name in ("emissive_strength", "pbrSpecularGlossiness", "specular", "unlit")
+)
+
+
 def decode_document(text: bytes, warnings: list[str]) -> Document:
     """The JSON of a file.
 
@@ -367,7 +380,7 @@ def decode_document(text: bytes, warnings: list[str]) -> Document:
             raise ElementFault(name, f"there are {len(getattr(document, name))}, more than {MAX_PARTS}")
     for name in document.extensions_required:
         if name.startswith("KHR_materials_"):
-            if name not in ("KHR_materials_unlit", "KHR_materials_pbrSpecularGlossiness"):
+            if name not in KNOWN_MATERIALS:
                 warnings.append(f"The extension {name[:60]} is required and not known; its surfaces look plainer.")
         elif name not in KNOWN_EXTENSIONS:
             raise ElementFault("extensionsRequired", f"{name[:60]} is not known")

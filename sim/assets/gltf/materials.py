@@ -172,7 +172,12 @@ def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
     # Where an image says what is metal, that is unknown here; most of nearly every surface is not.
     metal = 0.0 if stored.pbr.metallic_roughness_texture is not None else _within(stored.pbr.metallic_factor)
     diffuse = _colour([part * (1.0 - metal) for part in base])
-    specular = _colour([DIELECTRIC + (part - DIELECTRIC) * metal for part in base])
+    own = stored.extensions.specular
+    plain = [DIELECTRIC] * 3
+    if own is not None:
+        factor = DIELECTRIC * _within(own.specular_factor)
+        plain = [_within(factor * part) for part in own.specular_color_factor]
+    specular = _colour([low + (part - low) * metal for low, part in zip(plain, base, strict=True)])
     return diffuse, specular, _within(stored.pbr.roughness_factor), opacity
 
 

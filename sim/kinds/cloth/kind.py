@@ -9,10 +9,13 @@ import msgspec
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS
 from sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
-from sim.scene.params import Settings, params_of
+from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.places import Places, rebased, relative_transform
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+
+_FIGURE = 1.8
+"""What the sheet suits as it is [m]."""
 
 _SHEET = frozenset(("columns", "rows", "width", "height", "placement"))
 _MESH = frozenset(("mesh_path", "mesh_section"))
@@ -21,9 +24,15 @@ _FABRIC_LOOK = frozenset(("colour", "texture"))
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """A sheet that hangs from its two upper corners over the camera's target."""
+    """A sheet that hangs from its two upper corners over what is selected or in view, and suits that in size."""
     x, y, z = place.target
-    return Node(id="", name="cloth", transform=Transform(position=(x, max(y + 0.75, 1.6), z)), settings=ClothSettings())
+    if place.box is not None:
+        y = float(place.box.hi[1])
+    size = place.fitting(_FIGURE)
+    position = (x, max(y + 0.75 * size, 1.6 * size), z)
+    return Node(
+        id="", name="cloth", transform=Transform(position=position), settings=with_lengths(ClothSettings(), size)
+    )
 
 
 def idle(node: Node) -> frozenset[str]:

@@ -19,7 +19,7 @@ from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
-from sim.kinds.cloth.wind import gusts_at
+from sim.maths.gusts import gusts_at
 from sim.solids.layout import ANY_ORDER
 from sim.solids.scene_solids import NO_SOLIDS, Solids
 

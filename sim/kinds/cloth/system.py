@@ -120,11 +120,13 @@ class ClothSystem(System):
         if self.cloth is None:
             return {}
         cloth, triangles = self.cloth, self.cloth.model.faces.astype(np.uint32)
+        texcoords = np.asarray(cloth.model.surface.texcoords, np.float32)
         shape = (cloth.model.particle_count, 3)
         return {
             "positions": Array(cloth.positions, shape, np.float32, "points"),
             "velocities": Array(cloth.velocities, shape, np.float32, "velocities"),
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
+            "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
 
     def measures(self) -> Mapping[str, float]:

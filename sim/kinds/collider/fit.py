@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh, Skeleton
+from sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sim.kinds.collider.fit_shape import FittedShape, fit_shape
 from sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sim.maths.euler import degrees_from_matrix
@@ -19,6 +19,9 @@ Indices = npt.NDArray[np.intp]
 COLLIDERS_MAX = 24
 SMALL_PART = 0.09
 """Longest extent, as a part of the figure's, below which what a bone moves goes to its parent: fingers, face, twist."""
+
+MOVED = 0.1
+"""Weight from which on a vertex belongs to the limb that a collider may reach over."""
 
 POINTS_MIN = 8
 _POINTS_FITTED = 200
@@ -56,14 +59,31 @@ def fit_colliders(
         model.skeleton, model.skin.joints_of(model.skin.joints[:, 0]).astype(np.intp), positions, areas, count_max
     )
     frames = rigid_frames(model.skeleton.model_from_bind)
+    held = group_weights(model.skeleton, model.skin, sorted(groups))
     fitted = []
-    for joint in sorted(groups):
-        rows = groups[joint]
-        frame = frames[joint]
-        points = unit_scale * ((positions[rows] - frame[:3, 3]) @ frame[:3, :3])
+    for joint, weights in zip(sorted(groups), held.T, strict=True):
+        rows, frame = groups[joint], frames[joint]
+        moved = _thinned(np.flatnonzero((weights >= MOVED) & (areas > 0.0)), 2 * _POINTS_FITTED)
+        points, limb = (unit_scale * ((positions[some] - frame[:3, 3]) @ frame[:3, :3]) for some in (rows, moved))
         along = frame[:3, :3].T @ _bone_direction(model.skeleton, joint)
-        fitted.append(_collider(model.skeleton.names[joint], fit_shape(points, areas[rows], along)))
+        shape = fit_shape(points, areas[rows], along, (limb, (areas * weights)[moved]))
+        fitted.append(_collider(model.skeleton.names[joint], shape))
     return fitted
+
+
+def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
+    """Weight of every vertex on some joints, each with what below it has no other of them above, shape (V, k)."""
+    column_of = np.full(skeleton.joint_count, len(joints))
+    column_of[joints] = np.arange(len(joints))
+    for level in skeleton.levels:
+        below = level[column_of[level] == len(joints)]
+        below = below[skeleton.parents[below] >= 0]
+        column_of[below] = column_of[skeleton.parents[below]]
+    held = np.zeros((len(skin.joints), len(joints) + 1))
+    vertices = np.arange(len(skin.joints))
+    for influence in range(skin.joints.shape[1]):
+        np.add.at(held, (vertices, column_of[skin.joints_of(skin.joints[:, influence])]), skin.weights[:, influence])
+    return held[:, :-1]
 
 
 def vertex_areas(mesh: Mesh) -> Float64:
@@ -103,9 +123,12 @@ def skin_groups(
         if not mergeable:
             break
         _merge(skeleton, groups, min(mergeable, key=lambda joint: _extent(positions[groups[joint]])))
-    return {
-        joint: rows[:: -(-len(rows) // _POINTS_FITTED)] for joint, rows in groups.items() if len(rows) >= POINTS_MIN
-    }
+    return {joint: _thinned(rows, _POINTS_FITTED) for joint, rows in groups.items() if len(rows) >= POINTS_MIN}
+
+
+def _thinned(rows: Indices, count_max: int) -> Indices:
+    """At most so many, evenly."""
+    return rows[:: -(-len(rows) // count_max)]
 
 
 def _merge(skeleton: Skeleton, groups: dict[int, Indices], joint: int) -> None:

@@ -1,7 +1,7 @@
 """Fits one capsule and one ellipsoid to a cloud of surface points, and takes the better.
 
 A pattern search over centre, turn and sizes from a start by principal axes; robust, because distances count and not
-their squares.  A point left outside counts four times: what lies on the body should not sink into it.
+their squares.  A point left outside counts six times: what lies on the body should not sink into it.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,35 @@ from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 Float64 = npt.NDArray[np.float64]
 
-_OUTSIDE = 4.0
+_OUTSIDE = 6.0
 """Weight of a distance outside over one inside."""
 
 _BULK = 0.02
 """Weight of the sizes themselves: holds the open ends, where no points are, from growing."""
 
+_STRAY = 0.01
+"""Share of the weight at each end of a direction that is let stick out: spikes of a helmet, a blade."""
+
+_ROOM, _BEYOND = 0.08, 6.0
+"""How far a shape reaches beyond its limb without harm, as a part of the length of that, and the weight of the rest."""
+
+STICKING = 0.095
+"""How far it may reach at most."""
+
 _ROUNDS = 12
 _PLACE, _TURN = 3, 6
 """The first parameters are the centre, the next a small turn; the sizes follow."""
+
+
+def _around(count: int) -> Float64:
+    """Directions all around, evenly, on a golden spiral, shape (count, 3)."""
+    height = (2.0 * np.arange(count) + 1.0) / count - 1.0
+    turn, radius = np.pi * (1.0 + 5.0**0.5) * np.arange(count), np.sqrt(1.0 - height**2)
+    return np.stack([radius * np.cos(turn), radius * np.sin(turn), height], axis=1)
+
+
+DIRECTIONS, DENSE = _around(160), _around(1500)
+"""Directions of the search, and of the last check."""
 
 Distance = Callable[[Float64, Float64], Float64]
 """Signed distance (n,) of points (n, 3) in the frame of a shape, by its sizes."""
@@ -50,22 +70,30 @@ class FittedShape:
     error: float
 
 
-def fit_shape(points: Float64, weights: Float64, along: Float64 | None = None) -> FittedShape:
+def fit_shape(
+    points: Float64,
+    weights: Float64,
+    along: Float64 | None = None,
+    around: tuple[Float64, Float64] | None = None,
+) -> FittedShape:
     """The capsule or ellipsoid that comes closest to surface points.
 
     Args:
         points: shape (n, 3), at least one.
         weights: Share of each point, the area around it, shape (n,).
         along: Direction that the long axis may take instead of the principal one, shape (3,); of a bone.
+        around: Points (m, 3) beyond which it shall hardly reach, and their weights (m,); the first points for None.
     """
     share = weights / weights.sum()
+    limb, held = (points, share) if around is None else (around[0], around[1] / around[1].sum())
+    reach = _reach(limb, held)
     frames = [_principal(points, share)]
     if along is not None and np.linalg.norm(along) > 0.0:
         frames.append(_along(frames[0], along / np.linalg.norm(along)))
-    capsules, ellipsoids = _capsule_starts(points, frames), _ellipsoid_starts(points, frames)
+    capsules, ellipsoids = _capsule_starts(points, share, frames), _ellipsoid_starts(points, share, frames)
     found = (
-        _fit(SolidShape.CAPSULE, _capsule_distance, capsules, points, share),
-        _fit(SolidShape.ELLIPSOID, ellipsoid_distance_estimate, ellipsoids, points, share),
+        _fit(SolidShape.CAPSULE, capsules, points, share, reach),
+        _fit(SolidShape.ELLIPSOID, ellipsoids, points, share, reach),
     )
     return min(found, key=lambda fitted: fitted.error)
 
@@ -88,6 +116,14 @@ class _Start:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reach:
+    """How far a shape reaches without harm in `DIRECTIONS`, and at most in `DENSE`."""
+
+    harmless: Float64
+    largest: Float64
+
+
+@dataclass(frozen=True, slots=True)
 class _Objective:
     """Error of a fit as a function of its parameters: centre (3), small turn (3), sizes."""
 
@@ -95,12 +131,20 @@ class _Objective:
     share: Float64
     frame: Float64
     distance: Distance
+    support: Distance
+    reach: "_Reach"
 
     def place(self, parameters: Float64) -> tuple[Float64, Float64]:
         """Centre (3,) and rotation (3, 3)."""
         vector = parameters[_PLACE:_TURN]
         turn = quaternion.from_axis_angle(vector, np.linalg.norm(vector))
         return parameters[:_PLACE], quaternion.to_matrix(turn) @ self.frame
+
+    def fitting_part(self, parameters: Float64) -> float:
+        """The largest part of the sizes, at most 1, with which the shape reaches no farther than it may."""
+        centre, rotation = self.place(parameters)
+        room = np.maximum(self.reach.largest - DENSE @ centre, 0.0)
+        return float(min(1.0, (room / self.support(DENSE @ rotation, parameters[_TURN:])).min()))
 
     def error(self, parameters: Float64) -> float:
         """Mean distance and a little of the sizes; infinite for sizes that are none."""
@@ -110,17 +154,19 @@ class _Objective:
         centre, rotation = self.place(parameters)
         apart = self.distance((self.points - centre) @ rotation, sizes)
         mean = float(np.sum(self.share * np.where(apart > 0.0, _OUTSIDE * apart, -apart)))
-        return mean + _BULK * float(sizes.sum())
+        beyond = self.support(DIRECTIONS @ rotation, sizes) + DIRECTIONS @ centre - self.reach.harmless
+        return mean + _BULK * float(sizes.sum()) + _BEYOND * float(np.maximum(beyond, 0.0).mean())
 
 
-def _fit(shape: SolidShape, distance: Distance, starts: list[_Start], points: Float64, share: Float64) -> FittedShape:
+def _fit(shape: SolidShape, starts: list[_Start], points: Float64, share: Float64, reach: _Reach) -> FittedShape:
     """The best fit of one shape, searched from the most promising start."""
-    tries = [(_Objective(points, share, start.frame, distance), _parameters(start)) for start in starts]
-    objective, parameters = min(tries, key=lambda tried: tried[0].error(tried[1]))
-    parameters, error = _search(objective, parameters)
+    distance, support = _SHAPES[shape]
+    objectives = [(_Objective(points, share, s.frame, distance, support, reach), _parameters(s)) for s in starts]
+    found = [(objective, *_search(objective, parameters)) for objective, parameters in objectives]
+    objective, parameters, error = min(found, key=lambda tried: tried[2])
     centre, rotation = objective.place(parameters)
     size = np.zeros(3)
-    size[: len(parameters) - _TURN] = parameters[_TURN:]
+    size[: len(parameters) - _TURN] = parameters[_TURN:] * objective.fitting_part(parameters)
     return FittedShape(shape, size, centre, rotation, error)
 
 
@@ -151,20 +197,54 @@ def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
     return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]
 
 
-def _capsule_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+def _reach(limb: Float64, share: Float64) -> _Reach:
+    """How far a shape may reach that is fitted to a limb, of which these are points (m, 3)."""
+    ends, along = _ends(limb, share, DIRECTIONS), limb @ DENSE.T
+    harmless = ends + _ROOM * float((ends + _ends(limb, share, -DIRECTIONS)).max())
+    return _Reach(harmless, along.max(axis=0) + STICKING * float(np.ptp(along, axis=0).max()))
+
+
+def _ends(points: Float64, share: Float64, directions: Float64, stray: float = _STRAY) -> Float64:
+    """How far points reach in directions (k, 3), but for a few stray ones by weight, shape (k,)."""
+    along = points @ directions.T
+    order = np.argsort(along, axis=0)
+    below = np.cumsum(share[order], axis=0)
+    last = np.argmax(below >= 1.0 - stray, axis=0)
+    found: Float64 = np.take_along_axis(along, np.take_along_axis(order, last[None], 0), 0)[0]
+    return found
+
+
+def _capsule_support(directions: Float64, sizes: Float64) -> Float64:
+    support: Float64 = sizes[0] + sizes[1] * np.abs(directions[:, 1])
+    return support
+
+
+def _ellipsoid_support(directions: Float64, sizes: Float64) -> Float64:
+    support: Float64 = np.linalg.norm(directions * sizes, axis=1)
+    return support
+
+
+_SHAPES: dict[SolidShape, tuple[Distance, Distance]] = {
+    SolidShape.CAPSULE: (_capsule_distance, _capsule_support),
+    SolidShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support),
+}
+"""Signed distances of points, and how far the shape reaches from its centre in directions."""
+
+
+def _capsule_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_Start]:
     starts = []
     for frame in frames:
-        low, high = _extent(points @ frame)
+        low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
         radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
         straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
         starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
     return starts
 
 
-def _ellipsoid_starts(points: Float64, frames: list[Float64]) -> list[_Start]:
+def _ellipsoid_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_Start]:
     starts = []
     for frame in frames:
-        low, high = _extent(points @ frame)
+        low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
         starts.append(_Start(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
     return starts
 
@@ -184,9 +264,3 @@ def _along(frame: Float64, direction: Float64) -> Float64:
         x = frame[:, 2] - (frame[:, 2] @ direction) * direction
     x /= np.linalg.norm(x)
     return np.stack([x, direction, np.cross(x, direction)], axis=1)
-
-
-def _extent(local: Float64) -> tuple[Float64, Float64]:
-    """Box (3,), (3,) of all points but a few stray ones."""
-    low, high = np.percentile(local, [2.0, 98.0], axis=0)
-    return low, high

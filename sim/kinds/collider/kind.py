@@ -6,17 +6,23 @@ from typing import Any
 
 from sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sim.kinds.contract import AddEntry, AddPlace, Kind
+from sim.scene.params import with_lengths
 from sim.scene.scene import Node
 from sim.scene.transform import Transform
 from sim.solids.state import SolidShape
 
+_LIMB, _FIGURE = 0.35, 1.8
+"""What the sizes of new colliders suit as they are [m]."""
+
 
 def new_collider(shape: SolidShape, place: AddPlace) -> Node:
     """A collider; on the selected bone if there is one, a plane on the ground, others at the target."""
-    radius = 0.1 if place.attachment.node else 0.3
+    is_on_bone = bool(place.attachment.node)
+    radius = 0.1 if is_on_bone else 0.3
     settings = ColliderSettings(
         shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
     )
+    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
     if shape is SolidShape.PLANE:
         return Node(id="", name=shape.value, settings=settings)
     if place.attachment.node:

@@ -6,6 +6,10 @@ bears exactly the numbers whose moments lie in [t0, t1).
 
 import math
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from sim.kinds.emitter.bursts import Burst
 from sim.scene.clock import STEP_TIME
@@ -120,7 +124,10 @@ def generation_of(number: int, capacity: int) -> int:
     return (number // capacity) % GENERATIONS
 
 
-def hash_number(slot: int, generation: int, capacity: int) -> int:
+N = TypeVar("N", int, npt.NDArray[np.int64])
+
+
+def hash_number(slot: N, generation: N, capacity: int) -> N:
     """What stands for a birth in the hash, modulo 2³²: its number, as long as no generation count has come round."""
     return (slot + capacity * generation) % (1 << 32)
 

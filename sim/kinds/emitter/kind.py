@@ -10,7 +10,7 @@ from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.emitter.emission import SURFACE_SOURCES, EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.emitter.settings import Blending, CollisionResponse, EmitterSettings, ParticleLook
-from sim.scene.params import Settings
+from sim.scene.params import Settings, with_lengths
 from sim.scene.places import rebased
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
@@ -19,6 +19,9 @@ ICON = "mdi6.creation-outline"
 
 LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """How far above the ground an effect starts that would have no room below it [m]."""
+
+_FIGURE = 1.8
+"""What the sizes of effects suit as they are [m]."""
 
 _PLACES = frozenset(("source", "aim"))
 """Values that an emitter on a surface has of its own, whatever the effect."""
@@ -36,6 +39,8 @@ _PICTURE = frozenset(("texture", "atlas_columns", "atlas_rows", "atlas_mode", "p
 def new_emitter(preset: str, place: AddPlace) -> Node:
     """An emitter of a preset, or a plain one for "": on the selected bone or figure, else on the ground."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
+    size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
+    settings = with_lengths(settings, size)
     name, figure = preset.lower() or "emitter", place.figure
     if place.attachment.node:
         return Node(id="", name=name, attachment=place.attachment, settings=settings)
@@ -43,7 +48,9 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
         settings = msgspec.structs.replace(settings, source=EmitterSource.FACES, aim=EmissionAim.OUTWARD)
         return Node(id="", name=name, attachment=Attachment(node=figure.id), settings=settings)
     x, _, z = place.target
-    return Node(id="", name=name, transform=Transform(position=(x, LIFTS.get(preset, 0.0), z)), settings=settings)
+    return Node(
+        id="", name=name, transform=Transform(position=(x, size * LIFTS.get(preset, 0.0), z)), settings=settings
+    )
 
 
 def where(place: AddPlace) -> str:

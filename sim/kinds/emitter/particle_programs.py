@@ -9,10 +9,10 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.care.plan import draft_swell
 from sim.render.painter import Painter
+from sim.render.projection import Projection
 
 if TYPE_CHECKING:
     from sim.kinds.emitter.particles import Particles

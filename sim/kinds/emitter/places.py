@@ -9,7 +9,6 @@ import numpy.typing as npt
 from sim.kinds.emitter.directions import cap_direction
 
 Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 
 def sphere_place(radius: float, hollow: float, random: Float64) -> tuple[Float64, Float64]:
@@ -30,17 +29,3 @@ def disc_place(radius: float, hollow: float, random: Float64) -> Float64:
     turn = 2.0 * np.pi * random[:, 0]
     reach = radius * np.sqrt(hollow**2 + (1.0 - hollow**2) * random[:, 1])
     return np.stack([reach * np.cos(turn), np.zeros(len(turn)), reach * np.sin(turn)], axis=1)
-
-
-def triangle_shares(random: Float64) -> Float64:
-    """Shares of the corners of a triangle (n, 3), uniform over its area.
-
-    Source: R. Osada et al. 2002, "Shape distributions", eq. 1.
-    """
-    root = np.sqrt(random[:, 0])
-    return np.stack([1.0 - root, root * (1.0 - random[:, 1]), root * random[:, 1]], axis=1)
-
-
-def face_at(thresholds: UInt32, bits: UInt32) -> npt.NDArray[np.intp]:
-    """First face (n,) whose threshold is above the random bits, the last one where there is none."""
-    return np.minimum(np.searchsorted(thresholds, bits, side="right"), len(thresholds) - 1)

@@ -39,7 +39,7 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
         generations: How often each slot was used before, shape (n,).
     """
     counted = np.asarray(generations).astype(np.int64)
-    numbers = [hash_number(slot, int(one), settings.capacity) for slot, one in enumerate(counted)]
+    numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
     lives = birth_numbers(settings.seed, numbers, Group.LIFE)
     life = settings.lifetime / STEP_TIME * (1.0 + settings.lifetime_variance * (2.0 * lives[:, 0] - 1.0))
     size = settings.size * (1.0 + settings.size_variance * (2.0 * lives[:, 2] - 1.0))

@@ -18,8 +18,10 @@ from sim.kinds.emitter.emission import EmitterSource
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.follow import SourceFollower
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.shown import shown_particles
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.scene.scene import Node
+from sim.scene.stops import values_at
 from sim.skin.tables import SurfaceTables, TableKey
 from sim.skin.trail import SkinTrails
 
@@ -141,10 +143,13 @@ class EmitterSystem(System):
         """Particles by slot."""
         if self.emitter is None:
             return {}
-        shape = (self.emitter.settings.capacity, 3)
+        count = self.emitter.settings.capacity
+        shape = (count, 3)
         return {
             "positions": Array(lambda: self._slots("position"), shape, np.float32, "points"),
             "velocities": Array(lambda: self._slots("velocity"), shape, np.float32, "velocities"),
+            "ids": Array(self._birth_numbers, (count,), np.int64, "ids"),
+            "widths": Array(self._widths, (count,), np.float32, "widths"),
         }
 
     def measures(self) -> Mapping[str, float]:
@@ -184,6 +189,26 @@ class EmitterSystem(System):
         records = self.emitter.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
         out[alive] = records[field][alive, :3]
+        return out
+
+    def _birth_numbers(self) -> npt.NDArray[np.int64]:
+        """Which birth each slot holds, shape (capacity,), -1 for the dead."""
+        assert self.emitter is not None
+        capacity = self.emitter.settings.capacity
+        out = np.full(capacity, -1, np.int64)
+        records = self.emitter.read()
+        alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
+        out[alive] = alive + capacity * records["velocity"][alive, 3].astype(np.int64)
+        return out
+
+    def _widths(self) -> npt.NDArray[np.float32]:
+        """Width of what is drawn in each slot [m], shape (capacity,), NaN for the dead."""
+        assert self.emitter is not None
+        settings, records = self.emitter.settings, self.emitter.read()
+        out = np.full(settings.capacity, np.nan, np.float32)
+        shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
+        widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
+        out[: len(records)] = np.where(shown.lives, widths, np.nan)
         return out
 
     def _warn(self, node: Node, world: World) -> None:

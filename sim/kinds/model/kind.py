@@ -11,6 +11,13 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     return (FileUse("path", settings.path, "character", is_needed=True),)
 
 
+def resized(before: Settings, after: Settings) -> float:
+    """By the unit of the file."""
+    assert isinstance(before, ModelSettings)
+    assert isinstance(after, ModelSettings)
+    return after.unit_scale / before.unit_scale
+
+
 MODEL = Kind(
     name="model",
     label="Model",
@@ -18,6 +25,7 @@ MODEL = Kind(
     hue="#e6d732",
     settings=ModelSettings,
     files=files_of,
+    resized=resized,
     figure="sim.kinds.model.view:ModelView",
     panel="app.kinds.model.panel:ModelPanel",
 )

@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
+from sim.render.projection import Projection
 from sim.render.shot import Overlay
 from sim.scene.camera import Camera
 from sim.scene.transform import Transform

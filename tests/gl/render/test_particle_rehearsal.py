@@ -11,8 +11,8 @@ from sim.gl.bootstrap import GL
 from sim.gl.context import Context
 from sim.gl.program import Program
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.emitter.particle_size import Projection
 from sim.kinds.emitter.settings import Blending, ParticleLook
+from sim.render.projection import Projection
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, light_node
 

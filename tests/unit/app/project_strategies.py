@@ -45,13 +45,13 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.one_of([_values(inner) for inner in kinds])
         case inspect.TupleType(item_types=items):
             return st.tuples(*(_values(item) for item in items))
+        case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
+            return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             return st.builds(cls, **{field.name: _values(field.type) for field in fields})
         case inspect.VarTupleType(item_type=inspect.StructType() as item):
             return st.lists(_values(item), max_size=3).map(tuple)
-        case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
-            return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.VarTupleType(item_type=item):  # stops, in the order of their places
             return st.lists(_values(item), min_size=1, max_size=3).map(lambda stops: tuple(sorted(stops)))
         case inspect.FloatType(ge=lo, le=hi):
@@ -66,8 +66,6 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.none()
         case inspect.StrType():
             return texts
-        case inspect.StructType(cls=cls):
-            return settings(cls)
     raise TypeError(f"no values for {kind}")
 
 

@@ -19,13 +19,14 @@ from sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
 INTENSITY = ParamRef("light-1", "light", "intensity")
+REACH = ParamRef("light-1", "light", "reach")
 
 
 def two_nodes() -> Scene:
     return Scene(
         nodes=(
             Node(id="model-1", name="humanoid", settings=ModelSettings(path="/m/humanoid.ezm")),
-            Node(id="light-1", name="light", settings=LightSettings()),
+            Node(id="light-1", name="light", settings=LightSettings(intensity=1.0)),
         )
     )
 
@@ -48,14 +49,14 @@ def document(qapp) -> Document:
 
 def test_a_value_is_set_undone_and_redone_with_one_notice_each(document):
     log = Log(document)
-    document.set_value(UNIT_SCALE, 2.5)
-    assert value_at(document.scene, UNIT_SCALE) == 2.5
+    document.set_value(INTENSITY, 2.5)
+    assert value_at(document.scene, INTENSITY) == 2.5
     assert document.undo_stack.count() == 1
     document.undo_stack.undo()
     assert document.scene == two_nodes()
     document.undo_stack.redo()
-    assert value_at(document.scene, UNIT_SCALE) == 2.5
-    assert log.changes == [Change(ChangeKind.VALUE, UNIT_SCALE, Effect.VIEW)] * 3
+    assert value_at(document.scene, INTENSITY) == 2.5
+    assert log.changes == [Change(ChangeKind.VALUE, INTENSITY, Effect.VIEW)] * 3
 
 
 def test_an_equal_value_is_no_edit(document):
@@ -92,14 +93,14 @@ def test_a_drag_is_one_entry_and_every_value_is_announced(document):
     log = Log(document)
     gesture = document.new_gesture()
     for value in (1.5, 2.0, 3.0):
-        document.set_value(UNIT_SCALE, value, gesture)
+        document.set_value(INTENSITY, value, gesture)
     document.end_gesture(gesture)
     assert document.undo_stack.count() == 1
     assert len(log.changes) == 3
     document.undo_stack.undo()
-    assert value_at(document.scene, UNIT_SCALE) == 1.0
+    assert value_at(document.scene, INTENSITY) == 1.0
     document.undo_stack.redo()
-    assert value_at(document.scene, UNIT_SCALE) == 3.0
+    assert value_at(document.scene, INTENSITY) == 3.0
 
 
 def test_edits_merge_only_within_one_gesture_and_value(document):
@@ -134,17 +135,17 @@ def test_escape_restores_and_leaves_no_entry(document):
     document.set_value(INTENSITY, 3.0)
     log = Log(document)
     gesture = document.new_gesture()
-    document.set_value(UNIT_SCALE, 2.0, gesture)
+    document.set_value(REACH, 2.0, gesture)
     document.set_value(INTENSITY, 4.0, gesture)
-    document.set_value(UNIT_SCALE, 5.0, gesture)
+    document.set_value(REACH, 5.0, gesture)
     document.cancel_gesture(gesture)
-    assert value_at(document.scene, UNIT_SCALE) == 1.0
+    assert value_at(document.scene, REACH) == 4.0
     assert value_at(document.scene, INTENSITY) == 3.0
     assert document.undo_stack.count() == 1
     assert not document.undo_stack.canRedo()
-    assert log.changes[-1].ref == UNIT_SCALE
-    document.set_value(UNIT_SCALE, 6.0, gesture)
-    assert value_at(document.scene, UNIT_SCALE) == 1.0, "the mouse is still down after Escape"
+    assert log.changes[-1].ref == REACH
+    document.set_value(REACH, 6.0, gesture)
+    assert value_at(document.scene, REACH) == 4.0, "the mouse is still down after Escape"
 
 
 def test_escape_without_an_edit_keeps_the_history(document):
@@ -309,9 +310,9 @@ def test_an_edit_in_answer_to_an_edit_is_refused(document):
             errors.append(str(error))
 
     document.changed.connect(answer)
-    document.set_value(UNIT_SCALE, 2.0)
+    document.set_value(ParamRef("model-1", "model", "bind_pose"), True)
     assert len(errors) == 1
-    assert value_at(document.scene, INTENSITY) == 1.6
+    assert value_at(document.scene, INTENSITY) == 1.0
 
 
 def test_view_state_is_saved_but_no_edit(document):

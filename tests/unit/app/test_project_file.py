@@ -60,7 +60,10 @@ GOLDEN = """{
         "bind_pose": false,
         "interpolation": "linear",
         "lock_root": false,
-        "pose": []
+        "pose": [],
+        "target_weights": [],
+        "solo_target": "",
+        "deformers": []
       }
     },
     {

@@ -12,7 +12,7 @@ from sim.figures.placement import world_from_model
 from sim.figures.reference import skin
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
-from sim.kinds.collider.fit import COLLIDERS_MAX, FittedCollider, fit_colliders
+from sim.kinds.collider.fit import COLLIDERS_MAX, MOVED, FittedCollider, fit_colliders, group_weights
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import placements, sized
 from sim.maths import quaternion
@@ -138,6 +138,47 @@ def _distance(placement: Placement, points: np.ndarray) -> np.ndarray:
 def test_a_character_in_other_units(assets: Path) -> None:
     path = assets / "ezm" / "dude" / "dude.ezm"
     check_figure(load_model(path), 0.0254)
+
+
+def test_spikes_of_little_weight_do_not_set_the_size() -> None:
+    """A helmet with a plume: a thin blade far above a head is let stick out of its collider."""
+    head = outline(SolidShape.ELLIPSOID, np.array([0.1, 0.13, 0.11])).positions.astype(np.float64)
+    plume = np.stack([np.zeros(40), np.linspace(0.13, 0.6, 40), np.zeros(40)], axis=1)
+    plain = fit_shape(head, np.ones(len(head)))
+    weights = np.concatenate([np.ones(len(head)), np.full(40, 0.008 * len(head) / 40)])
+    crowned = fit_shape(np.concatenate([head, plume]), weights)
+    assert crowned.shape is plain.shape
+    assert crowned.size.sum() == pytest.approx(plain.size.sum(), rel=0.08)
+    np.testing.assert_allclose(crowned.centre, plain.centre, atol=0.012)
+
+
+@pytest.mark.parametrize("name", ["ezm/dude/dude.ezm", "ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
+def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
+    """In no direction farther than a tenth of the length of the limb beyond the skin that its bones move."""
+    model = load_model(assets / name)
+    assert model.skeleton is not None
+    assert model.skin is not None
+    directions = np.random.default_rng(0).normal(size=(300, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    fitted = fit_colliders(model)
+    joints = [model.skeleton.index(collider.bone) for collider in fitted]
+    held = group_weights(model.skeleton, model.skin, joints)
+    frames, positions = rigid_frames(model.skeleton.model_from_bind), model.mesh.positions.astype(np.float64)
+    for collider, joint, weights in zip(fitted, joints, held.T, strict=True):
+        limb = positions[weights >= MOVED] @ directions.T
+        world = frames[joint] @ node_matrix(collider.transform)
+        shape, size = sized(collider.settings, np.ones(3))
+        surface = outline(shape, size).positions.astype(np.float64) @ world[:3, :3].T + world[:3, 3]
+        beyond = (surface @ directions.T).max(axis=0) - limb.max(axis=0)
+        assert beyond.max() <= 0.1 * np.ptp(limb, axis=0).max(), collider.bone
+
+
+def test_weights_of_what_joined_a_limb_count_with_it(repo_root: Path) -> None:
+    model = load_model(repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm")
+    assert model.skeleton is not None
+    assert model.skin is not None
+    roots = np.flatnonzero(model.skeleton.parents < 0).tolist()
+    np.testing.assert_allclose(group_weights(model.skeleton, model.skin, roots).sum(axis=1), 1.0, atol=1e-6)
 
 
 def test_a_skeleton_without_skin_gets_none() -> None:

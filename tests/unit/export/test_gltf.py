@@ -57,10 +57,21 @@ def assert_survives(source: Path, target: Path) -> CharacterModel:
             expected = corners(model, clip, part)
             extent = max(float(np.ptp(expected.reshape(-1, 3), axis=0).max()), 1e-9)
             np.testing.assert_allclose(corners(again, clip, part), expected, rtol=0, atol=1e-5 * extent)
+    for before, after in zip(_looks(model), _looks(again), strict=True):
+        np.testing.assert_allclose([*after.diffuse, *after.specular], [*before.diffuse, *before.specular], atol=2e-3)
+        assert after.shininess == pytest.approx(before.shininess, rel=1e-3)
+        assert (after.alpha_mode, after.is_unlit) == (before.alpha_mode, before.is_unlit)
+        assert len(after.images) == len(before.images)
     np.testing.assert_allclose(
         again.mesh.texcoords[again.mesh.triangles], _from_the_top(model)[model.mesh.triangles], atol=1e-6
     )
     return again
+
+
+def _looks(model: CharacterModel) -> list[Material]:
+    """Materials of the draw ranges that have one of the file."""
+    shown = [part.material for part in model.mesh.sections if part.triangle_count and part.material >= 0]
+    return [model.materials[number] for number in shown if model.materials[number].name != "plain"]
 
 
 def _from_the_top(model: CharacterModel) -> np.ndarray:

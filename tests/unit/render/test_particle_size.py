@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.assets.model import Bounds
-from sim.kinds.emitter.particle_size import SPRITE_PIXELS, Projection
+from sim.render.projection import SPRITE_PIXELS, Projection
 from sim.scene.camera import Camera
 
 BOX = Bounds(np.full(3, -1.0), np.full(3, 1.0))

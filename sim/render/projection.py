@@ -1,4 +1,4 @@
-"""How large particles become in a picture."""
+"""How large things become in a picture."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,7 +35,7 @@ class Projection:
         return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
-        """Width on the target [px] of a particle of a width [m], where the projection has this w."""
+        """Width on the target [px] of something of a width [m], where the projection has this w."""
         return width * self.scale[1] * self.viewport[1] / (2.0 * w)
 
     def nearest(self, box: Bounds) -> float:

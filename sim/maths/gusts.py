@@ -8,13 +8,13 @@ simulation of homogeneous turbulence", for the turning of the eddies.
 
 import functools
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.cloth.settings import ClothSettings
-
 Float64 = npt.NDArray[np.float64]
+Vec3 = tuple[float, float, float]
 
 WAVE_COUNT = 8
 
@@ -38,7 +38,27 @@ class Gusts:
     amplitudes: Float64
 
 
-def gusts_at(settings: ClothSettings, time: float) -> Gusts:
+class Air(Protocol):
+    """Settings of the air that a kind has."""
+
+    @property
+    def wind(self) -> Vec3:
+        """Mean velocity [m/s]."""
+
+    @property
+    def turbulence(self) -> float:
+        """Root mean square speed of the gusts [m/s]."""
+
+    @property
+    def turbulence_scale(self) -> float:
+        """Size of the gusts [m]."""
+
+    @property
+    def turbulence_seed(self) -> int:
+        """Which of the random winds blows."""
+
+
+def gusts_at(settings: Air, time: float) -> Gusts:
     """The waves of the settings at `time` [s] since the start; phases lie in 0 to 2π."""
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale

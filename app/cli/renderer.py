@@ -1,0 +1,188 @@
+"""Draws an opened scene into memory, moment by moment."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from app.cli.failure import CommandError, print_warnings
+from app.cli.matte import BLACK, WHITE, straight_rgba
+from app.cli.run import SceneRun, known_bake
+from app.cli.scene import OpenedScene
+from sim.engine import Engine
+from sim.export.layers import Layers
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sim.scene.camera import DIRECTIONS, Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.params import validated
+from sim.scene.scene import NodeId, Scene
+from sim.scene.vectors import Colour
+from sim.scene.view import Comparison, DisplayMode, ViewSettings
+
+VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
+"""Yaw and pitch [°] of the views that frame what there is."""
+
+FRAMING_SAMPLES = 9
+"""Moments of a clip that the framing looks at, so that a character that travels stays in the picture."""
+
+UInt8 = npt.NDArray[np.uint8]
+
+
+class Renderer:
+    """Draws a scene into memory.
+
+    Args:
+        context: A current context.
+        scene: What to draw.
+        size: Width and height [px].
+        alpha: Leave the background out.
+        every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
+
+    Attributes:
+        engine: What draws.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        scene: OpenedScene,
+        size: tuple[int, int],
+        *,
+        alpha: bool = False,
+        every_node: bool = False,
+    ) -> None:
+        self._scene = scene
+        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
+        self.engine = self._run.engine
+        self._warn(self._run.problems())
+        self._output = Framebuffer(context, size, label="rendered picture")
+        self._backgrounds = self._empty_pictures(context) if alpha else ()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of pictures [px]."""
+        return self._output.size
+
+    def picture(self, times: Sequence[float], camera: Camera) -> UInt8:
+        """Picture at moments of the scene's clock [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
+
+        The light of several moments is averaged, as a shutter does.  Where something is simulated, it is that of the
+        nearest step, counted from the start of the simulation.
+        """
+        if len(times) == 1:
+            return self._picture(times[0], camera)
+        light: npt.NDArray[np.float64] | float = 0.0
+        for time in times:
+            taken = self._picture(time, camera) / 255.0
+            opacity = taken[..., 3:] if taken.shape[2] == 4 else 1.0
+            taken[..., :3] = linear_from_srgb(taken[..., :3]) * opacity
+            light = light + taken / len(times)
+        assert isinstance(light, np.ndarray)
+        if light.shape[2] == 4:
+            shown = light[..., 3:] > 0.0
+            light[..., :3] = np.divide(light[..., :3], light[..., 3:], out=np.zeros_like(light[..., :3]), where=shown)
+        light[..., :3] = srgb_from_linear(np.clip(light[..., :3], 0.0, 1.0))
+        return np.rint(255.0 * light).astype(np.uint8)
+
+    def layers(self, colour: UInt8, camera: Camera) -> Layers:
+        """A picture with the layers of the moment that was drawn last."""
+        numbers, depth, nodes = self.engine.layers(camera, self.size)
+        scene = self._scene.scene
+        view = validated(scene.view, display=DisplayMode.NORMALS, comparison=Comparison.OFF, samples=1)
+        self.engine.apply(msgspec.structs.replace(scene, view=view))
+        normals = self._drawn(self.engine, camera).astype(np.float32) / 127.5 - 1.0
+        self.engine.apply(scene)
+        lengths = np.linalg.norm(normals, axis=2, keepdims=True)
+        normals = np.where((numbers > 0)[..., None], normals / np.maximum(lengths, 1e-6), 0.0).astype(np.float32)
+        return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes))
+
+    def _picture(self, time: float, camera: Camera) -> UInt8:
+        if self._run.is_active:
+            step = max(round((time - self._run.start_time) / STEP_TIME), 0)
+            while (problems := self._run.advance_to(step)) or self._run.step_count < step:
+                self._warn(problems)
+            self.engine.refresh(monotonic())
+        else:
+            self.engine.advance(time)
+        if not self._backgrounds:
+            return self._drawn(self.engine, camera)
+        pictures = []
+        for colour in (BLACK, WHITE):
+            self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
+            pictures.append(self._drawn(self.engine, camera))
+        return straight_rgba(*pictures, *self._backgrounds)
+
+    def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
+        """The camera, moved so that it shows a node at these moments.
+
+        Raises:
+            CommandError: If there is no such node, or nothing of it to see.
+        """
+        found = next((node.id for node in self._scene.scene.nodes if name in (node.name, node.id)), None)
+        boxes = [box for time in _spread(times) if found and (box := self._bounds(time, found))]
+        if not boxes:
+            raise CommandError(self._scene.path, f"node {name!r}", "there is nothing of it to look at")
+        lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+        return camera.framed(lo, hi, self.size[0] / self.size[1])
+
+    def camera(self, view: str | None, times: Sequence[float]) -> Camera:
+        """Camera of a view; unless it is the saved one, it frames what is shown at these moments.
+
+        Raises:
+            CommandError: If the saved view of a model is asked for, which has none.
+        """
+        state = self._scene.view_state
+        if view == "saved" and state is None:
+            raise CommandError(self._scene.path, "--view saved", "only projects have a saved view")
+        if state is not None and view in (None, "saved"):
+            return state.camera
+        yaw, pitch = VIEWS[view or "front"]
+        camera = msgspec.structs.replace(Camera(), yaw=yaw, pitch=pitch)
+        boxes = [box for time in _spread(times) if (box := self._bounds(time))]
+        if not boxes:
+            return camera
+        lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+        return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
+
+    def release(self) -> None:
+        """Deletes everything on the GPU."""
+        self._output.release()
+        self._run.release()
+
+    def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
+        engine.draw(self._output, camera)
+        pixels: UInt8 = self._output.read_pixels(flip=True)
+        return pixels[..., :3]
+
+    def _view_over(self, colour: Colour) -> ViewSettings:
+        return validated(self._scene.scene.view, background_top=colour, background_bottom=colour)
+
+    def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
+        """Backgrounds alone, dark and bright; the same from everywhere."""
+        engine = Engine(context)
+        pictures = []
+        for colour in (BLACK, WHITE):
+            engine.apply(Scene(view=self._view_over(colour)))
+            pictures.append(self._drawn(engine, Camera()))
+        engine.release()
+        return pictures[0], pictures[1]
+
+    def _warn(self, problems: list[str]) -> None:
+        print_warnings(self._scene.path, problems)
+
+    def _bounds(
+        self, time: float, node: NodeId | None = None
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        self.engine.advance(time)
+        box = self.engine.bounds(node)
+        return (box.lo, box.hi) if box else None
+
+
+def _spread(times: Sequence[float]) -> list[float]:
+    """At most a few of the moments, the first and the last among them."""
+    picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
+    return [times[index] for index in picked]

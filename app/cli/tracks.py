@@ -1,0 +1,215 @@
+"""Records what a scene shows over frames: figures as they are skinned, and the arrays of everything simulated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.cli.failure import CommandError
+from app.cli.run import SceneRun
+from app.cli.scene import OpenedScene
+from sim.export.npz import Frames
+from sim.export.scene.recording import Recording, Rig, Track
+from sim.export.surface import surface_of
+from sim.figures.character import Character
+from sim.figures.settings import ModelSettings, SkinningMethod, section_list
+from sim.kinds.contract import Array
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node
+
+STEPS_PER_SECOND = round(1.0 / STEP_TIME)
+IN_TRACKS = {"points": "positions", "velocities": "velocities", "ids": "ids", "widths": "widths"}
+"""What changes of a track, by the meaning of the array that gives it."""
+
+
+class SystemTrack:
+    """What one simulated node gives.
+
+    Args:
+        name: Of the track.
+        arrays: Of its system.
+        folder: Where long recordings lie until they are written.
+    """
+
+    def __init__(self, name: str, arrays: Mapping[str, Array], folder: Path) -> None:
+        self._name = name
+        self._constant = {a.meaning: a.read() for a in arrays.values() if a.is_constant}
+        self._moving = {a.meaning: a for a in arrays.values() if a.meaning in IN_TRACKS}
+        self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
+
+    def add(self) -> None:
+        """Adds the state after the last step; waits for the GPU."""
+        for meaning, array in self._moving.items():
+            self._frames[meaning].append(array.read())
+
+    def track(self) -> Track:
+        """What was recorded."""
+        moving = {IN_TRACKS[meaning]: frames.read() for meaning, frames in self._frames.items()}
+        constant = self._constant
+        return Track(
+            name=self._name, triangles=constant.get("triangles"), counts=constant.get("counts"),
+            texcoords=constant.get("texcoords"), **moving,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Gives memory and disk back."""
+        for frames in self._frames.values():
+            frames.close()
+
+
+class FigureTrack:
+    """A figure as it is posed and skinned.
+
+    Args:
+        name: Of the track.
+        node: The figure's node.
+        figure: What is posed.
+        folder: Where long recordings lie until they are written.
+    """
+
+    def __init__(self, name: str, node: Node, figure: Character, folder: Path) -> None:
+        self._name, self._figure = name, figure
+        assert isinstance(node.settings, ModelSettings)
+        self._settings = node.settings
+        self._frames = Frames(folder, (figure.model.mesh.vertex_count, 3), np.float32)
+        self._pose = _Motion()
+
+    def add(self) -> None:
+        """Adds the figure as it is skinned now; waits for the GPU."""
+        figure = self._figure
+        matrix = figure.world_from_model
+        local = figure.primary.read()["position"][:, :3].astype(np.float64)
+        self._frames.append((local @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32))
+        self._pose.placements.append(matrix.copy())
+        if figure.pose is not None:
+            self._pose.locals.append(figure.pose.local)
+
+    def track(self) -> Track:
+        """What was recorded."""
+        model = self._figure.model
+        surface = surface_of(model, model.mesh.positions, model.mesh.normals, None, 0.0)
+        hidden = section_list(self._settings.hidden_sections)
+        shown = [
+            s for s, section in zip(surface.ranges, model.mesh.sections, strict=True) if section.name not in hidden
+        ]
+        triangles = [surface.triangles[first : first + count] for _, first, count in shown]
+        ends = np.cumsum([0, *(count for _, _, count in shown)])
+        texcoords = surface.texcoords
+        if not self._figure.texture_origin_bottom:
+            texcoords = np.column_stack((model.mesh.texcoords[:, 0], np.float32(1.0) - model.mesh.texcoords[:, 1]))
+        return Track(
+            name=self._name, positions=self._frames.read(), texcoords=texcoords,
+            triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
+            ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
+            rig=self._pose.rig(self._figure, self._settings),
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Gives memory and disk back."""
+        self._frames.close()
+
+
+@dataclass(slots=True)
+class _Motion:
+    """Poses and placements of a figure, frame by frame."""
+
+    placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
+    locals: list[Any] = field(default_factory=list)
+
+    def rig(self, figure: Character, settings: ModelSettings) -> Rig | None:
+        """The motion as arrays; None for what has no skeleton."""
+        if not self.locals or figure.model.skin is None:
+            return None
+        return Rig(
+            model=figure.model,
+            positions=np.stack([one.positions for one in self.locals]),
+            orientations=np.stack([one.orientations for one in self.locals]),
+            scales=np.stack([one.scales for one in self.locals]),
+            weights=np.stack([one.weights for one in self.locals]),
+            world_from_model=np.stack(self.placements),
+            is_dual=settings.skinning is not SkinningMethod.LBS,
+        )
+
+
+class TrackRecorder:
+    """Tracks of every node that shows something.
+
+    Args:
+        run: The scene, at the start of its simulation.
+        scene: The same as it was read.
+        rate: Frames per second; what is simulated is written at its steps alone.
+        nodes: Names of those that are wanted; all that are visible for none.
+        folder: Where long recordings lie until they are written.
+
+    Raises:
+        CommandError: If the rate is no part of that of the steps, a name is unknown, or nothing is there to be written.
+    """
+
+    def __init__(
+        self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path
+    ) -> None:  # fmt: skip
+        self._run, self._scene, self._rate = run, scene, rate
+        self._recorded: list[SystemTrack | FigureTrack] = []
+        if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
+            raise CommandError(
+                scene.path, f"--rate {rate:g}", f"what is simulated has {STEPS_PER_SECOND} steps a second; 60, 30, 20 …"
+            )
+        known = {node.name or node.id for node in scene.scene.nodes}
+        for name in nodes:
+            if name not in known:
+                raise CommandError(scene.path, f"node {name!r}", f"is none of {', '.join(sorted(known))}")
+        taken: set[str] = set()
+        for node in scene.scene.nodes:
+            name = node.name or node.id
+            wanted = name in nodes if nodes else node.visible
+            if wanted and (made := self._made(node, _unique(name, taken), folder)):
+                self._recorded.append(made)
+        if not self._recorded:
+            raise CommandError(scene.path, "", "nothing in it has a surface, strands or particles")
+
+    def add(self, frame: int) -> None:
+        """Goes on to a frame and adds it.
+
+        Raises:
+            CommandError: If something goes wrong with a node on the way.
+        """
+        if self._run.is_active:
+            for problem in self._run.advance_to(round(frame * STEPS_PER_SECOND / self._rate)):
+                raise CommandError(self._scene.path, "", f"node {problem}")
+            self._run.engine.refresh(monotonic())
+        else:
+            self._run.engine.advance(self._run.start_time + frame / self._rate)
+        for track in self._recorded:
+            track.add()
+
+    def recording(self, first: int) -> Recording:
+        """What was recorded, frames being counted from `first`; to be used before `close`."""
+        return Recording(tuple(track.track() for track in self._recorded), self._rate, first)
+
+    def close(self) -> None:
+        """Gives memory and disk back."""
+        for track in self._recorded:
+            track.close()
+
+    def _made(self, node: Node, name: str, folder: Path) -> SystemTrack | FigureTrack | None:
+        figure = self._run.engine.figure(node.id)
+        if figure is not None:
+            return FigureTrack(name, node, figure, folder) if figure.model.mesh.triangle_count else None
+        system = self._run.engine.system(node.id)
+        if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
+            return None
+        arrays = system.arrays()
+        return SystemTrack(name, arrays, folder) if any(a.meaning == "points" for a in arrays.values()) else None
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """The name, with a number where another node has it."""
+    tried, number = name, 2
+    while tried in taken:
+        tried, number = f"{name} {number}", number + 1
+    taken.add(tried)
+    return tried

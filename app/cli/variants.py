@@ -1,0 +1,118 @@
+"""The same scene in several ways, side by side: two methods, two bakes, two settings."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from app.cli.annotation import annotated
+from app.cli.failure import CommandError
+from app.cli.scene import OpenedScene, opened
+from app.files.project_file import is_project
+from sim.figures.settings import SkinningMethod
+from sim.scene.params import ParamError, params_of, validated, value_text
+from sim.scene.scene import Node, ParamRef, with_value
+from sim.scene.view import Comparison
+
+UInt8 = npt.NDArray[np.uint8]
+
+LINE = (255, 190, 60)
+"""Colour of the line between two parts of one picture."""
+
+
+def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
+    """The scene with every figure skinned by one method."""
+
+    def changed(node: Node) -> Node:
+        if not node.settings.is_figure:
+            return node
+        return msgspec.structs.replace(node, settings=validated(node.settings, skinning=method))
+
+    view = validated(scene.scene.view, comparison=Comparison.OFF)
+    nodes = tuple(map(changed, scene.scene.nodes))
+    return replace(scene, scene=msgspec.structs.replace(scene.scene, nodes=nodes, view=view))
+
+
+def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
+    """The scene as a text asks for it: "method=dqs", "Cape.substeps=32", or another project.
+
+    Raises:
+        CommandError: If there is no such node or setting, or the value is not allowed.
+    """
+    name, _, value = text.partition("=")
+    if not value and is_project(Path(text)):
+        return opened(Path(text), allow_outside=allow_outside)
+    if name == "method":
+        try:
+            return skinned_by(scene, SkinningMethod(value))
+        except ValueError:
+            known = ", ".join(method.value for method in SkinningMethod)
+            raise CommandError(scene.path, text, f"no such method; there are: {known}") from None
+    node, ref = setting_named(scene, name)
+    values = {record.name: record for record in params_of(type(node.settings))}
+    try:
+        made = msgspec.convert({ref.name: value}, type(node.settings), strict=False)
+        changed = with_value(scene.scene, ref, getattr(made, values[ref.name].name))
+    except (ParamError, msgspec.ValidationError) as error:
+        raise CommandError(scene.path, text, str(error)) from error
+    return replace(scene, scene=changed)
+
+
+def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
+    """The node and the setting that "NODE.PARAM" names.
+
+    Raises:
+        CommandError: If there is none.
+    """
+    owner, _, field = name.rpartition(".")
+    node = next((one for one in scene.scene.nodes if owner and owner in (one.name, one.id)), None)
+    if node is None:
+        known = ", ".join(one.name or one.id for one in scene.scene.nodes)
+        raise CommandError(scene.path, name, f"is not NODE.SETTING; there are the nodes {known}")
+    names = [record.name for record in params_of(type(node.settings))]
+    if field not in names:
+        raise CommandError(scene.path, name, f"{node.kind} has no such setting; there are: {', '.join(names)}")
+    return node, ParamRef(node.id, node.kind, field)
+
+
+def setting_text(scene: OpenedScene, name: str) -> str:
+    """What a setting stands at, such as "Cape substeps 32"."""
+    node, ref = setting_named(scene, name)
+    return f"{node.name or node.id} {ref.name.replace('_', ' ')} {value_text(getattr(node.settings, ref.name))}"
+
+
+def joined(pictures: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
+    """Pictures of one size as one: each whole, side by side, or each the part of a single view; with lines in each."""
+    if len(pictures) == 1:
+        return pictures[0]
+    labelled = [annotated(picture, lines) for picture, lines in zip(pictures, labels, strict=True)]
+    if not split:
+        return np.concatenate(labelled, axis=1)
+    edges = np.linspace(0, pictures[0].shape[1], len(pictures) + 1).round().astype(int)
+    out = np.empty_like(pictures[0])
+    for index, (picture, lines) in enumerate(zip(pictures, labels, strict=True)):
+        first, last = edges[index : index + 2]
+        out[:, first:last] = annotated(picture[:, first:last], lines)
+        if index:
+            out[:, max(first - 1, 0) : first + 1, :3] = LINE
+            out[:, max(first - 1, 0) : first + 1, 3:] = 255
+    return out
+
+
+def add_variant_options(parser: argparse.ArgumentParser) -> None:
+    """Declares what is compared."""
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="method=M|NODE.SETTING=VALUE|PROJECT",
+        help="show the scene so too, beside the way it is; given twice or more, these ways alone",
+    )  # fmt: skip
+    parser.add_argument(
+        "--layout", choices=["halves", "split"], default="halves",
+        help="whole pictures side by side, or one view of which each has a part (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="TEXT", help="label of each way (default: what is compared)"
+    )

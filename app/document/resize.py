@@ -1,0 +1,69 @@
+"""What follows where a node becomes larger or smaller, as another unit of its file makes it: all lengths go along.
+
+Which of the settings are lengths their declarations say.  What rides on the node always follows; where it is the only
+figure of the scene, the scene was built around it, and everything does, the camera too.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sim.kinds import KINDS
+from sim.scene.camera import Camera
+from sim.scene.params import params_of, scaled_length
+from sim.scene.places import vector
+from sim.scene.scene import Node, NodeId, ParamRef, Scene
+from sim.scene.vectors import Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class Zoom:
+    """The scene grew about a point [m] by a factor; the camera keeps its picture."""
+
+    centre: Vec3
+    factor: float
+
+    def of(self, camera: Camera) -> Camera:
+        """The camera that sees the same."""
+        distance = min(max(camera.distance * self.factor, 1e-4), 1e7)
+        return msgspec.structs.replace(
+            camera, target=_about(self.centre, camera.target, self.factor), distance=distance
+        )
+
+    @property
+    def back(self) -> "Zoom":
+        """The way back."""
+        return Zoom(self.centre, 1.0 / self.factor)
+
+
+def factor_of(before: Node, after: Node) -> float:
+    """How much larger an edit makes a node."""
+    return KINDS[after.kind].resized(before.settings, after.settings) if before.kind == after.kind else 1.0
+
+
+def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRef, Any], Zoom | None]:
+    """Values of the other nodes that follow a node which has become larger, and what the camera does."""
+    node = scene.node(node_id)
+    sole = len(scene.figures) == 1 and not node.attachment.node
+    riders = {other.id for other in scene.nodes if any(above.id == node_id for above in scene.carriers(other.id))}
+    values: dict[ParamRef, Any] = {}
+    for other in scene.nodes:
+        if other.id == node_id or not (sole or other.id in riders):
+            continue
+        place = other.transform.position
+        if other.attachment.node in scene.by_id:
+            place = vector(np.multiply(place, factor))
+        else:
+            place = _about(node.transform.position, place, factor)
+        values[ParamRef(other.id, "transform", "position")] = place
+        for record in params_of(type(other.settings)):
+            if record.is_length:
+                held = getattr(other.settings, record.name)
+                values[ParamRef(other.id, other.kind, record.name)] = scaled_length(record, held, factor)
+    return values, Zoom(node.transform.position, factor) if sole else None
+
+
+def _about(centre: Vec3, place: Vec3, factor: float) -> Vec3:
+    return vector(np.add(centre, factor * np.subtract(place, centre)))

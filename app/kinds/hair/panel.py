@@ -1,0 +1,97 @@
+"""What the editor has for hair beside rows: counts and measures, a remedy for warnings, the key of its colours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.editor.desk import Desk
+from sim.kinds.contract import ColourKey, Command, Panel
+from sim.kinds.hair.ribbons import RAMP_SPANS
+from sim.kinds.hair.settings import HairShow, HairSource
+from sim.kinds.hair.stability import stability
+from sim.kinds.hair.strands import Strands
+from sim.maths.ramps import Ramp
+from sim.scene.scene import Node, ParamRef
+from widgets.inspector.form import FactParameter, SectionParameter
+
+FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
+
+
+class HairPanel(Panel):
+    """Looks at the selected hair after every picture; what has not changed costs a comparison."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._system: Any = None
+        self._facts: SectionParameter | None = None
+        self._texts: tuple[str, ...] = ()
+
+    def follow(self, node: Node | None, system: Any) -> None:
+        """Shows how the selected hair stands now."""
+        self._system = system if node is not None else None
+        self._refresh()
+
+    def note(self, node: Node, system: Any) -> str:
+        """Why nothing grows."""
+        scene, carrier = self._desk.document.scene, node.attachment.node
+        if node.settings.source is HairSource.ELLIPSOID:
+            return ""
+        if not carrier:
+            return "Choose the model that it grows on, under Attachment."
+        if not scene.has(carrier):
+            return "The model that it grew on is no longer in the scene: choose another one."
+        return "" if system is not None and system.is_ready else "Its model is being read."
+
+    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
+        """Substeps that are stable, where some are."""
+        found = stability(node.settings)
+        if found.ratio <= 1.0 or not found.substeps:
+            return None
+        return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def mend(self) -> None:
+        """Gives the selected hair the fewest substeps that are stable."""
+        node = self._desk.selected("hair")
+        if node is not None:
+            substeps = stability(node.settings).substeps
+            self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
+
+    def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
+        """Counts and measures, kept up to date."""
+        self._facts = SectionParameter("Hair", [FactParameter(name, name, "–") for name in FACTS])
+        self._texts = ()
+        self._refresh()
+        return (self._facts,)
+
+    def forget(self) -> None:
+        """The facts of the inspector are gone."""
+        self._facts = None
+
+    def legend(self) -> ColourKey | None:
+        """Bend or stretch, where hair is drawn in their colours."""
+        for node in self._desk.document.scene.of_kind("hair"):
+            show = node.settings.show
+            if node.visible and show in RAMP_SPANS:
+                title, unit = ("Bend", "rad") if show is HairShow.BEND else ("Stretch", "%")
+                span = RAMP_SPANS[show] * (1.0 if show is HairShow.BEND else 100.0)
+                return ColourKey(Ramp.VIRIDIS, title, 0.0, span, unit)
+        return None
+
+    def _refresh(self) -> None:
+        strands: Strands | None = getattr(self._system, "strands", None)
+        texts = facts_of(strands)
+        if self._facts is not None and texts != self._texts:
+            self._texts = texts
+            for name, text in zip(FACTS, texts, strict=True):
+                self._facts.child(name).setValue(text)
+
+
+def facts_of(strands: Strands | None) -> tuple[str, ...]:
+    """Texts of the facts."""
+    if strands is None:
+        return ("–",) * len(FACTS)
+    found = strands.statistics
+    counts = (f"{strands.growth.guides.count:,}", f"{strands.shown.count:,}")
+    if found is None:
+        return (*counts, "–", "–", "–")
+    speed = (2.0 * found.energy) ** 0.5
+    return (*counts, f"{found.bend:.2f} rad", f"{100.0 * found.stretch:.2f} %", f"{speed:.2f} m/s")

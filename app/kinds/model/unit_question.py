@@ -1,0 +1,61 @@
+"""A question where a figure has a size that can hardly be meant, with answers to click."""
+
+from app.editor.desk import Desk
+from sim.figures.plausible import CENTIMETRE, INCH, PERSON, is_plausible, size_of
+from sim.figures.settings import ModelSettings
+from sim.scene.scene import Node, NodeId
+from widgets.inspector.notice import Notice
+
+_ANSWERS = (
+    ("Centimetres", f"Take the units of the file as centimetres: {CENTIMETRE:g} m each."),
+    ("Inches", f"Take them as inches: {INCH:g} m each."),
+    (f"Fit to {PERSON:g} m", f"Make the figure {PERSON:g} m large."),
+    ("Leave", "It is meant so."),
+)
+
+
+class UnitQuestion:
+    """Asks about the unit of a file at the head of the inspector; whatever is answered is one edit."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._left: set[tuple[NodeId, str]] = set()
+        self._told: set[tuple[NodeId, str]] = set()
+        self.notice = Notice("warning")
+        self.buttons = [self.notice.add_button(text, tip) for text, tip in _ANSWERS]
+        for answer, button in enumerate(self.buttons):
+            button.clicked.connect(lambda _=False, answer=answer: self._answer(answer))
+        desk.store.changed.connect(self._tell)
+
+    def follow(self, node: Node | None) -> None:
+        """Shows the question where there is one."""
+        text = self._question(node) if node is not None else ""
+        self.notice.show_reason(text)
+
+    def _question(self, node: Node) -> str:
+        settings, loaded = node.settings, self._desk.store.loaded(node.id)
+        assert isinstance(settings, ModelSettings)
+        if loaded is None or (node.id, settings.path) in self._left or is_plausible(settings, loaded.model):
+            return ""
+        return f"{node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
+
+    def _tell(self, node_id: NodeId) -> None:
+        """Lists the question when a model has arrived, once for each file."""
+        node = self._desk.document.scene.by_id.get(node_id)
+        key = node_id, getattr(node.settings, "path", "") if node is not None else ""
+        if node is None or not isinstance(node.settings, ModelSettings) or key in self._told:
+            return
+        if question := self._question(node):
+            self._told.add(key)
+            self._desk.panels.warn(node.settings.path, f"{question} Select it to answer in the inspector.")
+
+    def _answer(self, answer: int) -> None:
+        node = self._desk.selected(ModelSettings.kind)
+        loaded = self._desk.store.loaded(node.id) if node is not None else None
+        if node is None or loaded is None:
+            return
+        self._left.add((node.id, node.settings.path))
+        scale = node.settings.unit_scale
+        scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
+        self._desk.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
+        self.follow(self._desk.selected(ModelSettings.kind))

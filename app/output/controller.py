@@ -1,0 +1,107 @@
+"""What the editor does to render and to export: asks for a file, keeps the project as it stands, queues the job."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from app.document.document import Document
+from app.editor.dialogs import Dialogs
+from app.editor.panels import Panels
+from app.files.project_error import ProjectError
+from app.output.jobs import Job, JobQueue
+from app.output.settings import ExportSettings, RenderSettings, export_words, picture_path, render_words
+from app.output.window import OutputWindow
+from app.timeline.active_model import ActiveModel
+from sim.export.formats import RENDER_FORMATS, SceneFormat
+from widgets.file_filter import file_filter
+
+SECONDS, STEPS_PER_SECOND = 5.0, 60
+"""Length of what has no clip [s], and the rate that is offered."""
+
+
+class Output:
+    """Render and export of one editor.
+
+    Args:
+        document: What is open.
+        active: Gives the clip.
+        dialogs: Ask for files.
+        panels: Take what is told.
+
+    Attributes:
+        queue: What runs.
+    """
+
+    def __init__(self, document: Document, active: ActiveModel, dialogs: Dialogs, panels: Panels) -> None:
+        self._document, self._active, self._dialogs = document, active, dialogs
+        self.queue = JobQueue()
+        self.queue.written.connect(panels.inform)
+        self.queue.failed.connect(panels.fail)
+        self.queue.warned.connect(panels.warn)
+        self._failed = panels.fail
+        self._window: OutputWindow | None = None
+
+    @property
+    def window(self) -> OutputWindow:
+        """The window, made when it is first needed, with the frames of the scene as it is."""
+        if self._window is None:
+            self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
+        clip = self._active.clip
+        length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
+        self._window.offer(round(length * STEPS_PER_SECOND))
+        return self._window
+
+    def open_render(self) -> None:
+        """Opens the window to render."""
+        self.window.show_page(0)
+
+    def open_export(self, format: SceneFormat) -> None:
+        """Opens the window to export in a format."""
+        self.window.show_page(1, format)
+
+    def render(self, settings: RenderSettings) -> None:
+        """Asks for a file and queues a rendering."""
+        suffixes = RENDER_FORMATS.suffixes()
+        kinds = [
+            file_filter("Pictures and films", suffixes),
+            *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS),
+        ]
+        path = self._asked("Render animation", suffixes, ";;".join(kinds))
+        if path is not None:
+            file = picture_path(settings, path)
+            self._queue(file, lambda project: render_words(settings, file, project, self._selected()), preview=True)
+
+    def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
+        """Asks for a file and queues an export."""
+        path = self._asked(f"Export {format.name}", format.suffixes, file_filter(format.name, format.suffixes))
+        if path is not None:
+            self._queue(path, lambda project: export_words(settings, options, path, project, self._selected()))
+
+    def close(self) -> None:
+        """Gives up what runs."""
+        self.queue.cancel_all()
+
+    def _asked(self, title: str, suffixes: tuple[str, ...], kinds: str) -> Path | None:
+        """A file with one of the suffixes, the first one where the user gives none."""
+        path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffixes[0]}"), kinds)
+        if path is None:
+            return None
+        path = path.absolute()
+        return path if path.suffix.lower() in suffixes else path.with_name(path.name + suffixes[0])
+
+    def _queue(self, path: Path, words_of: Callable[[Path], list[str]], *, preview: bool = False) -> None:
+        try:
+            folder, project = self.queue.snapshot(self._document)
+        except ProjectError as error:
+            self._failed(str(path), str(error))
+            return
+        job = Job(path, words_of(project), folder)
+        if preview:
+            job.words += ["--preview", str(job.preview)]
+        self.queue.add(job)
+
+    def _selected(self) -> str:
+        """Name of the selected object, or ""."""
+        node = self._document.selected
+        return (node.name or node.id) if node is not None else ""

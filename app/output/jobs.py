@@ -1,0 +1,190 @@
+"""The queue of exports and renderings: each is a command of its own process, one after another.
+
+The window stays free, a job that fails takes nothing with it, and what it writes is what the command line writes.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal
+
+import app
+from app.cli.progress import LINE, time_left
+from app.document.document import Document
+from app.files.project_error import ProjectError
+from app.files.project_file import PROJECT_SUFFIX, save_project
+
+PATIENCE = 5000
+"""How long a job that was asked to end may take [ms] before it is ended by force."""
+
+WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """Something that is written.
+
+    Attributes:
+        path: What for.
+        words: Of the command.
+        folder: Temporary folder with the project as it was.
+        state: One of the words above.
+        share: What is done of it, 0 to 1.
+        text: What it said last: a note, or why it failed.
+        started: Monotonic time [s].
+    """
+
+    path: Path
+    words: list[str]
+    folder: tempfile.TemporaryDirectory
+    state: str = WAITING
+    share: float = 0.0
+    text: str = ""
+    started: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def preview(self) -> Path:
+        """Picture that shows how far it is, once there is one."""
+        return Path(self.folder.name) / "preview"
+
+    @property
+    def status(self) -> str:
+        """How it stands, such as "42 %, 1:20 left"."""
+        if self.state == RUNNING:
+            return f"{100.0 * self.share:.0f} %{time_left(time.monotonic() - self.started, self.share)}"
+        return self.text if self.state in (FAILED, DONE) else self.state
+
+
+class JobQueue(QObject):
+    """Runs jobs one after another.
+
+    Signals:
+        changed: A job that stands otherwise.
+        written: A file, and a note about it.
+        failed: A file, and one line why it was not written.
+        warned: A file, and one line about it.
+    """
+
+    changed = Signal(object)
+    written = Signal(str, str)
+    failed = Signal(str, str)
+    warned = Signal(str, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: list[Job] = []
+        self._waiting: deque[Job] = deque()
+        self._running: Job | None = None
+        self._process: QProcess | None = None
+        self._force = QTimer(self, interval=PATIENCE, singleShot=True)
+        self._force.timeout.connect(lambda: self._process and self._process.kill())
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return self._running is not None
+
+    def snapshot(self, document: Document) -> tuple[tempfile.TemporaryDirectory, Path]:
+        """A folder with the project as it stands now, saved or not, and the project.
+
+        Raises:
+            ProjectError: If it cannot be written.
+        """
+        folder = tempfile.TemporaryDirectory(prefix="sinew-output-", ignore_cleanup_errors=True)
+        path = Path(folder.name) / f"{document.title}{PROJECT_SUFFIX}"
+        try:
+            save_project(path, document.scene, document.view_state)
+        except ProjectError:
+            folder.cleanup()
+            raise
+        return folder, path
+
+    def add(self, job: Job) -> None:
+        """Queues a job."""
+        self.jobs.append(job)
+        self._waiting.append(job)
+        self.changed.emit(job)
+        self._go_on()
+
+    def cancel(self, job: Job) -> None:
+        """Gives a job up; nothing half written remains."""
+        if job is self._running and self._process is not None:
+            job.state = CANCELLED
+            self._process.terminate()
+            self._force.start()
+        elif job in self._waiting:
+            self._waiting.remove(job)
+            self._end(job, CANCELLED)
+
+    def cancel_all(self) -> None:
+        """Gives up everything and waits for the end of what runs."""
+        for job in list(self._waiting):
+            self.cancel(job)
+        if self._running is not None and self._process is not None:
+            process = self._process
+            self.cancel(self._running)
+            if not process.waitForFinished(PATIENCE):
+                process.kill()
+                process.waitForFinished(PATIENCE)
+
+    def _go_on(self) -> None:
+        if self._running is not None or not self._waiting:
+            return
+        job = self._running = self._waiting.popleft()
+        job.state, job.started = RUNNING, time.monotonic()
+        process = self._process = QProcess(self)
+        environment = QProcessEnvironment.systemEnvironment()
+        environment.insert("PYTHONPATH", os.pathsep.join([str(Path(app.__file__).parent.parent), *sys.path]))
+        process.setProcessEnvironment(environment)
+        process.readyReadStandardOutput.connect(lambda: self._read(job, process))
+        process.finished.connect(lambda status, _how: self._finished(job, process, status))
+        process.errorOccurred.connect(lambda error: self._could_not_start(job, process, error))
+        process.start(sys.executable, ["-m", "app", *job.words, "--allow-outside", "--progress"])
+        self.changed.emit(job)
+
+    def _read(self, job: Job, process: QProcess) -> None:
+        for line in bytes(process.readAllStandardOutput().data()).decode(errors="replace").splitlines():
+            word, _, rest = line.partition(" ")
+            if word == LINE:
+                job.share = float(rest)
+            elif line.strip():
+                job.notes.append(line)
+        self.changed.emit(job)
+
+    def _could_not_start(self, job: Job, process: QProcess, error: QProcess.ProcessError) -> None:
+        if error is QProcess.ProcessError.FailedToStart:
+            job.notes.append(process.errorString())
+            self._finished(job, process, 1)
+
+    def _finished(self, job: Job, process: QProcess, status: int) -> None:
+        self._force.stop()
+        said = bytes(process.readAllStandardError().data()).decode(errors="replace").splitlines()
+        self._running = self._process = None
+        process.deleteLater()
+        lines = [line.removeprefix("sinew: ") for line in said if line.startswith("sinew: ")]
+        if job.state == CANCELLED:
+            self._end(job, CANCELLED)
+        elif status == 0:
+            note = "; ".join(line.partition(": ")[2] or line for line in job.notes) or "written"
+            job.share, job.text = 1.0, note
+            for line in lines:
+                self.warned.emit(str(job.path), line)
+            self._end(job, DONE)
+            self.written.emit(str(job.path), note)
+        else:
+            reason = (lines or said or job.notes or ["ended without a word"])[-1]
+            job.text = reason.removeprefix(f"{job.path}: ")
+            self._end(job, FAILED)
+            self.failed.emit(str(job.path), job.text)
+        self._go_on()
+
+    def _end(self, job: Job, state: str) -> None:
+        job.state = state
+        self.changed.emit(job)
+        job.folder.cleanup()

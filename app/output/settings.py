@@ -1,0 +1,134 @@
+"""What can be chosen of an export and of a rendering, and the command that does it."""
+
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from sim.export.formats import FILM_FORMATS
+from sim.export.options import VideoCodec, VideoOptions
+from sim.scene.params import param, params_of
+
+Words = list[str]
+
+
+class Seen(enum.Enum):
+    """Where a rendering is seen from."""
+
+    VIEWPORT = "viewport"
+    FRONT = "front"
+    SIDE = "side"
+    TOP = "top"
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True):
+    """Which frames; shared by exports and renderings."""
+
+    first: Annotated[
+        int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
+    ] = 0
+    last: Annotated[int, param("Last frame.", label="Last frame", lo=0, hi=10**6, soft=(0, 1000))] = 0
+    rate: Annotated[
+        float,
+        param("Frames per second; what is simulated has 60 steps a second, of which 30 takes each second one.",
+              unit="Hz", lo=1.0, hi=1000.0, soft=(1.0, 60.0)),
+    ] = 60.0  # fmt: skip
+
+    def words(self) -> Words:
+        """Words of the command line."""
+        return ["--frames", f"{self.first}:{max(self.first, self.last)}", "--rate", f"{self.rate:.10g}"]
+
+
+class ExportSettings(Span, frozen=True, kw_only=True):
+    """What is exported; options of the format come beside it."""
+
+    selected: Annotated[
+        bool,
+        param("Export the selected object alone, else all that is visible.", label="Selection only"),
+    ] = False
+
+
+class RenderSettings(Span, frozen=True, kw_only=True):
+    """How an animation is rendered."""
+
+    width: Annotated[int, param("Width of the picture.", unit="px", lo=16, hi=8192, soft=(320, 3840))] = 1280
+    height: Annotated[int, param("Height of the picture.", unit="px", lo=16, hi=8192, soft=(180, 2160))] = 720
+    seen: Annotated[Seen, param("Where it is seen from.", label="View")] = Seen.VIEWPORT
+    alpha: Annotated[bool, param("Leave the background out; pictures, WebP and GIF only.", label="Transparent")] = False
+    overlays: Annotated[bool, param("Draw grid, axes and other marks as the viewport does.")] = False
+    blur: Annotated[
+        int,
+        param("Moments that are averaged over the half frame that a shutter is open; 1 for sharp pictures.",
+              label="Motion blur", lo=1, hi=64, soft=(1, 16)),
+    ] = 1  # fmt: skip
+    turns: Annotated[
+        float,
+        param("Turns of the camera around the selected object over all frames; 0 for none.",
+              label="Turntable", lo=-100.0, hi=100.0, soft=(-2.0, 2.0), step=1.0),
+    ] = 0.0  # fmt: skip
+    burn_in: Annotated[bool, param("Write frame, time and the cost of the picture into it.")] = False
+    resume: Annotated[bool, param("Keep numbered pictures that are there already.")] = False
+    codec: Annotated[VideoCodec, param("How MP4 is compressed.", label="MP4 codec")] = VideoCodec.H264
+
+
+def picture_path(settings: RenderSettings, path: Path) -> Path:
+    """The file; several pictures get a place for their number where the name has none."""
+    several = settings.last > settings.first and path.suffix.lower() not in FILM_FORMATS.suffixes()
+    return path.with_name(f"{path.stem}_%04d{path.suffix}") if several and "%" not in path.name else path
+
+
+def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:
+    """The command that renders a project.
+
+    Args:
+        settings: How.
+        path: The file.
+        project: The project.
+        around: Name of the selected object, or "".
+    """
+    words = ["render", str(project), "--output", str(path), *settings.words()]
+    words += [
+        "--size",
+        f"{settings.width}x{settings.height}",
+        "--view",
+        "saved" if settings.seen is Seen.VIEWPORT else settings.seen.value,
+    ]
+    words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
+    words += ["--blur", str(settings.blur)] if settings.blur > 1 else []
+    words += ["--burn-in"] if settings.burn_in else []
+    if settings.turns:
+        words += ["--turntable", f"{settings.turns:g}", *(["--around", around] if around else [])]
+    formats = [one for one in FILM_FORMATS if one.has_suffix(path)]
+    if formats and formats[0].options is VideoOptions:
+        words += ["--option", f"codec={settings.codec.value}"]
+    return words
+
+
+def export_words(
+    settings: ExportSettings, options: msgspec.Struct | None, path: Path, project: Path, selected: str
+) -> Words:
+    """The command that exports a project.
+
+    Args:
+        settings: What.
+        options: Of the format, or None.
+        path: The file.
+        project: The project.
+        selected: Name of the selected object, or "".
+    """
+    words = ["export", str(project), "--output", str(path), *settings.words()]
+    words += ["--node", selected] if settings.selected and selected else []
+    for name, value in changed_values(options).items():
+        text = value.value if isinstance(value, enum.Enum) else str(value).lower() if isinstance(value, bool) else value
+        words += ["--option", f"{name}={text}"]
+    return words
+
+
+def changed_values(options: msgspec.Struct | None) -> Mapping[str, object]:
+    """Options that differ from their defaults, by name."""
+    if options is None:
+        return {}
+    records = params_of(type(options))
+    return {r.name: value for r in records if (value := getattr(options, r.name)) != r.default}

@@ -1,0 +1,201 @@
+"""The window that renders and exports: settings above, the queue with its progress and a preview below."""
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QPixmap
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQueue
+from app.output.settings import ExportSettings, RenderSettings
+from sim.export.formats import SCENE_FORMATS, SceneFormat
+from widgets.parts import packed
+from widgets.settings_form import SettingsForm
+from widgets.theme import SPACE, SPACE_WIDE
+
+PREVIEW = QSize(256, 144)
+"""Largest size of the preview [px]."""
+
+PREVIEW_PERIOD = 500
+"""Time between two looks for a new picture [ms]."""
+
+
+class OutputWindow(QDialog):
+    """Asks what to write, and shows how far it is; may stay open beside the work.
+
+    Args:
+        queue: What runs.
+        render: Called with the settings when the user wants to render.
+        export: Called with settings, the format and its options when the user wants to export.
+        parent: The window of the editor.
+    """
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        render: Callable[[RenderSettings], None],
+        export: Callable[[ExportSettings, SceneFormat, msgspec.Struct | None], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Render and Export")
+        self._queue, self._offered = queue, 0
+        self.render_form = SettingsForm(RenderSettings())
+        self.export_form = SettingsForm(ExportSettings())
+        self.formats = QComboBox()
+        for format in SCENE_FORMATS:
+            self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
+        self._options: dict[str, SettingsForm] = {}
+        self._option_place = QVBoxLayout()
+        self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
+        self.render_button.clicked.connect(lambda: render(self.render_form.settings))
+        self.export_button.clicked.connect(lambda: export(self.export_form.settings, self.format, self.options))
+        self.tabs = QTabWidget()
+        self.tabs.addTab(_page(self.render_form, self.render_button), "Render Animation")
+        shown = QWidget()
+        packed(QVBoxLayout(shown), self.formats, self.export_form, self._option_place, spacing=SPACE_WIDE)
+        self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
+        self.formats.currentIndexChanged.connect(lambda _: self._show_options())
+        self._show_options()
+        self._rows: dict[Job, JobRow] = {}
+        self._list = QVBoxLayout()
+        self._list.addStretch(1)
+        self._nothing = QLabel("Nothing is queued.")
+        self._nothing.setEnabled(False)
+        self.preview = QLabel()
+        self.preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.preview.hide()
+        rows = QWidget()
+        rows.setLayout(self._list)
+        scrolled = QScrollArea()
+        scrolled.setWidgetResizable(True)
+        scrolled.setWidget(rows)
+        scrolled.setMinimumHeight(110)
+        packed(
+            QVBoxLayout(self), self.tabs, self._nothing, (scrolled, 1), self.preview,
+            spacing=SPACE_WIDE, margins=SPACE_WIDE,
+        )  # fmt: skip
+        self._scrolled = scrolled
+        scrolled.hide()
+        self.setMinimumWidth(self.fontMetrics().height() * 30)
+        queue.changed.connect(self._show_job)
+        self._watch = QTimer(self, interval=PREVIEW_PERIOD)
+        self._watch.timeout.connect(self._show_preview)
+
+    @property
+    def format(self) -> SceneFormat:
+        """The chosen format of exports."""
+        chosen: SceneFormat = self.formats.currentData()
+        return chosen
+
+    @property
+    def options(self) -> msgspec.Struct | None:
+        """Options of the chosen format."""
+        form = self._options.get(self.format.name)
+        return form.settings if form is not None else None
+
+    def show_page(self, page: int, format: SceneFormat | None = None) -> None:
+        """Opens the window at a page, 0 to render and 1 to export."""
+        self.tabs.setCurrentIndex(page)
+        if format is not None:
+            self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
+        self.show()
+        self.raise_()
+
+    def offer(self, last: int) -> None:
+        """Offers the last frame of the scene, where the user has not chosen another one."""
+        for form in (self.render_form, self.export_form):
+            if form.settings.last == self._offered:
+                form.show_values(last=last)
+        self._offered = last
+
+    def _show_options(self) -> None:
+        for form in self._options.values():
+            form.hide()
+        if self.format.options is not None:
+            if self.format.name not in self._options:
+                form = self._options[self.format.name] = SettingsForm(self.format.options())
+                self._option_place.addWidget(form)
+            self._options[self.format.name].show()
+
+    def _show_job(self, job: Job) -> None:
+        if job not in self._rows:
+            self._rows[job] = JobRow(job, self._queue.cancel)
+            self._list.insertWidget(0, self._rows[job])
+        self._rows[job].refresh()
+        self._nothing.hide()
+        self._scrolled.show()
+        if self._queue.busy:
+            self._watch.start()
+        else:
+            self._watch.stop()
+
+    def _show_preview(self) -> None:
+        running = next((job for job in self._queue.jobs if job.state == RUNNING), None)
+        picture = QPixmap()
+        if running is not None and running.preview.exists() and picture.load(str(running.preview)):
+            kept, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            self.preview.setPixmap(picture.scaled(PREVIEW, kept, smooth))
+            self.preview.show()
+
+
+class JobRow(QWidget):
+    """One job: its file, how it stands, and a way to end it or to see what was written."""
+
+    def __init__(self, job: Job, cancel: Callable[[Job], None]) -> None:
+        super().__init__()
+        self._job = job
+        self.name, self.status, self.bar = QLabel(job.path.name), QLabel(), QProgressBar()
+        self.name.setToolTip(str(job.path))
+        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumHeight(6)
+        self.button = QPushButton("Cancel")
+        self.button.clicked.connect(lambda: self._act(cancel))
+        grid = QGridLayout(self)
+        grid.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        grid.addWidget(self.name, 0, 0)
+        grid.addWidget(self.status, 0, 1)
+        grid.addWidget(self.button, 0, 2, 2, 1)
+        grid.addWidget(self.bar, 1, 0, 1, 2)
+        grid.setColumnStretch(1, 1)
+
+    def refresh(self) -> None:
+        """Shows how the job stands."""
+        job = self._job
+        self.bar.setValue(round(100.0 * job.share))
+        self.bar.setVisible(job.state in (WAITING, RUNNING))
+        self.status.setText(job.status)
+        self.status.setToolTip(job.status)
+        self.button.setText("Show" if job.state == DONE else "Cancel")
+        self.button.setEnabled(job.state not in (FAILED, CANCELLED))
+
+    def _act(self, cancel: Callable[[Job], None]) -> None:
+        if self._job.state == DONE:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._job.path.parent)))
+        else:
+            cancel(self._job)
+
+
+def _page(content: QWidget, button: QPushButton) -> QWidget:
+    """A page with its button below, at the right."""
+    page, row = QWidget(), QHBoxLayout()
+    row.addStretch(1)
+    row.addWidget(button)
+    packed(QVBoxLayout(page), content, row, spacing=SPACE_WIDE, margins=SPACE_WIDE)
+    page.layout().addStretch(1)
+    return page

@@ -1,0 +1,149 @@
+// A strand as an inextensible rod, solved directly: one linear system for the bending, two Newton steps for the
+// lengths. Its stiffness belongs to the material, whatever the numbers of knots, substeps and iterations.
+// Inputs: the state, the root and the groom of a strand. Output: its knots at the end of the substep [m].
+// References: M. Bergou et al. 2008, "Discrete elastic rods", for the frame that is carried along; R. Goldenthal et al.
+// 2007, "Efficient simulation of inextensible cloth", for the lengths.
+
+uniform vec4 u_rod;                  // stiffness B [m4/s2], damping [s], hold [1/s2]
+
+const float ROD_STEEPEST = 50.0;     // most that a fold stiffens its joint
+
+// The smallest turn from one unit vector to another; none where they are opposite.
+vec4 smallest_turn(vec3 from, vec3 to) {
+    return normalize(vec4(cross(from, to), max(1.0 + dot(from, to), 1e-6)));
+}
+
+// What bends each joint back, and how stiffly: rho [m] and c, a mass over a mass.
+void joints_of(int strand, Root root, vec3 now[KNOTS], out vec3 rho[SEGMENTS], out float stiffness[KNOTS + 1]) {
+    float scale = u_step.x * u_step.x * u_rod.x / (root.segment * root.segment * root.segment * root.segment);
+    vec4 frame = root.turn;
+    vec3 edge_before = vec3(0.0);
+    vec3 tangent = vec3(0.0);
+    vec3 rest_before = vec3(0.0);
+    for (int j = 0; j < SEGMENTS; ++j) {
+        vec3 edge = now[j + 1] - now[j];
+#ifdef CURVED
+        vec4 rest = rest_edge(strand, j);
+        vec3 along = quaternion_rotate(frame, rest.xyz);
+        vec3 bend = j > 0 ? along - quaternion_rotate(frame, rest_before) : vec3(0.0);
+#else
+        vec3 along = j > 0 ? tangent : quaternion_rotate(frame, rest_edge(strand, 0).xyz);
+        vec3 bend = vec3(0.0);
+#endif
+        vec3 former = j > 0 ? edge_before : root.segment * along;
+        rho[j] = root.segment * bend - (edge - former);
+        tangent = at_length(edge, 1.0, along);
+        stiffness[j] = scale * (j > 0 ? 1.0 : 2.0) * min(2.0 / max(1.0 + dot(along, tangent), STRAND_TINY), ROD_STEEPEST);
+#ifdef CURVED
+        frame = quaternion_multiply(smallest_turn(along, tangent), frame);
+#endif
+        edge_before = edge;
+#ifdef CURVED
+        rest_before = rest.xyz;
+#endif
+    }
+    stiffness[SEGMENTS] = 0.0;
+    stiffness[KNOTS] = 0.0;
+}
+
+// Knots after push and bending, relative to the root; a band of five, eliminated without pivots.
+void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
+    float h = u_step.x;
+    float drag = u_step.z * h;
+    vec3 rho[SEGMENTS];
+    float stiffness[KNOTS + 1];
+    joints_of(strand, root, now, rho, stiffness);
+    float lag = 1.0 + u_rod.y / h;
+    float next[KNOTS];
+    float after[KNOTS];
+    float pivots[KNOTS];
+    next[0] = 0.0;
+    after[0] = 0.0;
+    pivots[0] = 1.0;
+    knots[0] = vec3(0.0);
+#ifdef HOLD
+    vec3 groomed = vec3(0.0);
+#endif
+    for (int k = 1; k < KNOTS; ++k) {
+        float mass = k == SEGMENTS ? 0.5 : 1.0;
+        vec4 before = texelFetch(u_before, strand * KNOTS + k);
+        vec3 place = root.place - root.move + now[k];
+        vec3 push = now[k] - before.xyz + root.felt + drag * (h * air_at(place) - u_step.y * root.move);
+        vec3 weight = u_gravity;
+        float held = 0.0;
+#if defined(LOADS) || defined(HOLD)
+        vec4 load = rest_load(strand, k - 1);
+        weight += quaternion_rotate(root.turn, load.xyz);
+#endif
+        push += h * h * weight;
+#ifdef HOLD
+        held = h * h * u_rod.z * load.w;
+        groomed += root.segment * quaternion_rotate(root.turn, rest_edge(strand, k - 1).xyz);
+        push += held * (groomed - now[k]);
+#endif
+        // The transpose of the second difference: joints k - 1, k and k + 1.
+        vec3 force = stiffness[k - 1] * rho[k - 1];
+        if (k < SEGMENTS) force -= 2.0 * stiffness[k] * rho[k];
+        if (k + 1 < SEGMENTS) force += stiffness[k + 1] * rho[k + 1];
+        float c0 = lag * stiffness[k - 1];
+        float c1 = lag * stiffness[k];
+        float c2 = lag * stiffness[k + 1];
+        float one = next[k - 1];
+        float two = k > 1 ? after[k - 2] : 0.0;
+        float two_pivot = k > 1 ? pivots[k - 2] : 1.0;
+        float diagonal = mass * (1.0 + drag + held) + c0 + 4.0 * c1 + c2;
+        float pivot = diagonal - pivots[k - 1] * one * one - two_pivot * two * two;
+        float off = -2.0 * (c1 + c2) - pivots[k - 1] * one * after[k - 1];
+        pivots[k] = pivot;
+        next[k] = off / pivot;
+        after[k] = c2 / pivot;
+        vec3 right = mass * push + force;
+        right -= one * pivots[k - 1] * knots[k - 1];
+        if (k > 1) right -= two * two_pivot * knots[k - 2];
+        knots[k] = right / pivot;
+    }
+    for (int k = KNOTS - 2; k > 0; --k) {
+        knots[k] -= next[k] * knots[k + 1];
+        if (k + 2 < KNOTS) knots[k] -= after[k] * knots[k + 2];
+    }
+    for (int k = 1; k < KNOTS; ++k) knots[k] += now[k];
+}
+
+// One Newton step towards equal lengths, the tip half as heavy as the others, the root held.
+void straighten(float segment, inout vec3 knots[KNOTS]) {
+    vec3 directions[SEGMENTS];
+    float pulls[SEGMENTS];
+    float shares[SEGMENTS];
+    float pivot = 1.0;
+    for (int i = 0; i < SEGMENTS; ++i) {
+        vec3 edge = knots[i + 1] - knots[i];
+        float size = sqrt(dot(edge, edge));
+        directions[i] = edge / max(size, STRAND_TINY);
+        float first = i > 0 ? 1.0 : 0.0;
+        float last = i + 1 == SEGMENTS ? 2.0 : 1.0;
+        float off = i > 0 ? -dot(directions[i - 1], directions[i]) : 0.0;
+        float ratio = i > 0 ? off / pivot : 0.0;
+        if (i > 0) shares[i - 1] = ratio;
+        pivot = first + last - ratio * off;
+        pulls[i] = i > 0 ? size - segment - off * pulls[i - 1] : size - segment;
+        pulls[i] /= pivot;
+    }
+    for (int i = SEGMENTS - 2; i >= 0; --i) pulls[i] -= shares[i] * pulls[i + 1];
+    for (int k = 1; k < KNOTS; ++k) {
+        vec3 pull = -pulls[k - 1] * directions[k - 1];
+        if (k < SEGMENTS) pull += pulls[k] * directions[k];
+        knots[k] += (k == SEGMENTS ? 2.0 : 1.0) * pull;
+    }
+}
+
+void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
+    bend_strand(strand, root, now, knots);
+    straighten(root.segment, knots);
+    straighten(root.segment, knots);
+    vec3 former = vec3(0.0);
+    for (int k = 1; k < KNOTS; ++k) {
+        vec3 along = at_length(now[k] - now[k - 1], 1.0, vec3(0.0, 1.0, 0.0));
+        knots[k] = former + at_length(knots[k] - former, root.segment, along);
+        former = knots[k];
+    }
+}

@@ -1,0 +1,156 @@
+"""Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+import numpy as np
+
+from sim.bench.plain_hair import PlainHair
+from sim.bench.row import Case, Row, measure
+from sim.engine import Engine
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture
+from sim.kinds.hair.growth import growth_on_ellipsoid
+from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
+from sim.kinds.hair.strands import Strands
+from sim.kinds.light.settings import LightSettings
+from sim.scene.camera import Camera
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+from sim.solids.layout import arranged
+from sim.solids.pack import pack_solids
+from sim.solids.scene_solids import NO_SOLIDS, Solids
+from sim.solids.state import Solid, SolidShape
+
+SIZES = (10_000,)
+"""Strands; of 11 knots, those of layers of 6, those that are drawn of 9."""
+
+SUBSTEPS = 8
+"""Of a step."""
+
+PICTURE = (1280, 720)
+
+
+def hair_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
+    """Times of a substep, and of a picture, for these numbers of strands.
+
+    Raises:
+        ValueError: If `repeat` is not positive.
+        GLError: If the machine offers no OpenGL.
+    """
+    with Context.headless() as context:
+        library = ShaderLibrary(context)
+        rows: list[Row] = []
+        for size in sizes:
+            rows += solver_rows(context, library, size, repeat)
+            rows += picture_rows(context, library, size, repeat)
+        return rows
+
+
+def bench_settings(strands: int, **changes: object) -> HairSettings:
+    """The head of the article with so many strands, as stiff as its substeps allow."""
+    settings = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Springs on a head")
+    common = {"guides": max(strands, 1), "substeps": SUBSTEPS, "collide": False, "carried": 0.0}
+    return msgspec.structs.replace(settings, **(common | changes))
+
+
+def variants(strands: int) -> dict[str, HairSettings]:
+    """What is measured beside the plain kernel, by name."""
+    rod = {"solver": HairSolver.ROD, "bending_length": 0.05}
+    layers = {"knots": 6, "length": 0.5}
+    return {
+        "springs": bench_settings(strands),
+        "rod": bench_settings(strands, **rod),
+        "rod with the head": bench_settings(strands, **rod, collide=True),
+        "rod with all": bench_settings(strands, **rod, collide=True, carried=0.8, hold=10.0, bow=0.3),
+        "springs of 6 knots": bench_settings(strands, **layers),
+        "layers": bench_settings(strands, **layers, solver=HairSolver.LAYERS),
+    }
+
+
+class BenchHair:
+    """Strands on a head at the origin that stands still."""
+
+    def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
+        self.strands = Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4)))
+        states, layout = arranged([Solid(SolidShape.ELLIPSOID, np.array(settings.radii), friction=0.3)])
+        self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench head")
+        self._texture = BufferTexture(context, self._buffer, "rgba32f")
+        self._solids = Solids(self._texture, 1, layout) if settings.collide else NO_SOLIDS
+
+    def step(self) -> None:
+        """One step of `SUBSTEPS`, that of the roots included."""
+        self.strands.step(np.eye(4), self._solids)
+
+    def release(self) -> None:
+        """Delete everything."""
+        for owned in (self.strands, self._texture, self._buffer):
+            owned.release()
+
+
+def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Rows of a substep; the first is the plain kernel."""
+    made = {name: BenchHair(context, library, settings) for name, settings in variants(size).items()}
+    first = made["springs"].strands
+    plain = PlainHair(context, library, first.growth.guides.places[:, None] + first.offsets(), first.settings)
+    cases = [_case("plain kernel", size, SUBSTEPS, plain.step, context)]
+    cases += [_case(name, size, 1, hair.step, context) for name, hair in made.items()]
+    rows = measure(cases, repeat=repeat)
+    for hair in made.values():
+        hair.release()
+    plain.release()
+    return [row if row.variant == "plain kernel" else _of_a_substep(row) for row in rows]
+
+
+def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Rows of whole pictures, lit per knot, with and without the shadow on itself."""
+    output = Framebuffer(context, PICTURE, ("rgba8",), label="bench picture")
+    camera = Camera(target=(0.0, 0.4, 0.0), distance=4.0)
+    light = Node(id="light", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings())
+    engines, cases = [], []
+    for name, shadow in (("drawn", 1.0), ("drawn without self-shadow", 0.0)):
+        settings = bench_settings(size, knots=9, shadow=shadow)
+        engine = Engine(context, library)
+        engine.apply(Scene(nodes=(light, Node(id="hair", settings=settings))))
+        engine.step(STEP_TIME)
+        engine.refresh(0.0)
+        engines.append(engine)
+        cases.append(_case(name, size, 1, partial(engine.draw, output, camera), context))
+    rows = measure(cases, repeat=repeat)
+    for engine in engines:
+        engine.release()
+    output.release()
+    return rows
+
+
+def _case(variant: str, size: int, steps: int, step: Callable[[], object], context: Context) -> Case:
+    return Case(
+        system="hair",
+        variant=variant,
+        size=size,
+        unit="strands",
+        steps=steps,
+        step=step,
+        finish=context.finish,
+        timers=context.timers,
+    )
+
+
+def _of_a_substep(row: Row) -> Row:
+    """The row of a step as one of a substep."""
+    return dataclasses.replace(
+        row,
+        steps=row.steps * SUBSTEPS,
+        ms_per_step_min=row.ms_per_step_min / SUBSTEPS,
+        ms_per_step_median=row.ms_per_step_median / SUBSTEPS,
+        ms_per_step_max=row.ms_per_step_max / SUBSTEPS,
+        elements_per_second=row.elements_per_second * SUBSTEPS,
+        gpu_ms_median=None if row.gpu_ms_median is None else row.gpu_ms_median / SUBSTEPS,
+    )

@@ -1,0 +1,27 @@
+"""Pictures with layers as OpenEXR, in linear light."""
+
+from pathlib import Path
+
+import numpy as np
+import OpenEXR
+
+from sim.export.layers import Layers
+from sim.maths.srgb import linear_from_srgb
+
+FAR = np.float32(1e30)
+"""Depth where there is nothing, as compositing programs expect it [m]."""
+
+
+def write_layers(layers: Layers, path: Path) -> None:
+    """Writes colour as half RGBA multiplied by its opacity, `Z` as float, `N.X` to `N.Z` as half, `id` as uint."""
+    light = linear_from_srgb(layers.colour[..., :3].astype(np.float32) / 255.0)
+    opacity = np.ones(light.shape[:2]) if layers.colour.shape[2] == 3 else layers.colour[..., 3] / 255.0
+    colour = np.concatenate((light * opacity[..., None], opacity[..., None]), axis=2).astype(np.float16)
+    channels = {name: np.ascontiguousarray(colour[..., index]) for index, name in enumerate("RGBA")}
+    channels["Z"] = np.where(np.isfinite(layers.depth), layers.depth, FAR).astype(np.float32)
+    normals = layers.normals.astype(np.float16)
+    channels |= {f"N.{name}": np.ascontiguousarray(normals[..., index]) for index, name in enumerate("XYZ")}
+    channels["id"] = np.ascontiguousarray(layers.numbers, np.uint32)
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
+    OpenEXR.File(header, channels).write(str(path))

@@ -1,0 +1,123 @@
+"""Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
+
+Alembic has the corners of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach
+their first and last points.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import imath
+import numpy as np
+import numpy.typing as npt
+from alembic3d import Abc, AbcCoreAbstract, AbcGeom
+
+from sim.export.scene.recording import Form, Recording, Track
+
+Frames = list[list[npt.NDArray[np.float32]]]
+ID_MASK = 0x7FFFFFFF
+"""Numbers of particles count modulo 2³¹: the library takes them as int32."""
+
+
+def write_alembic(recording: Recording, files: tuple[Path, ...]) -> None:
+    """Writes an archive whose samples lie at the times of the frames [s]."""
+    archive = Abc.OArchive(str(files[0]))
+    times = AbcCoreAbstract.TimeSampling(1.0 / recording.rate, recording.first / recording.rate)
+    sampling = archive.addTimeSampling(times)
+    taken: set[str] = set()
+    for track in recording.tracks:
+        _WRITERS[track.form](archive.getTop(), _name(track.name, taken), sampling, track)
+
+
+def read_alembic(files: tuple[Path, ...]) -> Frames:
+    """The points of every node and frame."""
+    archive = Abc.IArchive(str(files[0]))
+    top = archive.getTop()
+    found: Frames = []
+    for index in range(top.getNumChildren()):
+        header = top.getChildHeader(index)
+        kind = next(one for one in _READ if one.matches(header))
+        schema = kind(top, header.getName()).getSchema()
+        frames = []
+        for number in range(schema.getNumSamples()):
+            # A whole number would be taken for a time.
+            moment = schema.getTimeSampling().getSampleTime(number)
+            sample = schema.getValue(Abc.ISampleSelector(moment, Abc.ISampleSelector.TimeIndexType.kNearIndex))
+            frames.append(_array(sample.getPositions()))
+        found.append(frames)
+    return found
+
+
+def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
+    assert track.triangles is not None
+    schema = AbcGeom.OPolyMesh(top, name, Abc.Argument(sampling)).getSchema()
+    corners = track.triangles[:, ::-1].astype(np.int32).ravel()
+    counts = np.full(len(track.triangles), 3, np.int32)
+    for frame in range(len(track.positions)):
+        positions = _vectors(track.positions[frame])
+        if frame:
+            sample = AbcGeom.OPolyMeshSchemaSample()
+            sample.setPositions(positions)
+        else:
+            sample = AbcGeom.OPolyMeshSchemaSample(positions, _integers(corners), _integers(counts))
+            if track.texcoords is not None:
+                sample.setUVs(_texcoords(track.texcoords[corners]))
+        schema.set(sample)
+
+
+def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
+    schema = AbcGeom.OCurves(top, name, Abc.Argument(sampling)).getSchema()
+    for frame in range(len(track.positions)):
+        counts, positions = _integers(track.counts), _vectors(track.positions[frame])
+        schema.set(AbcGeom.OCurvesSchemaSample(positions, counts, AbcGeom.CurveType.kLinear))
+
+
+def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
+    schema = AbcGeom.OPoints(top, name, Abc.Argument(sampling)).getSchema()
+    for frame in range(len(track.positions)):
+        living = track.living(track.positions, frame)
+        numbers = np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK
+        sample = AbcGeom.OPointsSchemaSample(_vectors(living), _integers(numbers))
+        if track.velocities is not None:
+            sample.setVelocities(_vectors(track.living(track.velocities, frame)))
+        if track.widths is not None:
+            widths = np.ascontiguousarray(track.living(track.widths, frame), np.float32)
+            values = imath.FloatArrayFromBuffer(widths) if len(widths) else imath.FloatArray(0)
+            sample.setWidths(AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope))
+        schema.set(sample)
+
+
+_WRITERS = {Form.SURFACE: _write_mesh, Form.STRANDS: _write_strands, Form.POINTS: _write_particles}
+_READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
+
+
+def _vectors(values: npt.NDArray[Any]) -> Any:
+    """An array of (N, 3) as Alembic has it."""
+    return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.V3fArray(0)
+
+
+def _integers(values: npt.NDArray[Any] | None) -> Any:
+    """Whole numbers (N,) as Alembic has them."""
+    counted = np.zeros(0, np.int32) if values is None else np.ascontiguousarray(values, np.int32)
+    return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
+
+
+def _texcoords(values: npt.NDArray[np.float32]) -> Any:
+    """Texture coordinates of every corner, shape (C, 2), as Alembic has them."""
+    array = imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32))
+    return AbcGeom.OV2fGeomParamSample(array, AbcGeom.GeometryScope.kFacevaryingScope)
+
+
+def _array(values: Any) -> npt.NDArray[np.float32]:
+    """Points (N, 3) of Alembic."""
+    return np.array(memoryview(values), np.float32).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.float32)
+
+
+def _name(name: str, taken: set[str]) -> str:
+    """The name as Alembic allows it, unique."""
+    base = name.replace("/", "_") or "node"
+    tried, number = base, 2
+    while tried in taken:
+        tried, number = f"{base} {number}", number + 1
+    taken.add(tried)
+    return tried

@@ -1,0 +1,150 @@
+"""What a scene looks like over some frames: what every exporter needs, and nothing of how it was made."""
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.build_mesh import vertex_normals
+from sim.assets.model import CharacterModel
+from sim.export.surface import Surface
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+
+class Form(enum.Enum):
+    """What the points of a track make up."""
+
+    SURFACE = "surface"
+    STRANDS = "strands"
+    POINTS = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """How a surface came to be: a character, and where its joints were in every frame.
+
+    Attributes:
+        model: The character.
+        positions, orientations, scales: Local transforms of its joints, (F, B, 3), (F, B, 4) xyzw, (F, B, 3).
+        weights: Of its morph targets, shape (F, M).
+        world_from_model: Its placement, shape (F, 4, 4).
+        is_dual: Whether joint transforms are blended as dual quaternions, not linearly.
+    """
+
+    model: CharacterModel
+    positions: Float64
+    orientations: Float64
+    scales: Float64
+    weights: Float64
+    world_from_model: Float64
+    is_dual: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One node over F frames, in the world [m], y up.
+
+    Attributes:
+        name: Of the node, unique.
+        positions: shape (F, N, 3); NaN where a particle does not live.
+        velocities: The same [m/s], or None.
+        ids: Numbers of the particles since the start, shape (F, N); or None.
+        triangles: Counter-clockwise from outside, shape (T, 3); None where there is no surface.
+        counts: Points of each strand, root first; None where there are no strands.
+        texcoords: v = 0 at the bottom row of the image, shape (N, 2); or None.
+        ranges: Material name, first triangle and triangle count of each section; empty for a single one.
+        widths: Of points and strands [m], shape (F, N); None where nothing tells.
+        rig: For characters.
+    """
+
+    name: str
+    positions: Float32
+    velocities: Float32 | None = None
+    ids: npt.NDArray[np.int64] | None = None
+    triangles: npt.NDArray[np.uint32] | None = None
+    counts: npt.NDArray[np.int32] | None = None
+    texcoords: Float32 | None = None
+    ranges: tuple[tuple[str, int, int], ...] = ()
+    widths: Float32 | None = None
+    rig: Rig | None = None
+
+    @property
+    def form(self) -> Form:
+        """What the points make up."""
+        if self.triangles is not None:
+            return Form.SURFACE
+        return Form.STRANDS if self.counts is not None else Form.POINTS
+
+    @property
+    def point_count(self) -> int:
+        """Points of a frame, the dead included."""
+        return int(self.positions.shape[1])
+
+    def alive(self, frame: int) -> npt.NDArray[np.bool_]:
+        """Which points there are in a frame, shape (N,)."""
+        present: npt.NDArray[np.bool_] = np.isfinite(self.positions[frame, :, 0])
+        return present
+
+    def living(self, values: npt.NDArray[Any] | None, frame: int) -> npt.NDArray[Any]:
+        """Those of some values, (F, N, ...), that belong to points that there are in a frame; none for None."""
+        return np.zeros((0, 3), np.float32) if values is None else values[frame][self.alive(frame)]
+
+    def surface(self, frame: int = 0) -> Surface:
+        """The surface in a frame, counted from the first one."""
+        assert self.triangles is not None
+        positions = np.ascontiguousarray(self.positions[frame], np.float32)
+        texcoords = self.texcoords if self.texcoords is not None else np.zeros((len(positions), 2), np.float32)
+        return Surface(
+            name=self.name,
+            positions=positions,
+            normals=vertex_normals(positions, self.triangles),
+            texcoords=texcoords,
+            triangles=self.triangles,
+            ranges=self.ranges or ((self.name, 0, len(self.triangles)),),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Some nodes over the same frames.
+
+    Attributes:
+        tracks: One for each node.
+        rate: Frames per second.
+        first: Number of the first frame.
+    """
+
+    tracks: tuple[Track, ...]
+    rate: float
+    first: int = 0
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames."""
+        return len(self.tracks[0].positions) if self.tracks else 0
+
+    @property
+    def times(self) -> Float64:
+        """Moment of every frame [s], counted from frame 0."""
+        return (self.first + np.arange(self.frame_count)) / self.rate
+
+    def extent(self) -> float:
+        """Longest edge [m] of the box around all points of all frames; a metre where there are none."""
+        corners = [_box(track.positions) for track in self.tracks]
+        known = [box for box in corners if np.isfinite(box).all()]
+        if not known:
+            return 1.0
+        return float(max(np.max([hi for _, hi in known], 0) - np.min([lo for lo, _ in known], 0))) or 1.0
+
+
+def _box(positions: Float32) -> Float64:
+    """Lowest and highest corner, shape (2, 3), frame by frame in bounded memory; infinite where nothing lives."""
+    box = np.array([[np.inf] * 3, [-np.inf] * 3])
+    for frame in positions:
+        box[0] = np.fmin(box[0], np.fmin.reduce(frame, axis=0, initial=np.inf))
+        box[1] = np.fmax(box[1], np.fmax.reduce(frame, axis=0, initial=-np.inf))
+    return box

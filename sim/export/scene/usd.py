@@ -1,0 +1,113 @@
+"""Universal Scene Description by `pxr`: meshes, points and curves with a sample for each time code, and characters.
+
+Source: the schemas UsdGeom and UsdSkel of OpenUSD.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
+
+from sim.export.options import Characters, UsdOptions
+from sim.export.scene import usd_skel
+from sim.export.scene.recording import Form, Recording, Track
+from sim.export.scene.usd_parts import identifier, vectors, write_topology
+
+Frames = list[list[npt.NDArray[np.float32]]]
+ROOT = Sdf.Path("/World")
+
+
+def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions) -> None:
+    """Writes a stage in metres, y up, whose time codes are the numbers of the frames."""
+    stage = Usd.Stage.CreateNew(str(files[0]))
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(recording.rate)
+    stage.SetFramesPerSecond(recording.rate)
+    stage.SetStartTimeCode(recording.first)
+    stage.SetEndTimeCode(recording.first + recording.frame_count - 1)
+    stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, ROOT).GetPrim())
+    taken: set[str] = set()
+    for track in recording.tracks:
+        path = ROOT.AppendChild(identifier(track.name, taken))
+        if options.characters is Characters.SKELETON and usd_skel.can_be_rigged(track):
+            prim = usd_skel.write_character(stage, path, track, recording.first)
+        else:
+            prim = _WRITERS[track.form](stage, path, track, recording.first, options)
+        prim.SetDisplayName(track.name)
+    stage.GetRootLayer().Save()
+
+
+def read_usd(files: tuple[Path, ...]) -> Frames:
+    """The points of every node and frame in the world, characters skinned by USD itself."""
+    stage = Usd.Stage.Open(str(files[0]))
+    codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
+    found: Frames = []
+    for prim in stage.GetDefaultPrim().GetChildren():
+        if prim.IsA(UsdSkel.Root):
+            found.append(usd_skel.read_character(prim, codes))
+        elif prim.IsA(UsdGeom.PointBased):
+            points = UsdGeom.PointBased(prim).GetPointsAttr()
+            found.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
+    return found
+
+
+def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:
+    mesh = UsdGeom.Mesh.Define(stage, path)
+    write_topology(mesh, track)
+    if options.normals:
+        normals = mesh.CreateNormalsAttr()
+        mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+        for frame in range(len(track.positions)):
+            normals.Set(vectors(track.surface(frame).normals), first + frame)
+    _write_points(mesh, track, first)
+    return mesh.GetPrim()
+
+
+def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: UsdOptions) -> Any:
+    assert track.counts is not None
+    curves = UsdGeom.BasisCurves.Define(stage, path)
+    curves.CreateTypeAttr(UsdGeom.Tokens.cubic)
+    curves.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
+    curves.CreateWrapAttr(UsdGeom.Tokens.pinned)
+    curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(track.counts.astype(np.int32)))
+    _write_widths(curves, track, first)
+    _write_points(curves, track, first)
+    return curves.GetPrim()
+
+
+def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: UsdOptions) -> Any:
+    points = UsdGeom.Points.Define(stage, path)
+    ids, velocities = points.CreateIdsAttr(), points.CreateVelocitiesAttr()
+    for frame in range(len(track.positions)):
+        if track.ids is not None:
+            ids.Set(Vt.Int64Array.FromNumpy(np.ascontiguousarray(track.living(track.ids, frame))), first + frame)
+        if track.velocities is not None:
+            velocities.Set(vectors(track.living(track.velocities, frame)), first + frame)
+    _write_widths(points, track, first)
+    _write_points(points, track, first)
+    return points.GetPrim()
+
+
+def _write_widths(prim: Any, track: Track, first: int) -> None:
+    if track.widths is None:
+        return
+    widths = prim.CreateWidthsAttr()
+    prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
+    for frame in range(len(track.positions)):
+        values = np.ascontiguousarray(track.living(track.widths, frame), np.float32)
+        widths.Set(Vt.FloatArray.FromNumpy(values), first + frame)
+
+
+def _write_points(prim: Any, track: Track, first: int) -> None:
+    points, extent = prim.CreatePointsAttr(), prim.CreateExtentAttr()
+    for frame in range(len(track.positions)):
+        living = track.living(track.positions, frame)
+        points.Set(vectors(living), first + frame)
+        box = np.stack((living.min(axis=0), living.max(axis=0))) if len(living) else np.zeros((2, 3))
+        extent.Set(vectors(box), first + frame)
+
+
+_WRITERS = {Form.SURFACE: _write_mesh, Form.STRANDS: _write_strands, Form.POINTS: _write_particles}

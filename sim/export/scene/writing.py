@@ -1,0 +1,123 @@
+"""Writing a recording: whole files or none, read back and compared before they take their names."""
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from sim.assets.format_registry import resolved
+from sim.export.atomic_file import atomic_path, naming
+from sim.export.error import ExportError
+from sim.export.formats import SceneFormat
+from sim.export.scene.recording import Form, Recording, Track
+
+TOLERANCE = 1e-5
+"""Largest share of the extent by which what is read back may differ from what was written."""
+
+Told = Callable[[str], None]
+
+
+def files_of(recording: Recording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
+    """Which files there will be, and what each holds; formats of one object take one for each, named after it."""
+    held = tuple(track for track in recording.tracks if track.form.value in format.holds)
+    if not format.is_single or len(held) < 2:
+        return [(path, held)] if held else []
+    return [(path.with_name(f"{path.stem}-{_word(track.name)}{path.suffix}"), (track,)) for track in held]
+
+
+def write_scene(
+    recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None, told: Told, warned: Told
+) -> None:
+    """Writes a recording; each file appears complete and verified, or not at all.
+
+    Args:
+        recording: What to write.
+        path: The file; several are named after it where the format holds one object.
+        format: Its format.
+        options: Of the format; the defaults for None.
+        told: Takes a line about every file, such as "cape.pc2: 181 frames, 828 vertices, read back to 0".
+        warned: Takes a line about what is left out.
+
+    Raises:
+        ExportError: If nothing in it can be written, or what is read back differs.
+        OSError: If a file cannot be written.
+    """
+    files = files_of(recording, path, format)
+    left = [track.name for track in recording.tracks if track.form.value not in format.holds]
+    if not files:
+        raise ExportError(f"{path}: {format.name} holds {' and '.join(sorted(format.holds))}, of which there is none")
+    if left:
+        warned(f"{path}: left out: {', '.join(left)}; {format.name} holds {' and '.join(sorted(format.holds))} only")
+    for target, tracks in files:
+        told(_written(replace(recording, tracks=tracks), target, format, options))
+
+
+def _require_room(recording: Recording, path: Path) -> None:
+    """Fails where the disk cannot hold the points; not every library notices that it is full, or ever ends then.
+
+    Raises:
+        OSError: If it cannot.
+    """
+    needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Form.POINTS)
+    if needed > shutil.disk_usage(path.parent).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def _written(recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None) -> str:
+    _require_room(recording, path)
+    with contextlib.ExitStack() as stack:
+        names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
+        files = tuple(stack.enter_context(atomic_path(name)) for name in names)
+        try:
+            with naming(path):
+                resolved(format.write)(recording, files, *format.chosen(options))
+                difference = largest_difference(recording, resolved(format.read)(files), path)
+        except (ValueError, RuntimeError) as error:  # what libraries raise, a full disk included
+            raise ExportError(f"{path}: {_plain(str(error))}") from error
+        if difference > TOLERANCE * recording.extent():
+            raise ExportError(f"{path}: what is read back differs by {difference:.2g} m; nothing was kept")
+    points = sum(track.point_count for track in recording.tracks)
+    what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"
+    return f"{path}: {recording.frame_count} frames, {points} {what}, read back to {difference:.1g}"
+
+
+def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
+    """Largest distance along an axis [m] between what was to be written and what a file holds.
+
+    Raises:
+        ExportError: If the file lacks a node, a frame or a point.
+    """
+    largest = 0.0
+    for index, track in enumerate(recording.tracks):
+        frames = found[index] if index < len(found) else ()
+        if len(frames) != recording.frame_count:
+            raise ExportError(f"{path}: node {track.name!r}: {len(frames)} frames read back of {recording.frame_count}")
+        for number in range(recording.frame_count):
+            wanted, got = track.living(track.positions, number), np.asarray(frames[number])
+            if wanted.shape != got.shape:
+                raise ExportError(
+                    f"{path}: node {track.name!r}: frame {recording.first + number}: {len(got)} points read back of"
+                    f" {len(wanted)}"
+                )
+            if len(wanted):
+                apart = float(np.abs(got.astype(np.float64) - wanted).max())
+                largest = max(largest, apart if np.isfinite(apart) else np.inf)
+    return largest
+
+
+def _word(name: str) -> str:
+    """A node's name as a part of the name of a file."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("._") or "node"
+
+
+def _plain(text: str) -> str:
+    """The last line of what a library says, which tells most."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "cannot be written"

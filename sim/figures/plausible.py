@@ -1,0 +1,21 @@
+"""Whether a figure has a size that something with a skeleton can have, and what it would be in other units."""
+
+from sim.assets.model import CharacterModel
+from sim.figures.settings import ModelSettings
+
+LOWEST, HIGHEST = 0.3, 5.0
+"""Sizes [m] within which a file is taken at its word: a doll or a cat is larger than 0.3 m, a horse or a giraffe
+smaller than 5 m, and a person drawn in centimetres or inches, 180 or 71 high, is far outside."""
+
+CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
+
+
+def size_of(settings: ModelSettings, model: CharacterModel) -> float:
+    """Largest edge of the box around a model in its bind pose [m], its node unscaled; it may lie or spread its arms."""
+    return settings.unit_scale * float(model.mesh.bounds.size.max())
+
+
+def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
+    """Whether a model has no skeleton, or a size that may be meant."""
+    size = size_of(settings, model)
+    return model.skeleton is None or size <= 0.0 or LOWEST <= size <= HIGHEST

@@ -1,0 +1,123 @@
+"""Rotation: a kernel repeated over three buffers of the same records: what was, what is, and what is made of both."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.bootstrap import GL
+from sim.gl.buffer import Buffer
+from sim.gl.capture import GROUP
+from sim.gl.context import Context
+from sim.gl.errors import GLLimitError
+from sim.gl.kernel import Kernel
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import VertexArray
+
+
+class Rotation:
+    """Two moments of a state, and room for the next one.
+
+    Args:
+        context: Where the buffers live.
+        records: First contents of both moments; their number must be a multiple of `GROUP`.
+        label: Name in `Context.live`.
+
+    Attributes:
+        count: Number of records, padding included.
+    """
+
+    def __init__(self, context: Context, records: npt.NDArray[np.void], *, label: str) -> None:
+        if len(records) % GROUP:
+            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
+        self.count = len(records)
+        self._buffers = tuple(Buffer(context, records, usage="copy", label=f"{label} {side}") for side in range(3))
+        self._textures = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._buffers)
+        self._vertices = VertexArray(context, label=label)
+        self._newest, self._older = 0, 2
+
+    @property
+    def now(self) -> Buffer:
+        """The newest state."""
+        return self._buffers[self._newest]
+
+    @property
+    def texture(self) -> BufferTexture:
+        """The same, seen as texels."""
+        return self._textures[self._newest]
+
+    @property
+    def before(self) -> Buffer:
+        """The state before that."""
+        return self._buffers[self._older]
+
+    @property
+    def texture_before(self) -> BufferTexture:
+        """The same, seen as texels."""
+        return self._textures[self._older]
+
+    @property
+    def _spare(self) -> int:
+        return 3 - self._newest - self._older
+
+    def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
+        """Replace both moments; the one before is the same by default."""
+        self.now.write(now)
+        self.before.write(now if before is None else before)
+
+    def run(
+        self,
+        kernel: Kernel,
+        names: tuple[str, str],
+        varying: str,
+        values: Sequence[tuple[float, float]],
+        mending: Kernel | None = None,
+    ) -> None:
+        """Run once for each pair of values.
+
+        Args:
+            kernel: Reads two samplers and writes records of the same kind; other uniforms are set before.
+            names: Names of the samplerBuffers that take the newest records, and those before.
+            varying: Name of its vec2 uniform that takes the values.
+            values: One pair for each run.
+            mending: Reads what that has made and what it was made of, by the same names, and makes the newest.
+        """
+        kernels = [kernel] if mending is None else [kernel, mending]
+        programs = [one.program for one in kernels]
+        locations = [program.location(varying) for program in programs]
+        units = [[GL.GL_TEXTURE0 + program.unit(name) for name in names] for program in programs]
+        textures, targets = [one.name for one in self._textures], [one.name for one in self._buffers]
+        bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
+        now, before, spare = self._newest, self._older, self._spare
+        with kernel.writing(self._vertices) as capture:
+            write = capture.writer(self.count)
+            for first, second in values:
+                for index, one in enumerate(kernels):
+                    # Mending reads the same as if the step were done, and may write over what was before that.
+                    read, older, target = (now, before, spare) if index == 0 else (spare, now, before)
+                    if len(kernels) > 1:
+                        capture.use(one, self._vertices)
+                    activate(units[index][0])
+                    bind(kind, textures[read])
+                    activate(units[index][1])
+                    bind(kind, textures[older])
+                    send(locations[index], first, second)
+                    write(targets[target])
+                if len(kernels) > 1:
+                    now, before = before, now
+                else:
+                    now, before, spare = spare, now, before
+        self._newest, self._older = now, before
+
+    def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
+        """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""
+        program, spare = kernel.program, self._buffers[self._spare]
+        for texture, target in ((self.texture_before, self.before), (self.texture, self.now)):
+            program[source], program[pivot] = texture, self.texture
+            kernel.run(self._vertices, spare, self.count)
+            spare.copy_to(target)
+
+    def release(self) -> None:
+        """Delete the buffers; may be called twice."""
+        for owned in (*self._textures, *self._buffers, self._vertices):
+            owned.release()

@@ -1,0 +1,124 @@
+"""The groom: lengths and rest shapes of strands in the frames of their roots, and the weight that it carries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.hair.roots import Roots, Surface, root_frames, unit
+from sim.kinds.hair.settings import HairSettings
+from sim.maths.hash import birth_numbers
+
+Float64 = npt.NDArray[np.float64]
+Float32 = npt.NDArray[np.float32]
+
+TURN_MAX = 0.3
+"""Most that a joint is bent at rest [rad]; curlier detail belongs to the children."""
+
+SHORTEST = 1e-4
+"""Least length of a strand [m]."""
+
+STRAIGHT = 1e-6
+"""Edges that differ by less are those of straight strands."""
+
+LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
+"""What random channels of a strand are for; others are those of `sim.maths.hash.Group`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groom:
+    """Strands at rest.
+
+    Attributes:
+        roots: Where they grow.
+        places: Roots in the world as the surface stands at rest [m], shape (N, 3).
+        frames: Their frames there, shape (N, 3, 3).
+        lengths: Of the strands [m], shape (N,).
+        edges: Unit edges in the frames of the roots, shape (N, n, 3).
+    """
+
+    roots: Roots
+    places: Float64
+    frames: Float64
+    lengths: Float64
+    edges: Float64
+
+    @property
+    def count(self) -> int:
+        """Number of strands."""
+        return len(self.lengths)
+
+    @property
+    def segments(self) -> int:
+        """Segments of each."""
+        return int(self.edges.shape[1])
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether no strand is bent at rest."""
+        return self.segments < 2 or float(np.abs(np.diff(self.edges, axis=1)).max(initial=0.0)) < STRAIGHT
+
+    def offsets(self, frames: Float64) -> Float64:
+        """Knots relative to the roots [m], shape (N, n + 1, 3), with the roots in frames (N, 3, 3)."""
+        segment = self.lengths / self.segments
+        turned = np.einsum("nxy,nky->nkx", frames, self.edges) * segment[:, None, None]
+        out = np.zeros((self.count, self.segments + 1, 3))
+        np.cumsum(turned, axis=1, out=out[:, 1:])
+        return out
+
+
+def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
+    """The groom that settings describe."""
+    places, frames = root_frames(surface, roots)
+    numbers = np.arange(roots.count)
+    random = birth_numbers(settings.seed, numbers, LENGTHS)[:, 0]
+    lengths = np.maximum(settings.length * (1.0 - settings.length_spread * random), SHORTEST)
+    edges = _edges(settings, surface, frames, numbers)
+    return Groom(roots, places, frames, lengths, np.einsum("nxy,nkx->nky", frames, edges))
+
+
+def _edges(settings: HairSettings, surface: Surface, frames: Float64, numbers: npt.NDArray[np.intp]) -> Float64:
+    """Unit edges in the world, shape (N, n, 3)."""
+    up = frames[:, :, 2]
+    comb = unit(surface.world_from_model[:3, :3] @ np.array(settings.comb))
+    flat = unit(comb - np.sum(up * comb, axis=1, keepdims=True) * up)
+    scatter = 2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0
+    first = unit((1.0 - settings.lean) * up + settings.lean * flat + settings.disorder * scatter, up)
+    axis = unit(np.cross(first, comb))
+    between = np.arctan2(np.linalg.norm(np.cross(first, comb), axis=1), first @ comb)
+    joints = max(settings.segments - 1, 1)
+    step = np.minimum(settings.bow * between / joints, TURN_MAX)
+    angle = step[:, None] * np.arange(settings.segments)
+    # The axis is at right angles to the first edge, or nothing where that lies along the comb.
+    sine, cosine = np.sin(angle)[..., None], np.cos(angle)[..., None]
+    has_axis = np.any(axis != 0.0, axis=1)[:, None, None]
+    turned = cosine * first[:, None] + sine * np.cross(axis, first)[:, None]
+    return np.where(has_axis, turned, first[:, None])
+
+
+def carried_loads(groom: Groom, gravity: tuple[float, float, float], carried: float) -> Float64:
+    """Accelerations of the knots after the root [m/s²], in the frames of the roots, shape (N, n, 3).
+
+    They carry the part of the weight that would bend the groom; what pulls along it stays.  All of it makes the groom
+    an equilibrium.
+    """
+    force = np.einsum("nxy,x->ny", groom.frames, np.array(gravity))
+    masses = np.ones(groom.segments)
+    masses[-1] = 0.5
+    below = np.cumsum(masses[::-1])[::-1]
+    weight = below[None, :, None] * force[:, None]
+    along = np.maximum(np.sum(weight * groom.edges, axis=2, keepdims=True), 0.0)
+    shear = weight - along * groom.edges
+    following = np.concatenate([shear[:, 1:], np.zeros((groom.count, 1, 3))], axis=1)
+    loads: Float64 = carried * (following - shear) / masses[None, :, None]
+    return loads
+
+
+def rest_texels(groom: Groom, settings: HairSettings) -> Float32:
+    """Two texels a segment: edge, 0 | load, share of the hold; shape (N, n, 2, 4)."""
+    out = np.zeros((groom.count, groom.segments, 2, 4), np.float32)
+    out[:, :, 0, :3] = groom.edges
+    out[:, :, 1, :3] = carried_loads(groom, settings.gravity, settings.carried)
+    arc = np.arange(1, groom.segments + 1) / groom.segments
+    out[:, :, 1, 3] = np.clip(1.0 - arc / max(settings.hold_fade, 1e-9), 0.0, 1.0)
+    return out

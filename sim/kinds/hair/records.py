@@ -1,0 +1,52 @@
+"""Layouts of hair on the GPU."""
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.capture import padded_count
+from sim.gl.record import Record, record
+from sim.kinds.hair.roots import Roots
+
+ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
+"""Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
+
+BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
+"""Corners of the triangle of a root, 0 | their shares, length of a segment [m] or factor of the length."""
+
+CHILD = np.dtype([*BOUND.descr, ("guides", "u4", 4), ("weights", "f4", 4), ("tint", "f4", 4)])
+"""The same, then nearest guides, number | their weights, a random number | linear factors of the colours, 0."""
+
+MEASURE = record("HairMeasure", measure=(4, "f4"))
+"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""
+
+
+@functools.cache
+def strand_record(knots: int) -> Record:
+    """The knots of a strand, a vec4 each: place from the root [m]; see shaders/hair/strand.glsl."""
+    return record(f"Strand{knots}", **{f"knot{number}": (4, "f4") for number in range(knots)})
+
+
+def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
+    """Records of strands whose knots are at offsets (N, K, 3) from their roots, at rest; padded with the last one."""
+    count, knots, _ = offsets.shape
+    texels = np.zeros((padded_count(count), knots, 4), np.float32)
+    texels[:count, 1:, :3] = offsets[:, 1:]
+    texels[count:] = texels[count - 1]
+    return texels.reshape(len(texels), -1).view(strand_record(knots).dtype).ravel()
+
+
+def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
+    """The first records as texels, shape (count, K, 4)."""
+    return records[:count].view(np.float32).reshape(count, -1, 4)
+
+
+def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
+    """Records of roots, padded with the last one; `sizes` (N,) goes beside the shares."""
+    out = np.zeros(padded_count(roots.count), dtype)
+    out["corners"][: roots.count, :3] = roots.corners
+    out["shares"][: roots.count, :3] = roots.shares
+    out["shares"][: roots.count, 3] = sizes
+    out[roots.count :] = out[roots.count - 1]
+    return out

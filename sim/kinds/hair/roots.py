@@ -1,0 +1,138 @@
+"""Where strands grow: places on a surface that are bound to its triangles, and the frames there.
+
+A root hangs on its seed and number alone, so that more strands leave those that there are where they are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.maths.hash import Group, birth_bits, birth_numbers, unit_numbers
+from sim.skin.surface_table import face_at, triangle_shares
+
+Float64 = npt.NDArray[np.float64]
+UInt32 = npt.NDArray[np.uint32]
+
+_EDGE = 0.01
+"""Length of the small triangles that roots on an ellipsoid lie in, as part of the ellipsoid."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Surface:
+    """What strands grow on, at rest.
+
+    Attributes:
+        positions, normals: Of its vertices in its own space, shape (V, 3).
+        world_from_model: Placement, shape (4, 4).
+    """
+
+    positions: Float64
+    normals: Float64
+    world_from_model: Float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roots:
+    """Places on a surface.
+
+    Attributes:
+        corners: Vertices of the triangle of each, shape (N, 3).
+        shares: Of these corners, shape (N, 3).
+    """
+
+    corners: UInt32
+    shares: Float64
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.corners)
+
+    def same(self, other: "Roots") -> bool:
+        """Whether they are the same places."""
+        return np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+
+
+Triangles = tuple[Float64, Float64, Roots]
+
+
+def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
+    """Roots of some numbers (N,) on the faces of a table, see `sim.skin.surface_table.face_table`."""
+    bits = birth_bits(seed, numbers, Group.PLACE)
+    shares = triangle_shares(unit_numbers(bits)[:, 1:])
+    return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
+
+
+def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
+    """Roots on the vertices of a table; the second corner is that of the first edge of each."""
+    bits = birth_bits(seed, numbers, Group.PLACE)
+    chosen = table[face_at(table[:, 0], bits[:, 0]), 1]
+    beside = np.arange(max(int(triangles.max(initial=0)), int(table[:, 1].max())) + 1, dtype=np.uint32)
+    for corner in (2, 1, 0):
+        beside[triangles[::-1, corner]] = triangles[::-1, (corner + 1) % 3]
+    corners = np.stack([chosen, beside[chosen], chosen], axis=1)
+    return Roots(corners, np.tile([1.0, 0.0, 0.0], (len(numbers), 1)))
+
+
+def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt.NDArray[np.intp]) -> Triangles:
+    """Small triangles on the upper half of an ellipsoid, uniform in azimuth and in height, one for each root.
+
+    Returns:
+        Positions and unit normals of the vertices, shape (3 N, 3) each, and the roots in them.
+    """
+    count = len(numbers)
+    random = birth_numbers(seed, numbers, Group.PLACE)
+    turn, height = 2.0 * np.pi * random[:, 0], random[:, 1]
+    level = np.sqrt(1.0 - height**2)
+    out = np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
+    along = np.stack([-np.sin(turn), np.zeros(count), np.cos(turn)], axis=1)
+    size = np.array(radii)
+    corners = np.stack([out, out + _EDGE * along, out + _EDGE * np.cross(along, out)], axis=1) * size
+    normals = unit(out / size)
+    vertices = np.arange(3 * count, dtype=np.uint32).reshape(-1, 3)
+    roots = Roots(vertices, np.tile([1.0, 0.0, 0.0], (count, 1)))
+    return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), roots
+
+
+def root_places(surface: Surface, roots: Roots) -> Float64:
+    """Places in the world [m], shape (N, 3)."""
+    found = np.zeros((roots.count, 3))
+    for corner in range(3):
+        found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
+    placed: Float64 = found @ surface.world_from_model[:3, :3].T + surface.world_from_model[:3, 3]
+    return placed
+
+
+def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
+    """Places in the world [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
+
+    The same as in shaders/hair/surface.glsl.
+    """
+    linear = surface.world_from_model[:3, :3]
+    corners = surface.positions[roots.corners]
+    mean = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners]) @ cofactors(linear).T
+    up = unit(mean, np.array([0.0, 1.0, 0.0]))
+    edge = (corners[:, 1] - corners[:, 0]) @ linear.T
+    aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
+    level = unit(_across(edge, up), unit(_across(aside, up)))
+    return root_places(surface, roots), np.stack([level, np.cross(up, level), up], axis=2)
+
+
+def cofactors(linear: Float64) -> Float64:
+    """What normals are multiplied by where places are by `linear` (3, 3); up to a positive factor."""
+    a, b, c = linear
+    return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+
+
+def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
+    """Vectors (N, 3) of length 1; `other` where one has no direction."""
+    size = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    fallback = np.zeros(3) if other is None else other
+    found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
+    return found
+
+
+def _across(vectors: Float64, normals: Float64) -> Float64:
+    part: Float64 = vectors - np.sum(vectors * normals, axis=1, keepdims=True) * normals
+    return part

@@ -1,0 +1,142 @@
+"""HairSolver: the three ways in which strands move, each a kernel that writes a whole strand.
+
+It knows no time of its own and no randomness without a seed: the same state, settings and inputs give the same bits.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
+from sim.gl.rotation import Rotation
+from sim.gl.texture import BufferTexture
+from sim.kinds.hair.records import strand_record
+from sim.kinds.hair.settings import HairSettings, HairSolver
+from sim.maths.gusts import gusts_at
+from sim.solids.scene_solids import NO_SOLIDS, Solids
+from sim.solids.state import SolidShape
+
+NUMBERS = {HairSolver.ROD: 0, HairSolver.SPRINGS: 1, HairSolver.LAYERS: 2}
+
+GRAVITY = 9.81
+"""What the bending length refers to [m/s²]: a strand that long droops visibly."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrandTables:
+    """What a step of strands reads.
+
+    Attributes:
+        roots: 4 texels a strand, see shaders/hair/root.glsl.
+        rest: 2 texels a segment, see `sim.kinds.hair.groom.rest_texels`.
+        is_straight: Whether no strand is bent at rest.
+        length: Of the longest strand [m].
+        head_from_world: Makes the ellipsoid that strands grow on the unit sphere, shape (4, 4).
+    """
+
+    roots: BufferTexture
+    rest: BufferTexture
+    is_straight: bool
+    length: float
+    head_from_world: npt.NDArray[np.float64] | None = None
+
+
+class StrandSolver:
+    """Advances strands.
+
+    Args:
+        library: Where the programs come from.
+        knots: Of every strand.
+    """
+
+    def __init__(self, library: ShaderLibrary, knots: int) -> None:
+        self._library, self._knots = library, knots
+        self._kernels: dict[tuple[object, ...], Kernel] = {}
+
+    def step(
+        self,
+        state: Rotation,
+        settings: HairSettings,
+        tables: StrandTables,
+        *,
+        time: float,
+        solids: Solids = NO_SOLIDS,
+    ) -> None:
+        """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
+        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables))
+        self._set(kernel.program, settings, tables, time)
+        contact = None
+        if settings.collide and solids:
+            contact = self._kernel("hair/contact.glsl", _contact_defines(settings, solids))
+            self._set_contact(contact.program, settings, tables, solids)
+        count = settings.substeps
+        values = [(index / count, (index + 1) / count) for index in range(count)]
+        state.run(kernel, ("u_now", "u_before"), "u_span", values, contact)
+
+    def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
+        key = (file, *defines.values())
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            sizes = {"KNOTS": self._knots, "SEGMENTS": self._knots - 1}
+            kernel = Kernel(self._library, file, strand_record(self._knots), defines=defines | sizes)
+            self._kernels[key] = kernel
+        return kernel
+
+    @staticmethod
+    def _defines(settings: HairSettings, tables: StrandTables) -> dict[str, object]:
+        is_rod = settings.solver is HairSolver.ROD
+        return {
+            "SOLVER": NUMBERS[settings.solver],
+            "CURVED": is_rod and not tables.is_straight,
+            "LOADS": is_rod and settings.carried > 0.0,
+            "HOLD": is_rod and settings.hold > 0.0,
+            "GUSTS": settings.turbulence > 0.0,
+            "HEAD": settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
+        }
+
+    def _set(self, program: Program, settings: HairSettings, tables: StrandTables, time: float) -> None:
+        program["u_roots"] = tables.roots
+        program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
+        program["u_gravity"] = settings.gravity
+        program.set_if_active("u_rest", tables.rest)
+        program.set_if_active("u_wind", settings.wind)
+        if settings.solver is HairSolver.ROD:
+            program["u_rod"] = (GRAVITY * settings.bending_length**3, settings.damping, settings.hold, 0.0)
+        elif settings.solver is HairSolver.SPRINGS:
+            mass, head = settings.knot_mass, tables.head_from_world
+            stiffness = settings.head_stiffness / mass
+            program["u_springs"] = (settings.spring_stiffness / mass, settings.knot_drag / mass, stiffness, 0.0)
+            if head is not None:
+                program["u_head"], program["u_head_radius"] = head, head_radius(head)
+        else:
+            program["u_layers"] = (layer_stiffness(settings, tables.length), settings.fur_damping, 0.0, 0.0)
+        if settings.turbulence > 0.0:
+            gusts = gusts_at(settings, time)
+            program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
+
+    def _set_contact(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids) -> None:
+        program["u_roots"], program["u_knots"] = tables.roots, self._knots
+        program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
+        program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+        program["u_contact"] = (settings.clearance, settings.friction)
+
+
+def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
+    return {
+        "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
+        "COLLIDE_STILL": solids.layout.still,
+        "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,
+    }
+
+
+def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
+    """Mean radius [m] of the ellipsoid that a matrix makes the unit sphere."""
+    return float(abs(np.linalg.det(head_from_world[:3, :3])) ** (-1.0 / 3.0))
+
+
+def layer_stiffness(settings: HairSettings, length: float) -> float:
+    """Stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
+    return settings.fur_stiffness / (length / 5.0 + 1e-3)

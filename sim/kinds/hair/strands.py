@@ -1,0 +1,347 @@
+"""Strands: the guides of some hair on the GPU, their roots on a surface, and the strands that are drawn between them.
+
+It knows neither scene nor viewport; the caller makes the context current and says where the surface stands.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.figures.skinning import SKINNED
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.kernel import Kernel
+from sim.gl.library import ShaderLibrary
+from sim.gl.rotation import Rotation
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.drawn import DrawnStrands
+from sim.kinds.hair.groom import rest_texels
+from sim.kinds.hair.growth import Growth, as_drawn
+from sim.kinds.hair.monitor import HairMonitor, HairStatistics
+from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, strand_records, strand_texels
+from sim.kinds.hair.roots import cofactors
+from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
+from sim.kinds.hair.solver import StrandSolver, StrandTables
+from sim.kinds.packing import packed_state, unpacked_state
+from sim.maths.transform import inverse_affine
+from sim.scene.clock import STEP_TIME
+from sim.scene.params import SettingsError
+from sim.solids.scene_solids import NO_SOLIDS, Solids
+
+Float64 = npt.NDArray[np.float64]
+
+TABLE_FIELDS = ("gravity", "carried", "hold_fade")
+"""Settings that the table of the groom holds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurfaceTexels:
+    """A surface on the GPU.
+
+    Attributes:
+        vertices: Position, normal and whatever else, as texels; model space.
+        texels: Of each vertex.
+    """
+
+    vertices: BufferTexture
+    texels: int
+
+
+class Strands:
+    """The strands of one node.
+
+    Args:
+        context: Where they live.
+        library: Where programs come from.
+        settings: What they move by.
+        growth: Guides and children.
+        skin: The surface that they grow on, where the growth has none of its own; to be released here.
+
+    Attributes:
+        settings: As applied last.
+        growth: As given.
+        drawn: What is drawn.
+        step_count: Steps since the start.
+        halted: Why the strands stand still, or "" while they can move.
+        statistics: Newest ones, or None before the first arrive.
+        is_stale: Whether what is drawn is older than what is simulated.
+
+    Raises:
+        SettingsError: If the driver cannot hold so many.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        settings: HairSettings,
+        growth: Growth,
+        skin: SurfaceTexels | None = None,
+    ) -> None:
+        _check_room(context, settings)
+        self._context, self._library = context, library
+        self.settings, self.growth = settings, growth
+        guides, knots = growth.guides, settings.knots
+        self._own: Buffer | None = None
+        if skin is None:
+            self._own = Buffer(context, _surface_records(growth), label="hair surface")
+            skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
+        self._skin = skin
+        self._bound = Buffer(context, bound_records(guides.roots, guides.lengths / guides.segments), label="hair roots")
+        self._source = VertexArray(context, [Stream(self._bound)], label="hair roots")
+        count = self._bound.count
+        self._roots = tuple(
+            Buffer(context, ROOT.zeros(count), usage="copy", label=f"hair roots {side}") for side in range(3)
+        )
+        self._root_texels = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._roots)
+        self._newest = 0
+        self._rest = Buffer(context, self._table(), label="hair groom")
+        self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
+        record = strand_record(knots)
+        self.state = Rotation(context, strand_records(guides.offsets(guides.frames)), label="hair")
+        self._root = Kernel(library, "hair/root.glsl", ROOT, inputs=[BOUND])
+        self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots})
+        self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots})
+        self._nothing = VertexArray(context, label="hair")
+        self._solver = StrandSolver(library, knots)
+        self._world_from_model = growth.surface.world_from_model
+        self._tables = self._new_tables()
+        self.drawn = DrawnStrands(context, library, growth.children, knots)
+        self._guides: DrawnStrands | None = None
+        self._monitor = HairMonitor(context, library, guides.count, knots)
+        self.statistics: HairStatistics | None = None
+        self.reset()
+
+    # --- the verbs ------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Back to the groom, wherever the surface will stand at the next step."""
+        self.step_count, self._substeps, self.halted = 0, self.settings.substeps, ""
+        self._is_fresh = self._is_quiet = self.is_stale = True
+
+    def step(self, world_from_model: Float64, solids: Solids = NO_SOLIDS, time: float = 0.0) -> None:
+        """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
+        if self.halted:
+            return
+        self._world_from_model = world_from_model
+        self._begin()
+        before, self._newest = self._newest, (self._newest + 1) % 2
+        self._follow(self._newest, last=before)
+        substeps = self.settings.substeps
+        if self._is_quiet or substeps != self._substeps:
+            self._turn(before, self._substeps / substeps, 1.0 / substeps)
+        self._is_quiet, self._substeps = False, substeps
+        self._solver.step(self.state, self.settings, self._current_tables(), time=time, solids=solids)
+        self.step_count += 1
+        self.is_stale = True
+
+    def jump(self, world_from_model: Float64) -> None:
+        """The surface is elsewhere: shape and swing are carried along, and nobody feels it."""
+        self._world_from_model = world_from_model
+        self._begin()
+        before, self._newest = self._newest, (self._newest + 1) % 2
+        self._follow(self._newest, last=before, jump=True)
+        self._turn(before, 1.0, 0.0)
+        self._is_quiet = self.is_stale = True
+
+    def apply(self, settings: HairSettings) -> None:
+        """Take settings that rebuild nothing."""
+        changed = any(getattr(settings, name) != getattr(self.settings, name) for name in TABLE_FIELDS)
+        self.settings = settings
+        if changed:
+            self._rest.write(self._table())
+        self.is_stale = True
+
+    def refresh(self, world_from_model: Float64) -> None:
+        """Make what is drawn, on the surface as it stands now."""
+        self._world_from_model = world_from_model
+        if self._is_fresh:
+            self._comb()
+        self._follow(2, last=self._newest)
+        drawn = self.shown
+        drawn.expand(self.state.texture, self._root_texels[2], self._surface_uniforms(), self.settings)
+        self.is_stale = False
+
+    def poll(self, now: float) -> None:
+        """Look for statistics without waiting, and halt if strands broke; `now` is monotonic [s]."""
+        found = self._monitor.poll()
+        if found is not None:
+            self._note(found)
+        if self.step_count:
+            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now)
+
+    def check(self) -> HairStatistics:
+        """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
+        texels = self._root_texels[self._newest]
+        found = self._monitor.read(self.state, texels, self.settings.substep_time)
+        self._note(found)
+        return found
+
+    def resume(self) -> None:
+        """Let strands that broke go on from their last sound places, at rest."""
+        records = self.state.now.read()
+        for name in records.dtype.names or ():
+            records[name][:, 3] = 0.0
+        records["knot0"] = 0.0
+        self.state.write(records)
+        self.halted, self._is_quiet = "", True
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        owners = [
+            self.drawn,
+            self._guides,
+            self._monitor,
+            self.state,
+            self._rest_texels,
+            self._rest,
+            self._source,
+            self._bound,
+        ]
+        for owned in (*owners, *self._root_texels, *self._roots, self._nothing, self._skin.vertices, self._own):
+            if owned is not None:
+                owned.release()
+
+    # --- what is known --------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> DrawnStrands:
+        """What is drawn: the children, or the guides where those are to be seen."""
+        if self.settings.show is HairShow.HAIR:
+            return self.drawn
+        if self._guides is None:
+            children = as_drawn(self.growth.guides, self.settings.seed)
+            self._guides = DrawnStrands(self._context, self._library, children, self.settings.knots, plain=True)
+        return self._guides
+
+    @property
+    def roots(self) -> BufferTexture:
+        """4 texels a guide, as of the last `refresh`."""
+        return self._root_texels[2]
+
+    def offsets(self) -> npt.NDArray[np.float32]:
+        """Knots of the guides relative to their roots [m], shape (G, K, 3); waits for the GPU."""
+        texels = strand_texels(self.state.now.read(), self.growth.guides.count)[..., :3].copy()
+        texels[:, 0] = 0.0
+        return texels
+
+    def positions(self) -> npt.NDArray[np.float32]:
+        """Knots of the guides in the world [m], shape (G, K, 3); waits for the GPU."""
+        roots = self._roots[self._newest].read()["end"][: self.growth.guides.count, :3]
+        return roots[:, None] + self.offsets()
+
+    def velocities(self) -> npt.NDArray[np.float32]:
+        """Velocities of the knots [m/s], shape (G, K, 3); waits for the GPU."""
+        count = self.growth.guides.count
+        now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
+        moved = now[..., :3] - before[..., :3]
+        moved[:, 0] = 0.0
+        found: npt.NDArray[np.float32] = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)
+        return found
+
+    # --- going back -----------------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """Everything that the next step depends on; waits for the GPU."""
+        head = {
+            "steps": self.step_count, "fresh": self._is_fresh, "quiet": self._is_quiet, "substeps": self._substeps,
+            "halted": self.halted,
+        }  # fmt: skip
+        return packed_state(head, self.state.now.read(), self.state.before.read(), self._roots[self._newest].read())
+
+    def go_back(self, state: bytes) -> None:
+        """Go back to what `snapshot` gave.
+
+        Raises:
+            SettingsError: If it is of other strands.
+        """
+        head, (now, before, roots) = unpacked_state(state)
+        if now.nbytes != self.state.now.size or roots.nbytes != self._roots[0].size:
+            raise SettingsError("the state is that of other hair")
+        self.state.write(now, before)
+        self._roots[self._newest].write(roots)
+        self.step_count, self.halted = head["steps"], head["halted"]
+        self._is_fresh, self._is_quiet, self._substeps = head["fresh"], head["quiet"], head["substeps"]
+        self.is_stale = True
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """The first step, or jump, begins in the groom."""
+        if self._is_fresh:
+            self._comb()
+            self._is_fresh = False
+
+    def _comb(self) -> None:
+        """Put everything into the groom, where the surface stands now."""
+        self._follow(self._newest, jump=True)
+        program = self._groomed.program
+        program["u_roots"], program["u_rest"] = self._root_texels[self._newest], self._rest_texels
+        for target in (self.state.now, self.state.before):
+            self._groomed.run(self._nothing, target, self.state.count)
+
+    def _note(self, found: HairStatistics) -> None:
+        self.statistics = found
+        if found.broken and not self.halted:
+            self.halted = (
+                f"stopped at {self.step_count * STEP_TIME:.2f} s: {found.broken} strands left the world;"
+                " more substeps or weaker springs keep them in it"
+            )
+
+    def _table(self) -> npt.NDArray[np.float32]:
+        return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
+
+    def _surface_uniforms(self) -> dict[str, object]:
+        placement = self._world_from_model
+        return {
+            "u_vertices": self._skin.vertices,
+            "u_texels": self._skin.texels,
+            "u_world_from_model": placement,
+            "u_world_from_normal": cofactors(placement[:3, :3]),
+        }
+
+    def _follow(self, target: int, last: int | None = None, *, jump: bool = False) -> None:
+        """Write the roots where the surface stands now, beginning where they were last."""
+        read = self._root_texels[(target + 1) % 3 if last is None else last]
+        uniforms = self._surface_uniforms()
+        self._root.run(
+            self._source, self._roots[target], self._bound.count, u_last=read, u_jump=float(jump), **uniforms
+        )
+
+    def _turn(self, before: int, ratio: float, share: float) -> None:
+        program = self._carry.program
+        program["u_roots"], program["u_roots_after"] = self._root_texels[before], self._root_texels[self._newest]
+        program["u_motion"] = (ratio, share if self._is_quiet else 0.0)
+        self.state.turn(self._carry, "u_state", "u_pivot")
+
+    def _new_tables(self) -> tuple[StrandTables, StrandTables]:
+        guides = self.growth.guides
+        length = float(guides.lengths.max())
+        first, second = (
+            StrandTables(texels, self._rest_texels, guides.is_straight, length) for texels in self._root_texels[:2]
+        )
+        return first, second
+
+    def _current_tables(self) -> StrandTables:
+        tables = self._tables[self._newest]
+        if self.settings.source is not HairSource.ELLIPSOID or self.settings.head_stiffness == 0.0:
+            return tables
+        sized = self._world_from_model @ np.diag([*self.settings.radii, 1.0])
+        head = inverse_affine(sized)
+        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, head)
+
+
+def _surface_records(growth: Growth) -> npt.NDArray[np.void]:
+    out = SKINNED.zeros(len(growth.surface.positions))
+    out["position"][:, :3] = growth.surface.positions
+    out["normal"][:, :3] = growth.surface.normals
+    return out
+
+
+def _check_room(context: Context, settings: HairSettings) -> None:
+    limit = context.capabilities.max_texture_buffer_size
+    for name, count in (("guides", settings.guides), ("children", settings.children)):
+        if (count + 3) * max(settings.knots, 4) * (2 if name == "guides" else 1) > limit:
+            raise SettingsError(f"{name} = {count}: this driver holds {limit // (2 * settings.knots)} of these knots")

@@ -1,0 +1,251 @@
+"""HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.figures.character import Character
+from sim.figures.placement import texture_origin_bottom
+from sim.figures.settings import ModelSettings
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.texture import BufferTexture
+from sim.kinds.contract import Array, Services, StepInputs, System, World
+from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
+from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.stability import stability
+from sim.kinds.hair.strands import Strands, SurfaceTexels
+from sim.scene.clock import STEP_TIME
+from sim.scene.params import Effect, changed_effects
+from sim.scene.scene import Node
+from sim.skin.tables import SurfaceTables, TableKey
+
+Float64 = npt.NDArray[np.float64]
+
+
+class HairSystem(System):
+    """The simulation of one node.
+
+    Attributes:
+        strands: None until they can be grown, and while the model that they grow on is missing.
+        problems: Lines that the user should know; the reader clears it.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._context, self._library = context, library
+        self.strands: Strands | None = None
+        self.problems: list[str] = []
+        self._node: Node | None = None
+        self._world: World | None = None
+        self._services: Services | None = None
+        self._key: tuple[object, ...] = ()
+        self._grown: tuple[object, ...] = ()
+        self._shown: tuple[object, ...] = ()
+        self._told = ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is hair."""
+        return self.strands is not None
+
+    @property
+    def halted(self) -> str:
+        """Why it stands still, or "" while it can move."""
+        return self.strands.halted if self.strands is not None else ""
+
+    @property
+    def warning(self) -> str:
+        """That the substeps are too long, or ""."""
+        if self.strands is None:
+            return ""
+        found = stability(self.strands.settings)
+        if found.ratio <= 1.0:
+            return ""
+        mend = f"{found.substeps} substeps are stable" if found.substeps else "no number of substeps is enough"
+        return f"the hair blows up with these settings: {mend}"
+
+    def apply(self, node: Node, world: World) -> None:
+        """Takes the node; hair on a model waits for it."""
+        figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        settings = node.settings
+        assert isinstance(settings, HairSettings)
+        assert isinstance(figure, Character | None)
+        names = (settings.density_texture, settings.length_texture, settings.colour_texture)
+        pixels, *images = [world.images.get(Path(name)) if name else None for name in names]
+        self._world, self._services = world, world.services
+        key = (node, figure, carrier, pixels, *images)
+        if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
+            return
+        self._node, self._key = node, key
+        self._tell(_missing(node, world, figure))
+        if settings.source is HairSource.ELLIPSOID:
+            world.services.get(SurfaceTables).forget(self)
+            self._take(settings, None, None, world)
+        elif figure is None or carrier is None or not figure.model.mesh.vertex_count:
+            self._drop()
+        else:
+            assert isinstance(carrier.settings, ModelSettings)
+            bottom_up = texture_origin_bottom(carrier.settings, figure.model)
+            wanted = TableKey(
+                figure.model,
+                settings.source is HairSource.VERTICES,
+                settings.density_bone,
+                pixels,
+                bottom_up,
+                settings.density_section,
+            )
+            table = world.services.get(SurfaceTables).table(self, wanted)
+            self._take(settings, figure, table, world, Maps(images[0], images[1], bottom_up))
+
+    def step(self, inputs: StepInputs) -> None:
+        """Advances by one step, at whose end the figures stand as they do now."""
+        assert self.strands is not None
+        self._world = inputs.world
+        self.strands.step(self._placement(inputs.world), inputs.solids, (inputs.moment - 1) * STEP_TIME)
+
+    def rest(self) -> None:
+        """Silent hair goes along with what it grows on."""
+        if self.strands is not None:
+            self.strands.reset()
+
+    def reset(self) -> None:
+        """Back to the groom."""
+        if self.strands is not None:
+            self.strands.reset()
+
+    def jump(self, world: World) -> None:
+        """Shape and swing are carried along to where the figures stand now."""
+        if self.strands is not None:
+            self._world = world
+            self.strands.jump(self._placement(world))
+
+    def poll(self, now: float) -> None:
+        """Makes what is drawn, and looks whether strands broke; waits for nothing."""
+        strands, world, node = self.strands, self._world, self._node
+        if strands is None or world is None or node is None:
+            return
+        placement = self._placement(world)
+        shown = (strands, self._skinned(world), placement.tobytes())
+        with self._context.timers.scope("children", node.name or node.id):
+            if strands.is_stale or shown != self._shown:
+                strands.refresh(placement)
+                self._shown = shown
+            strands.poll(now)
+
+    def check(self) -> None:
+        """Halts if strands broke; waits for the GPU."""
+        if self.strands is not None:
+            self.strands.check()
+
+    def resume(self) -> None:
+        """Goes on from the last sound state."""
+        if self.strands is not None and self.strands.halted:
+            self.strands.resume()
+
+    def arrays(self) -> Mapping[str, Array]:
+        """Knots of the guides, strand by strand, and how many each has."""
+        if self.strands is None:
+            return {}
+        strands = self.strands
+        count, knots = strands.growth.guides.count, strands.settings.knots
+        shape = (count * knots, 3)
+        return {
+            "positions": Array(lambda: strands.positions().reshape(-1, 3), shape, np.float32, "points"),
+            "velocities": Array(lambda: strands.velocities().reshape(-1, 3), shape, np.float32, "velocities"),
+            "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
+        }
+
+    def state(self) -> bytes:
+        """Strands and roots."""
+        assert self.strands is not None
+        return self.strands.snapshot()
+
+    def restore(self, state: bytes, world: World) -> None:
+        """Goes back to a step."""
+        assert self.strands is not None
+        self._world = world
+        self.strands.go_back(state)
+
+    def release(self) -> None:
+        """Deletes everything; may be called twice."""
+        self._drop()
+
+    def _placement(self, world: World) -> Float64:
+        """World from the surface that the hair grows on."""
+        assert self._node is not None
+        if self.strands is not None and self.strands.growth.is_own:
+            return world.places.world_from_node(self._node)
+        placement: Float64 = world.figures[self._node.attachment.node].world_from_model
+        return placement
+
+    def _skinned(self, world: World) -> int:
+        """Another number where the skin that the hair grows on was written anew."""
+        assert self._node is not None
+        figure = world.figures.get(self._node.attachment.node)
+        return figure.primary.write_count if isinstance(figure, Character) else 0
+
+    def _take(
+        self,
+        settings: HairSettings,
+        figure: Character | None,
+        table: npt.NDArray[np.uint32] | None,
+        world: World,
+        maps: Maps = NO_MAPS,
+    ) -> None:
+        assert self._node is not None
+        grown = (figure, table, settings.source, maps.length, maps.colour)
+        same = len(self._grown) == len(grown) and all(a is b for a, b in zip(grown, self._grown, strict=True))
+        if self.strands is not None and same:
+            effects = changed_effects(self.strands.settings, settings)
+            if Effect.REBUILD not in effects:
+                self.strands.apply(settings)
+                return
+        skin, former = None, self.strands.growth if self.strands is not None and same else None
+        if figure is None or table is None:
+            growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node), former)
+        else:
+            growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps, former)
+            vertices = figure.primary.vertices
+            texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
+            skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+        made = Strands(self._context, self._library, settings, growth, skin)
+        if self.strands is not None:
+            self.strands.release()
+        self.strands, self._grown = made, grown
+
+    def _tell(self, line: str) -> None:
+        """Tells once what the hair lacks, and again when it lacks it anew."""
+        if line and line != self._told:
+            self.problems.append(line)
+        self._told = line
+
+    def _drop(self) -> None:
+        if self._services is not None:
+            self._services.get(SurfaceTables).forget(self)
+        if self.strands is not None:
+            self.strands.release()
+            self.strands = None
+        self._grown = ()
+
+
+def _missing(node: Node, world: World, figure: Character | None) -> str:
+    """What the hair lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
+    settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
+    assert isinstance(settings, HairSettings)
+    if settings.source is HairSource.ELLIPSOID:
+        return world.places.missing(node)
+    if carrier is None or not carrier.settings.is_figure:
+        return f"{label}: the model that it grows on is not in the scene; nothing grows"
+    if figure is None:
+        return ""
+    name, mesh = carrier.name or carrier.id, figure.model.mesh
+    if not (mesh.vertex_count if settings.source is HairSource.VERTICES else mesh.triangle_count):
+        return f"{label}: {name} has no surface to grow on; nothing grows"
+    skeleton = figure.model.skeleton
+    if settings.density_bone and (skeleton is None or settings.density_bone not in skeleton.names):
+        return f"{label}: {name} has no bone {settings.density_bone!r} to say where it grows; it grows everywhere"
+    if settings.density_section and settings.density_section not in [part.name for part in mesh.sections]:
+        return f"{label}: {name} has no section {settings.density_section!r}; it grows everywhere"
+    return ""

@@ -1,0 +1,82 @@
+"""The solvers of hair against double precision, step by step, with roots that move, wind, gusts and colliders."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.kinds.hair.settings import HairSolver
+from sim.maths import quaternion
+from sim.maths.gusts import air_velocity, gusts_at
+from sim.solids.state import Solid, SolidShape
+from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
+from tests.oracles.hair import Strands
+
+DIRECTIONS = [[0.2, 1.0, 0.1], [1.0, 0.3, 0.0], [0.0, 0.2, -1.0], [-0.7, -0.4, 0.3]]
+MOVING: dict[str, Any] = {"wind": (2.0, 0.3, -1.0), "turbulence": 1.5, "drag": 2.0, "damping": 0.01, "carried": 0.7}
+CASES = {
+    "rod": {"solver": HairSolver.ROD, "hold": 50.0, "bending_length": 0.08},
+    "springs": {"solver": HairSolver.SPRINGS, "knot_mass": 0.01, "spring_stiffness": 100.0, "knot_drag": 0.1},
+    "layers": {"solver": HairSolver.LAYERS, "length": 0.05, "knots": 6, "fur_damping": 2.0},
+}
+
+
+def shaken(groom: Any) -> Any:
+    """Roots that swing by 2 cm and turn to and fro."""
+    turns = quaternion.from_matrix(groom.frames)
+
+    def path(time: float) -> tuple[Any, Any]:
+        place = 0.02 * np.array([np.sin(9.0 * time), np.sin(5.0 * time), np.cos(7.0 * time) - 1.0])
+        turn = quaternion.from_axis_angle(np.array([0.3, 1.0, 0.2]), 0.6 * np.sin(4.0 * time))
+        return np.tile(place, (groom.count, 1)), quaternion.multiply(turn, turns)
+
+    return path
+
+
+def built(context: Context, library: ShaderLibrary, solids: tuple[Solid, ...] = (), **changes: Any) -> GpuStrands:
+    settings = settings_of(**(MOVING | changes))
+    groom = groom_of(settings, DIRECTIONS, bow=0.1)
+    air = lambda places, time: air_velocity(  # noqa: E731
+        np.array(settings.wind), gusts_at(settings, time), places.reshape(-1, 3)
+    ).reshape(places.shape)
+    return GpuStrands(context, library, Strands(settings, groom, shaken(groom), solids, air))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_strands_move_as_in_double_precision(context: Context, library: ShaderLibrary, name: str) -> None:
+    strands = built(context, library, **CASES[name])
+    for _ in range(300):
+        strands.step()
+        strands.oracle.step()
+    np.testing.assert_allclose(strands.knots(), strands.oracle.now, atol=2e-5)
+    assert np.ptp(strands.oracle.now) > 0.05
+    strands.release()
+
+
+def placed(shape: SolidShape, size: tuple[float, ...], place: tuple[float, ...], friction: float, turn: float) -> Solid:
+    matrix = np.eye(4)
+    matrix[:3, :3] = quaternion.to_matrix(quaternion.from_axis_angle(np.array([0.0, 0.0, 1.0]), turn))
+    matrix[:3, 3] = place
+    return Solid(shape, np.array(size), matrix, matrix, friction=friction)
+
+
+SOLIDS = (
+    placed(SolidShape.PLANE, (0.0, 0.0, 0.0), (0.0, -0.06, 0.0), 0.5, 0.0),
+    placed(SolidShape.ELLIPSOID, (0.08, 0.05, 0.06), (0.0, -0.04, 0.0), 0.4, 0.0),
+    placed(SolidShape.CAPSULE, (0.03, 0.05, 0.0), (0.15, 0.0, 0.0), 0.3, np.pi / 2.0),
+)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_colliders_meet_strands_as_in_double_precision(context: Context, library: ShaderLibrary, name: str) -> None:
+    """Roots begin within an ellipsoid, whose skin they come out of; each step begins where the oracle stands."""
+    strands = built(context, library, SOLIDS, **CASES[name], turbulence=0.0)
+    worst = 0.0
+    for _ in range(60):
+        strands.step(SOLIDS)
+        strands.oracle.step()
+        worst = max(worst, float(np.abs(strands.knots() - strands.oracle.now).max()))
+    assert worst < 1e-4
+    strands.release()

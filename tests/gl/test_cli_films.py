@@ -1,0 +1,212 @@
+"""`sinew render` into films, layers and comparisons: what other programs see in the files."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import resources
+from app.cli.main import main
+from app.cli.render import turned
+from sim.export.film import GifFilm, WebpFilm
+from sim.export.formats import FILM_FORMATS
+from sim.scene.camera import Camera
+
+ARM = resources.path("projects") / "arm.sinew"
+CAPE = resources.path("projects") / "cape.sinew"
+RATE = 30.0
+
+
+def bars(width: int = 64, height: int = 36) -> np.ndarray:
+    """Eight colour bars: all corners of the cube of colours."""
+    picture = np.zeros((height, width, 3), np.uint8)
+    for index in range(8):
+        picture[:, index * width // 8 : (index + 1) * width // 8] = [255 * (index >> bit & 1) for bit in range(3)]
+    return picture
+
+
+def pixels_of(path: Path) -> np.ndarray:
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def rendered(path: Path, *options: str) -> Path:
+    small = [] if "--size" in options else ["--size", "96x64"]
+    assert main(["render", str(ARM), "--output", str(path), *small, *options]) == 0
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".webm", ".mkv", ".mov"])
+def test_colour_bars_come_back(suffix: str, tmp_path: Path) -> None:
+    av = pytest.importorskip("av")
+    from sim.export.video import Video
+
+    path, picture = tmp_path / f"a{suffix}", bars(256, 64)
+    film = Video(path, (256, 64), RATE, False)
+    for _ in range(5):
+        film.add(picture)
+    film.close()
+    with av.open(str(path)) as file:
+        stream = file.streams.video[0]
+        assert stream.average_rate == RATE
+        frames = list(file.decode(video=0))
+        assert len(frames) == 5
+        if suffix == ".mkv":
+            np.testing.assert_array_equal(frames[-1].to_ndarray(format="rgb24"), picture)
+            return
+        assert stream.codec_context.colorspace == 1, "tagged as BT.709"
+        # The library turns ten bits into eight with an error of three, and eight into sixteen likewise.
+    layout, scale = ("rgb48le", 257.0) if suffix == ".mov" else ("rgb24", 1.0)
+    shown = frames[-1].to_ndarray(format=layout, src_colorspace="ITU709", dst_color_range="JPEG") / scale
+    assert np.abs(shown[32, 16::32] - picture[32, 16::32]).max() <= 2.0
+
+
+def test_a_video_of_odd_size_repeats_the_last_row_and_column(tmp_path: Path) -> None:
+    av = pytest.importorskip("av")
+    path = rendered(tmp_path / "a.mp4", "--size", "97x65", "--frames", "0:3")
+    with av.open(str(path)) as file:
+        stream = file.streams.video[0]
+        assert (stream.width, stream.height, float(stream.average_rate)) == (98, 66, 30.0)
+        shown = np.stack([frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)])
+    rendered(tmp_path / "a%d.png", "--size", "97x65", "--frames", "0:3")
+    wanted = np.stack([pixels_of(tmp_path / f"a{frame}.png") for frame in range(4)])
+    assert np.abs(shown[:, :65, :97].astype(int) - wanted).mean() < 3.0
+
+
+@pytest.mark.parametrize(("cls", "suffix", "delay"), [(WebpFilm, ".webp", 33.3), (GifFilm, ".gif", 33.3)])
+def test_animated_pictures_keep_their_colours_and_time(cls: type, suffix: str, delay: float, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
+    film = cls(path, (64, 36), RATE, False)
+    for shift in range(6):
+        film.add(np.roll(bars(), 8 * shift, axis=1))
+    film.close()
+    with Image.open(path) as picture:
+        assert picture.n_frames == 6
+        delays = []
+        for frame in range(6):
+            picture.seek(frame)
+            shown = np.asarray(picture.convert("RGB")).astype(int)
+            delays.append(picture.info["duration"])
+            wanted = np.roll(bars(), 8 * frame, axis=1)
+            assert np.abs(shown[18, 4::8] - wanted[18, 4::8]).max() <= 8
+    assert sum(delays) / 6 == pytest.approx(delay, abs=0.5)
+
+
+def test_layers_are_those_of_the_scene(tmp_path: Path) -> None:
+    exr = pytest.importorskip("OpenEXR")
+    output = tmp_path / "a.exr"
+    command = ["render", str(CAPE), "--output", str(output), "--frames", "0", "--size", "80x60"]
+    assert main(command) == 0
+    file = exr.File(str(output), separate_channels=True)
+    layers = {name: channel.pixels for name, channel in file.channels().items()}
+    assert set(layers) == {*"RGBAZ", "N.X", "N.Y", "N.Z", "id"}
+    assert file.header()["objects"] == "1 Humanoid; 2 Cape"
+    numbers, depth = layers["id"], layers["Z"]
+    assert set(np.unique(numbers)) == {0, 1, 2}
+    assert (depth[numbers == 0] > 1e29).all()
+    assert ((depth[numbers > 0] > 2.5) & (depth[numbers > 0] < 5.5)).all()
+    normals = np.stack([layers[f"N.{axis}"] for axis in "XYZ"], axis=-1).astype(float)
+    np.testing.assert_allclose(np.linalg.norm(normals[numbers > 0], axis=-1), 1.0, atol=0.01)
+    assert not normals[numbers == 0].any()
+    plain = tmp_path / "a.png"
+    assert main([*command[:3], str(plain), *command[4:]]) == 0
+    light = np.stack([layers[name] for name in "RGB"], axis=-1).astype(float)
+    encoded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 1e-9) ** (1 / 2.4) - 0.055)
+    np.testing.assert_allclose(255.0 * encoded, pixels_of(plain), atol=1.0)
+
+
+def test_ways_stand_side_by_side_with_labels(tmp_path: Path) -> None:
+    ways = ["--frames", "20", "--size", "120x90"]
+    alone = [pixels_of(rendered(tmp_path / f"{m}.png", *ways, "--method", m)) for m in ("lbs", "dqs")]
+    assert not np.array_equal(*alone)
+    both = ["--beside", "method=lbs", "--beside", "Arm.skinning=dqs", *ways]
+    halves = pixels_of(rendered(tmp_path / "halves.png", *both, "--label", "", "--label", ""))
+    np.testing.assert_array_equal(halves, np.concatenate(alone, axis=1))
+    labelled = pixels_of(rendered(tmp_path / "labelled.png", *both))
+    differs = np.any(labelled != halves, axis=(0, 2)).nonzero()[0]
+    assert (differs < 60).any()
+    assert (differs >= 120).any()
+    bare = ["--layout", "split", "--label", "", "--label", ""]
+    split = pixels_of(rendered(tmp_path / "s.png", *both, *bare))
+    np.testing.assert_array_equal(split[:, :59], alone[0][:, :59])
+    np.testing.assert_array_equal(split[:, 61:], alone[1][:, 61:])
+
+
+def test_a_broken_sequence_is_completed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = [rendered(tmp_path / "w%d.png", "--frames", "0:4") and tmp_path / f"w{k}.png" for k in range(5)]
+    wanted = [path.read_bytes() for path in whole]
+    whole[1].unlink()
+    whole[4].unlink()
+    whole[0].write_bytes(b"kept")
+    rendered(tmp_path / "w%d.png", "--frames", "0:4", "--resume")
+    assert [path.read_bytes() for path in whole] == [b"kept", *wanted[1:]]
+
+
+def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_path: Path) -> None:
+    one = ["--rate", "10", "--frames", "3"]
+    sharp = pixels_of(rendered(tmp_path / "a.png", *one))
+    np.testing.assert_array_equal(sharp, pixels_of(rendered(tmp_path / "b.png", *one, "--blur", "1")))
+    blurred = pixels_of(rendered(tmp_path / "c.png", *one, "--blur", "2"))
+    later = pixels_of(rendered(tmp_path / "d.png", "--rate", "40", "--frames", "13"))
+
+    def light(picture: np.ndarray) -> np.ndarray:
+        value = picture / 255.0
+        return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+    np.testing.assert_allclose(light(blurred), (light(sharp) + light(later)) / 2.0, atol=0.006)
+    assert turned(Camera(yaw=30.0), None, 0.5).yaw == 30.0
+    assert turned(Camera(yaw=30.0), 2.0, 0.25).yaw == 210.0
+    rendered(tmp_path / "t%d.png", "--frames", "0:1", "--turntable", "1", "--around", "Arm")
+    front, back = (pixels_of(tmp_path / f"t{k}.png").astype(int) for k in (0, 1))
+    assert np.abs(front - back).mean() > 1.0
+
+
+def test_what_cannot_be_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, options, expected in (
+        ("a.png", ["--beside", "Arm.colour=red"], "model has no such setting"),
+        ("a.png", ["--beside", "method=best"], "no such method; there are: lbs, dqs, dqs-scale"),
+        ("a.png", ["--burn-in", "Leg.x"], "there are the nodes"),
+        ("a.png", ["--around", "Leg"], "nothing of it to look at"),
+        ("a.mp4", ["--alpha"], "videos keep no opacity"),
+        ("a.webp", ["--rate", "0"], "is not between"),
+    ):
+        assert (
+            main(["render", str(ARM), "--frames", "0", "--size", "32x32", "--output", str(tmp_path / name), *options])
+            == 1
+        )
+        err = capsys.readouterr().err
+        assert expected in err
+        assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_films_without_their_package_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "av", None)
+    for format in FILM_FORMATS:
+        path = tmp_path / f"a{format.suffixes[0]}"
+        if format.module:
+            assert main(["render", str(ARM), "--output", str(path)]) == 1
+            assert capsys.readouterr().err == f"sinew: {path}: needs the package av: pip install sinew[video]\n"
+
+
+def test_a_killed_film_leaves_no_half_file(tmp_path: Path, repo_root: Path) -> None:
+    """Ended with force in the middle; what lies about has another name, and the next run takes it away."""
+    pytest.importorskip("av")
+    path = tmp_path / "a.mp4"
+    command = [sys.executable, "-m", "app", "render", str(ARM), "--output", str(path), "--size", "96x64", "--progress"]
+    process = subprocess.Popen(command, cwd=repo_root, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("progress 0.")
+    process.kill()
+    process.wait(30)
+    process.stdout.close()
+    assert not path.exists()
+    time.sleep(0.01)
+    rendered(path, "--frames", "0:2")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.mp4"]

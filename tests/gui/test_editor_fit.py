@@ -1,0 +1,44 @@
+"""Fitted colliders come as one group, and are added, undone and redone with one notice each."""
+
+import pytest
+
+from sim.kinds.collider.fit import FittedCollider
+from sim.kinds.collider.settings import ColliderSettings
+from sim.scene.change import ChangeKind
+from sim.scene.transform import Transform
+from tests.gui.editor_harness import Session, picture
+
+
+@pytest.fixture
+def editor(fresh, qtbot, arm):
+    Session(qtbot).load(fresh, arm)
+    return fresh
+
+
+def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of_work(editor, monkeypatch):
+    document, model = editor.document, editor.document.scene.figures[0].id
+    bones = editor.active.model.skeleton.names
+    fitted = [
+        FittedCollider(bones[i % len(bones)], ColliderSettings(radius=0.05), Transform(position=(0.01 * i, 0.0, 0.0)))
+        for i in range(60)
+    ]
+    before, notices, rebuilt = document.scene, [], []
+    document.changed.connect(notices.append)
+    editor.panels.outliner.model.modelReset.connect(lambda: rebuilt.append(1))
+    editor.rooms["collider"].add_fitted(model, fitted)
+    scene = document.scene
+    group = next(node for node in scene.nodes if node.settings.is_group)
+    assert scene.parents[group.id] == model
+    assert len(scene.with_contents([group.id])) == 61
+    assert all(node.attachment.bone in bones for node in scene.of_kind("collider"))
+    assert editor.panels.outliner.model.entry_of((model,)).children[0].selection.node == group.id
+    assert document.undo_stack.count() == 1
+    document.undo_stack.undo()
+    assert document.scene == before
+    document.undo_stack.redo()
+    assert document.scene == scene
+    assert [change.kind for change in notices] == [ChangeKind.NODES] * 3
+    assert len(rebuilt) == 3, "the rows were made anew for every collider, which takes the square of their number"
+    picture(editor)
+    document.remove_nodes([group.id])
+    assert document.scene == before

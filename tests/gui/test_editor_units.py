@@ -1,0 +1,71 @@
+"""A figure of a size that can hardly be meant is asked about, and the answer is one edit that everything follows."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from sim.scene.scene import ParamRef
+from tests.gui.editor_harness import Session, picture, sample
+
+
+@pytest.fixture
+def editor(fresh, qtbot, tmp_path):
+    """The arm, drawn in centimetres: its file is taken at a hundred times its size."""
+    path = sample("arm", tmp_path)
+    fresh.files.open(path)
+    Session(qtbot).load(fresh, path)
+    fresh.document.set_value(ParamRef(model_of(fresh), "model", "unit_scale"), 100.0)
+    fresh.document.undo_stack.clear()
+    fresh.edits.select(model_of(fresh))
+    picture(fresh)
+    return fresh
+
+
+def model_of(editor):
+    return editor.document.scene.figures[0].id
+
+
+def answer(editor, text):
+    room = editor.rooms["model"]
+    button = next(button for button in room.unit.buttons if button.text() == text)
+    assert button.isVisible()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    picture(editor)
+
+
+@pytest.mark.parametrize(
+    ("text", "scale"), [("Centimetres", 0.01), ("Inches", 0.0254), ("Fit to 1.8 m", None), ("Leave", 100.0)]
+)
+def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale):
+    document, model = editor.document, model_of(editor)
+    collider = editor.edits.add("sphere")
+    document.undo_stack.clear()
+    editor.edits.select(model)
+    before, camera = document.scene, document.view_state.camera
+    radius = before.node(collider).settings.radius
+    assert radius > 5.0, "what is added suits what is selected"
+    assert "Which unit" in editor.rooms["model"].unit.notice.label.text()
+    answer(editor, text)
+    assert not editor.rooms["model"].unit.notice.isVisible()
+    now = document.scene.node(model).settings.unit_scale
+    if scale is None:
+        box = editor.client.engine.bounds(model)
+        assert 0.5 < box.size.max() < 6.0
+    else:
+        assert now == scale
+    factor = now / 100.0
+    assert document.scene.node(collider).settings.radius == pytest.approx(factor * radius)
+    assert document.view_state.camera.distance == pytest.approx(factor * camera.distance)
+    assert document.undo_stack.count() == (text != "Leave")
+    document.undo_stack.undo()
+    assert document.scene == before
+    assert document.view_state.camera.distance == pytest.approx(camera.distance)
+    np.testing.assert_allclose(document.view_state.camera.target, camera.target, atol=1e-9)
+
+
+def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
+    document = editor.document
+    document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
+    picture(editor)
+    assert not editor.rooms["model"].unit.notice.isVisible()

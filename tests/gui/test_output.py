@@ -1,0 +1,71 @@
+"""Rendering and exporting from the window, off its thread."""
+
+import struct
+
+import numpy as np
+from PIL import Image
+from PySide6.QtWidgets import QApplication
+
+from app.output.jobs import CANCELLED, DONE, FAILED
+from sim.scene.scene import ParamRef
+from tests.gui.editor_harness import picture
+from widgets.message_model import Severity
+
+
+def waited(qtbot, editor):
+    """Ends the queue."""
+    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
+
+
+def started(editor, action, path, **values):
+    """A job as the user starts it: the menu, the settings, the button, the file."""
+    editor.dialogs.path = path
+    editor.window.actions_table[action].trigger()
+    window = editor.output.window
+    assert window.isVisible()
+    form, button = window.render_form, window.render_button
+    if action != "file.render":
+        form, button = window.export_form, window.export_button
+    form.show_values(**values)
+    button.click()
+    return editor.output.queue.jobs[-1]
+
+
+def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_path):
+    picture(editor)
+    editor.document.set_value(ParamRef("model-1", "node", "name"), "Limb")  # not saved anywhere
+    values = {"first": 0, "last": 2}
+    drawn = started(editor, "file.render", tmp_path / "arm.png", width=64, height=48, **values)
+    cache = started(editor, "file.export.pc2-point-cache", tmp_path / "arm", **values)
+    assert editor.output.queue.busy
+    waited(qtbot, editor)
+    assert [job.state for job in (drawn, cache)] == [DONE, DONE]
+    names = {"arm_0000.png", "arm_0001.png", "arm_0002.png", "arm.pc2", "arm.obj"}
+    assert names <= {path.name for path in tmp_path.iterdir()}
+    with Image.open(tmp_path / "arm_0002.png") as last:
+        assert last.size == (64, 48)
+    data = (tmp_path / "arm.pc2").read_bytes()
+    points, frames = struct.unpack_from("<i", data, 16)[0], struct.unpack_from("<i", data, 28)[0]
+    assert frames == 3
+    assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
+    assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
+    told = [message.text for message in editor.panels.messages.model.messages]
+    assert any("read back to" in text for text in told)
+
+
+def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
+    picture(editor)
+    running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
+    waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
+    qtbot.waitUntil(lambda: running.share > 0.0, timeout=60000)
+    editor.output.queue.cancel(waiting)
+    editor.output.queue.cancel(running)
+    waited(qtbot, editor)
+    assert [running.state, waiting.state] == [CANCELLED, CANCELLED]
+    failing = started(editor, "file.render", tmp_path / "gone" / "a.png", last=1)
+    waited(qtbot, editor)
+    QApplication.processEvents()
+    assert failing.state == FAILED
+    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    assert errors == [f"the folder {tmp_path / 'gone'} does not exist"]
+    assert not [path for path in tmp_path.iterdir() if path.suffix in (".gif", ".mdd", ".tmp")]

@@ -1,0 +1,86 @@
+"""What scenes are written as, where no simulation is needed to make them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.export.error import ExportError
+from sim.export.film import GifFilm
+from sim.export.formats import SCENE_FORMATS, SceneFormat
+from sim.export.scene.recording import Recording, Track
+from sim.export.scene.writing import write_scene
+
+RANDOM = np.random.default_rng(7)
+
+
+def strands() -> Track:
+    """Three strands of different lengths over four frames."""
+    positions = RANDOM.normal(size=(4, 9, 3)).astype(np.float32)
+    return Track(name="Hair", positions=positions, counts=np.array([4, 2, 3], np.int32))
+
+
+def particles() -> Track:
+    """Particles of whom nobody lives at first, and others later."""
+    positions = RANDOM.normal(size=(4, 5, 3)).astype(np.float32)
+    positions[0] = positions[1, 2] = positions[3, :4] = np.nan
+    return Track(name="Hair", positions=positions)
+
+
+def surface(name: str = "Sheet / left") -> Track:
+    """A triangle of its own and one vertex that nothing uses."""
+    positions = RANDOM.normal(size=(4, 4, 3)).astype(np.float32)
+    return Track(name=name, positions=positions, triangles=np.array([[0, 1, 2]], np.uint32))
+
+
+def written(path: Path, *tracks: Track) -> tuple[list[str], list[str]]:
+    """What is told and warned."""
+    told: list[str] = []
+    warned: list[str] = []
+    format: SceneFormat = SCENE_FORMATS.of(path)
+    if format.module:
+        pytest.importorskip(format.module)
+    write_scene(Recording(tracks, 30.0, 10), path, format, None, told.append, warned.append)
+    return told, warned
+
+
+@pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
+def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) -> None:
+    """Names that occur twice, or that no file may have, are no reason to fail."""
+    told, warned = written(tmp_path / f"a{suffix}", strands(), particles(), surface(), surface("Sheet : left"))
+    holds_all = len(SCENE_FORMATS.of(Path(f"a{suffix}")).holds) == 3
+    assert bool(warned) is not holds_all
+    assert all("4 frames" in line and "read back to" in line for line in told)
+
+
+def test_strands_of_usd_are_curves_through_their_knots(tmp_path: Path) -> None:
+    usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
+    track = strands()
+    written(tmp_path / "a.usda", track)
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    curves = geom.BasisCurves(stage.GetDefaultPrim().GetChildren()[0])
+    assert list(curves.GetCurveVertexCountsAttr().Get()) == [4, 2, 3]
+    shape = (curves.GetTypeAttr().Get(), curves.GetBasisAttr().Get(), curves.GetWrapAttr().Get())
+    assert shape == ("cubic", "catmullRom", "pinned")
+    np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), track.positions[2])
+    assert stage.GetStartTimeCode() == 10
+
+
+def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
+    abc, geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    track = strands()
+    written(tmp_path / "a.abc", track)
+    schema = geom.ICurves(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Hair").getSchema()
+    near = abc.ISampleSelector.TimeIndexType.kNearIndex
+    sample = schema.getValue(abc.ISampleSelector(12 / 30.0, near))
+    assert list(sample.getCurvesNumVertices()) == [4, 2, 3]
+    np.testing.assert_array_equal(np.array(memoryview(sample.getPositions())), track.positions[2])
+
+
+def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.export.film.KEPT_BYTES", 3 * 3 * 64)
+    film = GifFilm(tmp_path / "a.gif", (8, 8), 30.0, False)
+    for _ in range(3):
+        film.add(np.zeros((8, 8, 3), np.uint8))
+    with pytest.raises(ExportError, match="holds 3 pictures of this size"):
+        film.add(np.zeros((8, 8, 3), np.uint8))
