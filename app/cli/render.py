@@ -90,21 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--turntable", type=finite_number, metavar="TURNS", help="turn the camera around so often over all frames"
     )
-    parser.add_argument(
-        "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
-        help="how surfaces are drawn (default: as the project says, else shaded)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--method", type=SkinningMethod, choices=list(SkinningMethod), metavar=_choices(SkinningMethod),
-        help="how every figure is skinned, instead of a comparison too (default: as the project says)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--overlays", action="store_true", help="draw grid, axes, bones and other marks too, as the project has them"
-    )  # fmt: skip
-    parser.add_argument(
-        "--alpha", action="store_true",
-        help="leave the background out: RGBA, where colours are not multiplied by their opacity",
-    )  # fmt: skip
+    _add_look_options(parser)
     parser.add_argument(
         "--blur", type=blur_samples, default=1, metavar="N",
         help="average N moments of the half frame that a shutter is open; what is simulated moves in steps",
@@ -124,6 +110,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_progress_option(parser)
     add_outside_option(parser)
+
+
+def _add_look_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
+        help="how surfaces are drawn (default: as the project says, else shaded)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--method", type=SkinningMethod, choices=list(SkinningMethod), metavar=_choices(SkinningMethod),
+        help="how every figure is skinned, instead of a comparison too (default: as the project says)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--overlays", action="store_true", help="draw grid, axes, bones and other marks too, as the project has them"
+    )  # fmt: skip
+    parser.add_argument(
+        "--alpha", action="store_true",
+        help="leave the background out: RGBA, where colours are not multiplied by their opacity",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> None:
