@@ -26,6 +26,7 @@ bench: setup-tests ## measure on this machine and print a table
 samples: setup ## make the shipped sample models and projects anew
 	@$(PYTHON_IN) -m resources.make_samples
 	@$(PYTHON_IN) -m app.sample_projects
+	@$(PYTHON_IN) -m app.sample_pictures
 
 clean: ## remove the environment and everything that was generated
 	@rm -rf .venv build dist out *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/golden/actual

@@ -17,9 +17,11 @@ from sim.figures.character import Character, Poses
 from sim.figures.comparison import ComparisonStatistics
 from sim.figures.prepared import PreparedModel, prepare_model
 from sim.gl.context import Context
+from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps, finish
+from sim.guard import Guard
 from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
@@ -31,6 +33,7 @@ from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
 from sim.scene.camera import Camera
+from sim.scene.params import SettingsError
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
@@ -52,12 +55,13 @@ class Engine:
     def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
-        self.simulation = Simulation(context, self.library)
-        self._views = SceneViews(context, self.library)
+        self._guard = Guard((SettingsError, GLError))
+        self.simulation = Simulation(context, self.library, self._guard)
+        self._views = SceneViews(context, self.library, self._guard)
         self._time = 0.0
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
-        self._picture = Picture(context, self.library)
+        self._picture = Picture(context, self.library, self._guard)
         self.pictures = Scheduler(self._picture)
 
     # --- what there is --------------------------------------------------------------------------------
@@ -115,6 +119,8 @@ class Engine:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
         with self.context.timers.scope("apply"):
             self._views.take(scene)
+            if self._views.is_news(self.world):
+                self._guard.renew(scene.by_id)
             self.simulation.apply(self.world)
             self._views.follow(self.world, self.simulation.systems)
 
@@ -173,7 +179,11 @@ class Engine:
         self._views.settle()
         poses: Poses = {}
         for node, figure in self._views.posed():
-            figure.update(node, time, self._views.scene.view.comparison, self._views.places, poses, self._run_up)
+            if not self._guard.is_out(node.id):
+                with self._guard.of(node):
+                    figure.update(
+                        node, time, self._views.scene.view.comparison, self._views.places, poses, self._run_up
+                    )
 
     @property
     def _run_up(self) -> tuple[float, float]:

@@ -4,7 +4,8 @@ One step is `STEP_TIME` of scene time, whatever the frame rate.  Poses of the fi
 end of the step.  It knows neither playhead nor drawing, and no kind.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import msgspec
 
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.guard import Guard
 from sim.kinds import KINDS
 from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
 from sim.scene.clock import STEP_TIME
@@ -64,6 +66,7 @@ class Simulation:
     Args:
         context: Where they live.
         library: Where programs come from.
+        guard: What goes wrong with a node is its alone.
 
     Attributes:
         systems: By node; also those that are not ready.
@@ -73,8 +76,8 @@ class Simulation:
         given: Gives the state of a node after a step, for nodes that are not simulated; None where it has none.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
+        self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
         self.solids = SceneSolids(context)
         self.systems: dict[NodeId, System] = {}
@@ -107,6 +110,8 @@ class Simulation:
             if system.problems:
                 problems += [Problem("", line) for line in system.problems]
                 system.problems.clear()
+        problems += [Problem(*told) for told in self._guard.problems]
+        self._guard.problems.clear()
         return problems
 
     # --- the scene ------------------------------------------------------------------------------------
@@ -139,6 +144,8 @@ class Simulation:
             system.apply(node, world)
         except SettingsError as error:
             self._problems.append(Problem(node.id, str(error)))
+        except Exception as error:
+            self._guard.note(node.id, error)
         self._stepped.append((node, kind, system))
         self._stale.add(node.id)
 
@@ -152,13 +159,13 @@ class Simulation:
         solids = self._advance_solids(world)
         inputs = StepInputs(world, solids, self._moment, time, grab)
         for node, kind, system in self._stepped:
-            if not system.is_ready:
+            if self._guard.is_out(node.id) or not system.is_ready:
                 continue
             if node.id not in self._heard:
                 system.rest()
                 continue
             given = self.given(node.id, self._moment) if system.has_state else None
-            with scope(kind.name, node.name or node.id):
+            with scope(kind.name, node.name or node.id), self._guard.of(node):
                 if given is not None:
                     system.restore(given, world)
                 elif system.has_state:
@@ -174,16 +181,19 @@ class Simulation:
         """Back to the start."""
         self.step_count = self._moment = 0
         self.solids.reset()
-        for system in self.systems.values():
-            system.reset()
+        self._guard.renew()
+        for node, _, system in self._stepped:
+            with self._guard.of(node):
+                system.reset()
         self._jump_services()
 
     def jump(self, world: World, time: float) -> None:
         """Time jumped: solids and sources take their new places without a speed, what is worn starts anew there."""
         self.solids.jump()
         world = self._given(world)
-        for _, _, system in self._stepped:
-            system.jump(world)
+        for node, _, system in self._stepped:
+            with self._guard.of(node):
+                system.jump(world)
         self._jump_services()
         self.show(time)
 
@@ -249,14 +259,15 @@ class Simulation:
         world = self._given(world)
         scope = self._context.timers.scope
         for node, kind, system in self._stepped:
-            if not system.is_ready:
+            if self._guard.is_out(node.id) or not system.is_ready:
                 continue
-            if node.id in self._stale and node.id in self._heard and not system.has_state:
-                with scope(kind.name, node.name or node.id):
-                    system.show(self._moment, world)
-            running = not system.halted
-            system.poll(now)
-            self._tell_halt(node.id, system, running)
+            with self._guard.of(node):
+                if node.id in self._stale and node.id in self._heard and not system.has_state:
+                    with scope(kind.name, node.name or node.id):
+                        system.show(self._moment, world)
+                running = not system.halted
+                system.poll(now)
+                self._tell_halt(node.id, system, running)
         self._stale.clear()
 
     def check(self) -> None:
@@ -264,7 +275,8 @@ class Simulation:
         for node, _, system in self._stepped:
             if system.is_ready:
                 running = not system.halted
-                system.check()
+                with self._guard.of(node):
+                    system.check()
                 self._tell_halt(node.id, system, running)
 
     def _tell_halt(self, node_id: NodeId, system: System, was_running: bool) -> None:
@@ -281,11 +293,22 @@ class Simulation:
         for kind in KINDS.values():
             if kind.solids and (nodes := world.scene.of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
-                    placed |= kind.load("solids")(nodes, world.places)
+                    placed |= self._placed(kind, nodes, world)
                 warnings += [line for node in nodes if node.attachment.node and (line := world.places.missing(node))]
         self._problems += [Problem("", line) for line in warnings if line not in self._told]
         self._told = set(warnings)  # one that was mended and comes again is told again
         return self.solids.advance(placed)
+
+    def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, Placement]:
+        """Where solids are now; those that cannot be placed are left out."""
+        place, places = kind.load("solids"), world.places
+        try:
+            found: dict[NodeId, Placement] = place(nodes, places)
+        except Exception:
+            found = {}
+            for node in nodes:
+                found |= self._guard.call(node, functools.partial(place, (node,), places), {})
+        return found
 
     def _jump_services(self) -> None:
         for service in self.services.all():

@@ -1,5 +1,6 @@
 """Environment and fixtures of every test; set up before anything imports Qt or OpenGL."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -83,6 +84,33 @@ def assets() -> Path:
     if not folder.is_dir():
         pytest.skip(_no_assets())
     return folder
+
+
+class _Swallowed(logging.Handler):
+    """Keeps the exceptions that the program tells and survives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[BaseException] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[1] is not None:
+            self.errors.append(record.exc_info[1])
+
+
+@pytest.fixture(autouse=True)
+def survived() -> Iterator[list[BaseException]]:
+    """What the program survived in drawing and simulating; a test that did not clear it fails with the first."""
+    handler = _Swallowed()
+    logs = [logging.getLogger(name) for name in ("sim.guard", "app.viewport.client")]
+    for log in logs:
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+    yield handler.errors
+    for log in logs:
+        log.removeHandler(handler)
+    for error in handler.errors:
+        raise error
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
+from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 32
@@ -36,8 +37,8 @@ class EmptyState(QWidget):
 
     def set_text(self, text: str, hint: str = "") -> None:
         """Says something else."""
-        self.text.setText(text)
-        self.hint.setText(hint)
+        self.text.setText(label_text(text))
+        self.hint.setText(label_text(hint))
 
 
 def _centred(text: str) -> QLabel:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QLabel, QT
 
 from widgets.joint_text import JointPlacement
 from widgets.parts import packed
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, tabular
 
 _LABELS = ("Position", "Rotation", "Quaternion", "Scale")
@@ -33,8 +34,8 @@ class JointReadout(QWidget):
     def show_joint(self, name: str, local: JointPlacement | None, world: JointPlacement | None) -> None:
         """Shows a bone; None where there is no pose."""
         self._local, self._world = local, world
-        self.title.setText(name)
-        self.title.setToolTip(name)
+        self.title.setText(label_text(name))
+        self.title.setToolTip(tip_text(name))
         self._show()
 
     def _show(self) -> None:
@@ -50,6 +51,7 @@ class JointReadout(QWidget):
         value = QLabel("–", self)
         value.setFont(tabular(value.font()))
         value.setTextFormat(Qt.TextFormat.PlainText)
+        value.setWordWrap(True)  # a narrow panel shows all the same
         value.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
 from sim.scene.params import Scale
-from widgets.number_value import NumberRange, NumberTextError, format_number, gain, parse_number
+from widgets.number_text import NumberTextError, parse_number
+from widgets.number_value import NumberRange, format_number, gain
 from widgets.theme import tabular
 
 _DRAG_THRESHOLD = 3.0
@@ -146,7 +147,7 @@ class NumberEditing(QLineEdit):
         try:
             typed = self._typed()
         except NumberTextError as error:
-            QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), str(error), self)
+            self._tell(str(error))
             self.selectAll()
             return False
         self._close_text()
@@ -155,6 +156,20 @@ class NumberEditing(QLineEdit):
         else:
             self._change_once(typed)
         return True
+
+    def copy_value(self) -> None:
+        """Puts the value, in full, onto the clipboard."""
+        if self._value is not None:
+            QApplication.clipboard().setText(f"{self._value:.10g}")
+
+    def paste_value(self) -> None:
+        """Takes the number on the clipboard as one gesture; a note where there is none."""
+        try:
+            pasted = self._allowed(parse_number(QApplication.clipboard().text(), self._unit, self._value))
+        except NumberTextError as error:
+            self._tell(str(error))
+        else:
+            self._change_once(pasted)
 
     def revert_text(self) -> None:
         """Close the text and keep the value."""
@@ -178,7 +193,19 @@ class NumberEditing(QLineEdit):
             return None
         if self._value is not None and self.text() == self._full_text(self._value):
             return self._value
-        return self._range.clamped(parse_number(self.text(), self._unit))
+        return self._allowed(parse_number(self.text(), self._unit, self._value))
+
+    def _allowed(self, value: float) -> float:
+        """The value, or the nearest one that is allowed; says so."""
+        allowed = self._range.clamped(value)
+        if abs(allowed - value) > 0.5 * self._range.whole:
+            end = "lowest" if allowed > value else "highest"
+            self._tell(f"{allowed:g} {self._unit}".rstrip() + f" is the {end} value that is allowed")
+        return allowed
+
+    def _tell(self, text: str) -> None:
+        """A note beside the field."""
+        QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), text, self)
 
     def _full_text(self, value: float) -> str:
         return f"{value:.10g}" if self._decimals is None else format_number(value, self._decimals, 6)

@@ -11,7 +11,9 @@ Every `edit_started` is followed by exactly one `edit_finished` or `edit_cancell
 changes nothing emits nothing.  While the user holds the field, `set_value` waits for the gesture to end.
 
 Habits: drag left and right (Shift finer, Ctrl coarser); Up and Down or the wheel step it while it has
-focus; a double click, Return, F2 or typing a digit opens the text; Return commits, Escape restores.
+focus; a double click, Return, F2 or typing a digit or one of - + * / opens the text, which may be arithmetic, in
+other units, or a change such as *2 or +=0.1 (`widgets.number_text`); Return commits, Escape restores; Ctrl+C and Ctrl+V
+copy and paste the number.  A number beyond the range becomes the nearest one, which a note beside the field says.
 The wheel over a field without focus goes to whatever scrolls around it.
 """
 
@@ -26,6 +28,7 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QHideEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -160,6 +163,10 @@ class NumberField(NumberEditing):
             self._step_by(1.0 if key == Qt.Key.Key_Up else -1.0, event.modifiers())
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2):
             self.begin_edit()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_value()
+        elif event.matches(QKeySequence.StandardKey.Paste):
+            self.paste_value()
         elif _starts_number(event):
             self.begin_edit()
             self.setText(event.text())
@@ -184,7 +191,8 @@ class NumberField(NumberEditing):
     def _claims(self, event: QKeyEvent) -> bool:
         if self.is_held:
             return event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        return event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) or _starts_number(event)
+        is_own = event.matches(QKeySequence.StandardKey.Copy) or event.matches(QKeySequence.StandardKey.Paste)
+        return is_own or event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) or _starts_number(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Take what was typed; an unfinished drag ends too when the window loses the keyboard."""
@@ -238,5 +246,5 @@ class NumberField(NumberEditing):
 
 
 def _starts_number(event: QKeyEvent) -> bool:
-    plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-    return plain and len(event.text()) == 1 and event.text() in "-0123456789"
+    plain = not event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
+    return plain and len(event.text()) == 1 and event.text() in "-+*/0123456789"

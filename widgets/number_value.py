@@ -1,22 +1,11 @@
-"""Numbers as people type, read, drag and step them; knows no Qt."""
+"""Numbers as people read, drag and step them; knows no Qt."""
 
-import ast
 import math
-import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sim.scene.params import Scale
 
-_LENGTH_MAX = 64
 _SIGNIFICANT = 4
-_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-_MINUS = "\u2212"
 _FINER = 0.1
 _COARSER = 10.0
 _STEPS_PER_PIXEL = 0.5
@@ -24,10 +13,6 @@ _STEPS_PER_SPAN = 200.0
 _PIXELS_PER_LOG_SPAN = 300.0
 _DECADES_PER_KEY = 0.1
 _LOG_DIGITS = 3
-
-
-class NumberTextError(ValueError):
-    """Text that is no number; says why in one line."""
 
 
 def format_number(value: float, decimals: int | None, decimals_max: int | None = None) -> str:
@@ -46,42 +31,6 @@ def format_number(value: float, decimals: int | None, decimals_max: int | None =
             text = text[:-1]
         text = text.rstrip(".")
     return "0" + text[2:] if text.startswith("-0") and float(text) == 0.0 else text
-
-
-def parse_number(text: str, unit: str = "") -> float:
-    """The number in `text`: digits with a point or comma, an optional unit, or arithmetic such as `24*2 + 1`.
-
-    Raises:
-        NumberTextError: If there is no finite number in it.
-    """
-    shown = text.strip()
-    plain = shown.removesuffix(unit.strip()).strip().replace(_MINUS, "-").replace(",", ".")
-    if not plain:
-        raise NumberTextError("type a number")
-    if len(plain) > _LENGTH_MAX:
-        raise NumberTextError("this is too long for a number")
-    try:
-        value = _evaluated(ast.parse(plain.lstrip("0") or "0" if plain.isdigit() else plain, mode="eval").body)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, OverflowError):
-        raise NumberTextError(f"“{shown}” is not a number") from None
-    except ZeroDivisionError:
-        raise NumberTextError(f"“{shown}” divides by zero") from None
-    if not math.isfinite(value):
-        raise NumberTextError(f"“{shown}” is not a finite number")
-    return value
-
-
-def _evaluated(node: ast.expr) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_evaluated(operand)
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _evaluated(operand)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _BINARY[type(op)](_evaluated(left), _evaluated(right))
-    raise ValueError
 
 
 def gain(finer: bool, coarser: bool) -> float:

@@ -23,6 +23,7 @@ from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
 from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, scene_entries, view_entry
 from widgets.protocols import ModelProvider
+from widgets.shown import label_text, tip_text
 from widgets.theme import colours, icon
 
 NOTE_ROLE = Qt.ItemDataRole.UserRole
@@ -263,7 +264,7 @@ class OutlinerModel(QAbstractItemModel):
         if entry is None:
             return None
         if role in (_Role.DisplayRole, _Role.EditRole):
-            return entry.name
+            return label_text(entry.name) if role == _Role.DisplayRole else entry.name
         answer = _ANSWERS.get(role)
         return answer(self, entry) if answer is not None else None
 
@@ -384,7 +385,7 @@ def _note_colour(_model: OutlinerModel, entry: Entry) -> QColor:
 _ANSWERS: dict[int, Callable[[OutlinerModel, Entry], Any]] = {
     int(_Role.DecorationRole): OutlinerModel._name_icon,
     int(_Role.ForegroundRole): _name_brush,
-    int(_Role.ToolTipRole): lambda _, entry: entry.tip,
+    int(_Role.ToolTipRole): lambda _, entry: tip_text(entry.tip),
     int(NOTE_ROLE): lambda _, entry: entry.note,
     int(NOTE_COLOUR_ROLE): _note_colour,
     int(BADGES_ROLE): OutlinerModel._badges,

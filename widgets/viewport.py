@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QWheelEvent,
+)
 from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
 
@@ -23,6 +31,8 @@ class Viewport(QOpenGLWidget):
     Signals carry positions in logical pixels from the top left.  `drag_started` is sent with the place of the
     press, once the mouse has moved further than a click may; a press without a drag is a click.  Presses, drags and
     clicks carry the modifier keys of the press too.
+
+    `files_hovered` carries the files that are held over it, none once they are gone.
 
     Args:
         client: Draws.
@@ -42,6 +52,7 @@ class Viewport(QOpenGLWidget):
     context_menu = Signal(QPointF)
     resized = Signal()
     files_dropped = Signal(list)
+    files_hovered = Signal(list)
 
     def __init__(
         self,
@@ -173,11 +184,19 @@ class Viewport(QOpenGLWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accepts files of which one can be used."""
-        if any(self._accepts(path) for path in _local_files(event)):
+        files = _local_files(event)
+        if any(self._accepts(path) for path in files):
             event.acceptProposedAction()
+            self.files_hovered.emit(files)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Nothing is held over it any more."""
+        super().dragLeaveEvent(event)
+        self.files_hovered.emit([])
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Hands dropped files to the window."""
+        self.files_hovered.emit([])
         self.files_dropped.emit(_local_files(event))
         event.acceptProposedAction()
 

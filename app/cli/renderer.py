@@ -6,6 +6,7 @@ from time import monotonic
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from pyglm import glm
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
@@ -13,6 +14,7 @@ from app.cli.run import SceneRun, known_bake
 from app.cli.scene import OpenedScene
 from sim.engine import Engine
 from sim.export.layers import Layers
+from sim.figures.travel import travel
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.maths.srgb import linear_from_srgb, srgb_from_linear
@@ -60,6 +62,7 @@ class Renderer:
         self.engine = self._run.engine
         self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")
+        self._time = 0.0
         self._backgrounds = self._empty_pictures(context) if alpha else ()
 
     @property
@@ -90,6 +93,7 @@ class Renderer:
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
         """A picture with the layers of the moment that was drawn last."""
+        camera = self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
         view = validated(scene.view, display=DisplayMode.NORMALS, comparison=Comparison.OFF, samples=1)
@@ -101,6 +105,8 @@ class Renderer:
         return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes))
 
     def _picture(self, time: float, camera: Camera) -> UInt8:
+        self._time = time
+        camera = self._followed(camera)
         if self._run.is_active:
             step = max(round((time - self._run.start_time) / STEP_TIME), 0)
             while (problems := self._run.advance_to(step)) or self._run.step_count < step:
@@ -115,6 +121,14 @@ class Renderer:
             self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
             pictures.append(self._drawn(self.engine, camera))
         return straight_rgba(*pictures, *self._backgrounds)
+
+    def _followed(self, camera: Camera) -> Camera:
+        """The camera of a project, gone along with the figure since the moment it was saved at."""
+        state, node = self._scene.view_state, self._scene.leading()
+        figure = self.engine.figure(node.id) if node is not None else None
+        if state is None or camera is not state.camera or figure is None or not self._scene.scene.view.follow:
+            return camera
+        return camera.moved(glm.dvec3(*travel(node, figure, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
         """The camera, moved so that it shows a node at these moments.

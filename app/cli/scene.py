@@ -48,13 +48,18 @@ class OpenedScene:
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
-        clips = {
-            node.id: clip
+        node = self.leading()
+        return active_clip(node.settings, self.models[node.id]) if node is not None else None
+
+    def leading(self) -> Node | None:
+        """The figure whose clip that is."""
+        moving = [
+            node
             for node in self.scene.nodes
-            if node.id in self.models and (clip := active_clip(node.settings, self.models[node.id]))
-        }
+            if node.id in self.models and active_clip(node.settings, self.models[node.id])
+        ]
         selected = self.view_state.selection.node if self.view_state else None
-        return clips.get(selected or "") or next(iter(clips.values()), None)
+        return next((node for node in moving if node.id == selected), next(iter(moving), None))
 
 
 def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:

@@ -12,11 +12,13 @@ import numpy.typing as npt
 from app.cli.failure import CommandError
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene
+from sim.assets.model import Material
 from sim.export.npz import Frames
 from sim.export.scene.recording import Recording, Rig, Track
 from sim.export.surface import surface_of
 from sim.figures.character import Character
 from sim.figures.settings import ModelSettings, SkinningMethod, section_list
+from sim.kinds import KINDS
 from sim.kinds.contract import Array
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
@@ -31,12 +33,15 @@ class SystemTrack:
 
     Args:
         name: Of the track.
+        node: The node; an image that its settings name is its texture.
         arrays: Of its system.
         folder: Where long recordings lie until they are written.
     """
 
-    def __init__(self, name: str, arrays: Mapping[str, Array], folder: Path) -> None:
+    def __init__(self, name: str, node: Node, arrays: Mapping[str, Array], folder: Path) -> None:
         self._name = name
+        images = [use.path for use in KINDS[node.kind].files(node.settings) if use.content == "image" and use.path]
+        self._materials = tuple(Material(name, Path(path).name, Path(path)) for path in images[:1])
         self._constant = {a.meaning: a.read() for a in arrays.values() if a.is_constant}
         self._moving = {a.meaning: a for a in arrays.values() if a.meaning in IN_TRACKS}
         self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -52,7 +57,7 @@ class SystemTrack:
         constant = self._constant
         return Track(
             name=self._name, triangles=constant.get("triangles"), counts=constant.get("counts"),
-            texcoords=constant.get("texcoords"), **moving,
+            texcoords=constant.get("texcoords"), materials=self._materials, **moving,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -87,6 +92,8 @@ class FigureTrack:
         self._pose.placements.append(matrix.copy())
         if figure.pose is not None:
             self._pose.locals.append(figure.pose.local)
+            warps = figure.pose.warps
+            self._pose.is_warped |= warps is not None and bool(warps.functions)
 
     def track(self) -> Track:
         """What was recorded."""
@@ -105,6 +112,7 @@ class FigureTrack:
             name=self._name, positions=self._frames.read(), texcoords=texcoords,
             triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
             ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
+            materials=model.materials,
             rig=self._pose.rig(self._figure, self._settings),
         )  # fmt: skip
 
@@ -119,10 +127,11 @@ class _Motion:
 
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
     locals: list[Any] = field(default_factory=list)
+    is_warped: bool = False  # by deformers, which other programs do not have
 
     def rig(self, figure: Character, settings: ModelSettings) -> Rig | None:
-        """The motion as arrays; None for what has no skeleton."""
-        if not self.locals or figure.model.skin is None:
+        """The motion as arrays; None for what is not a matter of joints and morph targets alone."""
+        if not self.locals or self.is_warped or figure.model.skin is None:
             return None
         return Rig(
             model=figure.model,
@@ -203,7 +212,7 @@ class TrackRecorder:
         if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
             return None
         arrays = system.arrays()
-        return SystemTrack(name, arrays, folder) if any(a.meaning == "points" for a in arrays.values()) else None
+        return SystemTrack(name, node, arrays, folder) if any(a.meaning == "points" for a in arrays.values()) else None
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -24,7 +24,7 @@ from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
-from sim.scene.params import Declaration, ParamError, Role, param_of, params_of
+from sim.scene.params import Declaration, ParamError, Role, bounded, param_of, params_of
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.scene.view_state import Selection, ViewState, selection_of
 
@@ -131,8 +131,8 @@ class Document(QObject):
         self._state.set_view_state(view_state)
 
     def set_camera(self, camera: Camera) -> None:
-        """Replace the camera."""
-        self._state.set_view_state(msgspec.structs.replace(self.view_state, camera=camera))
+        """Replace the camera; one that is moved out of its range stops there."""
+        self._state.set_view_state(msgspec.structs.replace(self.view_state, camera=bounded(camera)))
 
     def set_time(self, time: float) -> None:
         """Move the playhead to `time` [s]."""
@@ -269,14 +269,14 @@ class Document(QObject):
     # --- nodes ----------------------------------------------------------------------------------------
 
     def add_node(self, node: Node, index: int | None = None, *, text: str | None = None) -> NodeId:
-        """Add a node and select it; returns its id.
+        """Add a node and select it; returns its id.  A place beyond all bounds stops at the last one.
 
         Args:
             node: The node; an empty or once used id is replaced, the name is made unique.
             index: Place in the outliner, the end for None.
             text: Undo text, "Add NAME" for None.
         """
-        named = self.named(node)
+        named = self.named(msgspec.structs.replace(node, transform=bounded(node.transform)))
         place = len(self.scene.nodes) if index is None else self._clamped(index, len(self.scene.nodes))
         self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
         return named.id

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, shortcut_entries
 from app.files.export import export_model
+from app.files.node_text import FORMAT
 from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
@@ -130,6 +131,7 @@ def _view_slots(editor: Editor) -> Slots:
         "view.home": editor.frame_all,
         "view.orthographic": edits.set_orthographic,
         "display.toggle_wire": edits.toggle_wireframe,
+        "view.maximise": lambda on: editor.window.docks.maximise(on),
         "window.reset_layout": lambda: editor.window.docks.reset(),
     }
     slots |= {
@@ -144,7 +146,12 @@ def _view_slots(editor: Editor) -> Slots:
 
 
 def _help_slots(editor: Editor) -> Slots:
-    return {"help.shortcuts": lambda: show_shortcuts(editor), "help.about": lambda: show_about(editor)}
+    return {
+        "help.guide": editor.show_guide,
+        "help.tour": lambda: editor.overlays.begin_tour(),
+        "help.shortcuts": lambda: show_shortcuts(editor),
+        "help.about": lambda: show_about(editor),
+    }
 
 
 def deselect(editor: Editor) -> None:
@@ -176,10 +183,13 @@ def copy_selected(editor: Editor) -> bool:
 
 def paste(editor: Editor) -> None:
     """Adds the nodes of the clipboard; says so where it holds none."""
-    try:
-        editor.edits.paste(QGuiApplication.clipboard().text())
-    except ProjectError as error:
+    text = QGuiApplication.clipboard().text()
+    if FORMAT not in text:
         editor.window.show_hint("The clipboard holds no objects of a scene")
+        return
+    try:
+        editor.edits.paste(text)
+    except ProjectError as error:
         editor.panels.warn("", str(error))
 
 

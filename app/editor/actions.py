@@ -59,6 +59,7 @@ _SWITCH_LOOKS = {
     "contacts": ("C&ontacts", (), ""),
     "statistics": ("S&tatistics", ("Shift+T",), ""),
     "textures": ("Te&xtures", (), ""),
+    "follow": ("Fo&llow Figure", ("Shift+F",), ""),
 }  # fmt: skip
 
 
@@ -164,6 +165,13 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("timing.clear", "C&lear", "Forget the timings of the last minute; recordings stay."),
     _spec("view.frame", "&Frame Selection", "Fill the viewport with the selection.", "F", "Num+.", "Num+,"),
     _spec("view.home", "Frame &All", "Fill the viewport with everything.", "Home", icon="frame"),
+    _spec(
+        "view.maximise",
+        "Maximise Vie&wport",
+        "Give the viewport the place of all panels, or back.",
+        "Ctrl+Space",
+        check=True,
+    ),
     _spec("view.front", "F&ront", "Look from the front.", "1"),
     _spec("view.right", "R&ight", "Look from the right.", "3"),
     _spec("view.top", "&Top", "Look from above.", "7"),
@@ -225,7 +233,9 @@ SPECS: tuple[ActionSpec, ...] = (
     _spec("theme.dark", "&Dark", "Always dark.", group="theme"),
     _spec("theme.light", "&Light", "Always light.", group="theme"),
     _spec("window.reset_layout", "&Reset Layout", "Put every panel back in its place."),
-    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "F1", "?"),
+    _spec("help.guide", "User &Guide", "Open the guide at the panel or row that has the focus.", "F1"),
+    _spec("help.tour", "&Tour", "Be shown around in seven steps."),
+    _spec("help.shortcuts", "&Keyboard Shortcuts", "Search what keys and mouse do.", "?", "Shift+F1"),
     _spec("help.about", "&About Sinew", "Version and graphics driver."),
 )
 

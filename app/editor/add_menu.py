@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.editor.actions import Actions
 from sim.kinds import KINDS
 from sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
+from widgets.shown import menu_text
 
 Place = Callable[[], AddPlace]
 
@@ -75,7 +76,7 @@ class GroupMenu(QMenu):
     def tell_place(self, place: AddPlace) -> None:
         """Says where an entry would go."""
         if self._where is not None:
-            self.setTitle(f"{self._name} {self._where(place).replace('&', '&&')}")
+            self.setTitle(f"{self._name} {menu_text(self._where(place))}")
 
 
 def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:

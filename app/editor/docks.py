@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from sim.kinds.contract import Dock
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
@@ -32,12 +33,15 @@ class DockSpec:
 
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
-TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 150)
+TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, MESSAGES)
 ROOM_SIZE = 130
 """Default height of a panel that a kind has [px]."""
+
+SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
+"""Most of the width of the window that panels at the sides take by themselves: the viewport keeps half of it."""
 
 
 class Docks:
@@ -56,6 +60,8 @@ class Docks:
             DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
         )
         self._docks: dict[str, QDockWidget] = {}
+        self._before: QByteArray | None = None  # The layout that a maximised viewport goes back to
+        self._is_default = True
         window.setDockNestingEnabled(True)
         window.setDockOptions(window.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         # The side panels keep the full height beside the viewport; timeline and messages span below everything.
@@ -83,8 +89,37 @@ class Docks:
         """Menu entries that show and hide each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
+    def drawer_actions(self) -> list[QAction]:
+        """Switches of the docks that are closed by default."""
+        return [self._docks[spec.id].toggleViewAction() for spec in (MESSAGES, *self._rooms, TIMINGS)]
+
+    @property
+    def is_maximised(self) -> bool:
+        """Whether the viewport has the place of the docks."""
+        return self._before is not None
+
+    def maximise(self, on: bool) -> None:
+        """Gives the viewport the place of all docks, or gives it back to them."""
+        if on and self._before is None:
+            self._before = self._window.saveState(LAYOUT_VERSION)
+            for dock in self._docks.values():
+                if not dock.isFloating():
+                    dock.hide()
+        elif not on and self._before is not None:
+            before, self._before = self._before, None
+            self._window.restoreState(before, LAYOUT_VERSION)
+
+    def make_room(self) -> None:
+        """Keeps half of the width for the viewport, where a smaller window takes it."""
+        sides = [spec for spec in SHARES if self._docks[spec.id].isVisible() and not self._docks[spec.id].isFloating()]
+        docks, width = [self._docks[spec.id] for spec in sides], self._window.width()
+        if sum(dock.width() for dock in docks) > width * sum(SHARES[spec] for spec in sides):
+            sizes = [round(width * SHARES[spec]) for spec in sides]
+            self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
+
     def reset(self) -> None:
-        """Puts every dock back in its default place, shown and docked."""
+        """Puts every dock back in its default place; those that share the bottom wait to be opened."""
+        self._before, self._is_default = None, True
         window, docks = self._window, self._docks.values()
         for dock in docks:
             dock.setFloating(False)
@@ -97,22 +132,20 @@ class Docks:
         for before, after in itertools.pairwise(tabs):
             window.tabifyDockWidget(before, after)
         for dock in docks:
-            dock.show()
-        tabs[0].raise_()
-        for orientation, ids in (
-            (Qt.Orientation.Horizontal, ("outliner", "inspector")),
-            (Qt.Orientation.Vertical, ("timeline", "messages")),
-        ):
-            specs = [spec for spec in SPECS if spec.id in ids]
-            self._window.resizeDocks([self._docks[s.id] for s in specs], [s.size for s in specs], orientation)
+            dock.setVisible(dock not in tabs)
+        sizes = [min(spec.size, round(window.width() * share)) for spec, share in SHARES.items()]
+        window.resizeDocks([self._docks[spec.id] for spec in SHARES], sizes, Qt.Orientation.Horizontal)
+        window.resizeDocks([timeline], [TIMELINE.size], Qt.Orientation.Vertical)
 
     def reveal(self, dock_id: str) -> None:
         """Shows a dock, in front of those that share its place."""
         self._docks[dock_id].show()
         self._docks[dock_id].raise_()
 
-    def raise_floating(self) -> None:
-        """Puts floating docks in front of the window; those of a restored layout are shown before it."""
+    def settle(self) -> None:
+        """Once the window is shown: floating docks come to its front, and default sizes fit into it."""
+        if self._is_default:
+            self.make_room()
         for dock in self._docks.values():
             if dock.isFloating():
                 dock.raise_()
@@ -120,11 +153,13 @@ class Docks:
     def save(self, settings: QSettings) -> None:
         """Stores window geometry and dock layout."""
         settings.setValue(_GEOMETRY, self._window.saveGeometry())
-        settings.setValue(_STATE, self._window.saveState(LAYOUT_VERSION))
+        settings.setValue(_STATE, self._before or self._window.saveState(LAYOUT_VERSION))
 
     def restore(self, settings: QSettings) -> bool:
         """Puts window and docks where they were; False when nothing usable is stored."""
         geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
         if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
             return False
-        return self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
+        restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
+        self._is_default = not restored
+        return restored

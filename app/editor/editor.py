@@ -20,16 +20,20 @@ from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
 from app.editor.window_state import WindowState
+from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
+from app.files.outside_files import OutsideFile, outside_files, outside_question
 from app.files.places import config_folder, data_folder
 from app.files.project_error import ProjectError
 from app.files.project_files import Answer, ProjectFiles, can_open
+from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery, RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings
+from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.baking import Baking
@@ -43,6 +47,7 @@ from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
+from app.viewport.follow import Follow
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
@@ -50,6 +55,7 @@ from app.viewport.picker import Picker
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
+from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
@@ -57,10 +63,12 @@ from sim.scene.change import Change
 from sim.scene.handles import HandleMode
 from sim.scene.places import Places
 from widgets.camera_controller import CameraController
+from widgets.guide import Guide
 from widgets.outliner_entries import Entry
 from widgets.protocols import ModelState
 from widgets.theme import Theme, ThemeMode
 from widgets.timeline.timeline import Timeline
+from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
 _THEME = "theme"
@@ -90,20 +98,23 @@ class Editor:
         self.theme.set_mode(stored_theme(self.settings))
         self.dialogs = dialogs or Dialogs()
         self.document = Document()
-        self.loader = ModelLoader()
-        self.store = ModelStore(self.document, self.loader)
+        images = ImageBudget()
+        self.loader = ModelLoader(budget=images)
+        self.access = FileAccess()
+        self.store = ModelStore(self.document, self.loader, self.access)
         self.active = ActiveModel(self.document, self.store)
         self.stepper = SimulationStepper()
         self.playback = Playback(
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
-        self.scene_files = SceneFiles(self.document, self.store)
+        self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
+        self.projects = ProjectLoader()
         self.files = ProjectFiles(
-            self.document, self.store, self.loader, self.recent,
+            self.document, self.store, self.loader, self.projects, self.access, self.recent,
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
         self.recovery = RecoveryStore(data_folder() / "recovery")
@@ -122,6 +133,7 @@ class Editor:
         self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
+        self._guide: Guide | None = None
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
@@ -146,6 +158,7 @@ class Editor:
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
+        self.follow = Follow(self.document, self.playback, self.active, self.client)
         self.past = PastValues(self.document, self.playback, self.active, self.panels.inspector)
         self.timings = TimingsPanel(
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
@@ -187,6 +200,9 @@ class Editor:
         self.turns.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.progress.connect(self.window.show_progress)
+        self.access.asked.connect(self._on_outside)
+        self.window.question.agreed.connect(self.access.allow)
+        self.window.question.declined.connect(self.access.leave_out)
         self.files.failed.connect(self.panels.fail)
         self.files.warned.connect(self.panels.warn)
         # Not while a picture is painted: what appears in the window may give the viewport another size.
@@ -200,8 +216,16 @@ class Editor:
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
         self.viewport.files_dropped.connect(self._on_dropped)
+        self.viewport.files_hovered.connect(
+            lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
+        )
+        self.overlays.empty.chosen.connect(self.files.open)
+        self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
+        self.overlays.empty.tour_requested.connect(self.overlays.begin_tour)
+        self.overlays.tour.shown.connect(self._on_tour)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
+        self.panels.failed.connect(lambda: self.window.docks.reveal("messages"), _LATER)
         self.panels.frame_requested.connect(self.frame_selection)
         self.panels.locate_requested.connect(self.locate)
         self.shader_watch.changed.connect(self.reload_shaders)
@@ -242,10 +266,9 @@ class Editor:
         except ProjectError as error:
             self.panels.fail(str(recovery.folder), str(error))
             return False
-        self.document.replace_scene(
-            project.scene, project.view_state, path=recovery.origin, unknown=project.unknown, modified=True
-        )
-        self.files.opened.emit(False)
+        place, trusted = recovery.origin or recovery.folder, {path.parent for path in self.recent.paths()}
+        outside = outside_files(project.scene, place, trusted)
+        self.files.show_project(project, recovery.origin, outside, modified=True)
         return True
 
     def cancel(self) -> None:
@@ -325,6 +348,7 @@ class Editor:
         self.output.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
+        self.projects.cancel()
         self.autosave.shutdown()
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
@@ -386,11 +410,25 @@ class Editor:
         text = self.selected_node.offer(node_id, text)
         self.panels.warn("", f"{name}: {text}" if name else text)
 
+    def _on_outside(self, files: tuple[OutsideFile, ...]) -> None:
+        self.window.question.ask(*outside_question(files))
+
     def _on_dropped(self, paths: list[str]) -> None:
-        for path in paths[:1]:
-            self.files.open(Path(path))
-        for path in paths[1:]:
-            self.files.import_model(Path(path))
+        self.files.drop([Path(path) for path in paths])
+
+    def _on_tour(self, step: TourStep) -> None:
+        if step.panel:
+            self.window.docks.reveal(step.panel)
+        self.overlays.place()
+
+    def show_guide(self) -> Guide:
+        """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""
+        if self._guide is None:
+            self._guide = Guide(GUIDE, guide_texts(), self.window)
+        node = self.document.selected
+        docks = {name: self.window.docks[name] for name in self.window.docks.ids}
+        self._guide.open(*place_of(docks, self.panels.inspector, node.kind if node is not None else ""))
+        return self._guide
 
 
 def application_theme() -> Theme:
@@ -433,7 +471,7 @@ def _leave_after_first_frame(editor: Editor, leave: Callable[[], None]) -> None:
 
     def on_drawn(_drawn: Drawn) -> None:
         shown = editor.client.engine is not None and editor.client.engine.statistics().vertices > 0
-        if shown or not editor.document.scene.figures:
+        if shown or not (editor.files.busy or editor.document.scene.figures):
             editor.client.drawn.disconnect(on_drawn)
             print(f"first-frame {time.time():.6f}", flush=True)
             # Not from here: closing deletes what the picture being painted still uses.

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QWidget
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.editor.actions import Actions
 from app.editor.add_menu import Place
@@ -14,9 +14,16 @@ from app.timeline.playback import SimulationState
 from sim.kinds.contract import Panel
 from sim.scene.clock import STEP_TIME
 from widgets.icons import icon
+from widgets.parts import packed
+from widgets.question_bar import QuestionBar
+from widgets.shown import label_text
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
+OUTSIDE = (
+    ("Read", "Read these files, as long as the project is open."),
+    ("Leave out", "Show the project without them; nothing there is touched."),
+)
 SCREEN_SHARE = 0.92
 """Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
 
@@ -30,6 +37,7 @@ class MainWindow(QMainWindow):
     Attributes:
         may_close: Asked before closing; False keeps the window open.
         closing: Called once the window will close, while GL can still be reached.
+        question: Asks above the viewport whether files outside the project's folders are read.
     """
 
     cancel_requested = Signal()
@@ -46,7 +54,10 @@ class MainWindow(QMainWindow):
         self.may_close: Callable[[], bool] = lambda: True
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
-        self.setCentralWidget(viewport)
+        self.question = QuestionBar(*OUTSIDE)
+        centre = QWidget()
+        packed(QVBoxLayout(centre), self.question, spacing=0).addWidget(viewport, 1)
+        self.setCentralWidget(centre)
         self.resize(default_size(self.screen().availableGeometry().size()))
         self.actions_table = Actions(self, slots, rooms)
         self.docks = Docks(self, panels, (dock for room in rooms.values() for dock in room.docks))
@@ -73,12 +84,12 @@ class MainWindow(QMainWindow):
     def _show_work(self, text: str, fraction: float) -> None:
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
-        self._loading.setText(text)
+        self._loading.setText(label_text(text))
         self._bar.setValue(round(fraction * 100.0))
 
     def show_hint(self, text: str) -> None:
         """Says what the mouse does here now."""
-        self._hint.setText(text)
+        self._hint.setText(label_text(text))
 
     def show_simulation(self, state: SimulationState) -> None:
         """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
@@ -106,7 +117,13 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         """The window system stacks windows in the order in which they appear."""
         super().showEvent(event)
-        QTimer.singleShot(0, self, self.docks.raise_floating)
+        QTimer.singleShot(0, self, self.docks.settle)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The viewport keeps its share of a window that becomes smaller."""
+        super().resizeEvent(event)
+        if event.size().width() < event.oldSize().width():
+            self.docks.make_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
@@ -145,6 +162,11 @@ class MainWindow(QMainWindow):
         self._unread.setFlat(True)
         self._unread.setToolTip("Show the messages.")
         self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
+        for action in self.docks.drawer_actions():
+            button = QToolButton()
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            bar.addWidget(button)
         bar.addWidget(self._hint, 1)
         for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
                        self._autosave):  # fmt: skip

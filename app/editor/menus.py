@@ -20,8 +20,8 @@ EDIT = ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.past
         "handle.move", "handle.rotate", "handle.scale", "pose.reset", SEPARATOR, "edit.hide", "edit.show_all",
         "edit.select_all", "edit.deselect")  # fmt: skip
 THEME = ("theme.auto", "theme.dark", "theme.light")
-VIEW = ("view.frame", "view.home", SEPARATOR, "view.front", "view.right", "view.top", "view.back", "view.left",
-        "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
+VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "view.right", "view.top", "view.back",
+        "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
 SIMULATION = (
@@ -42,7 +42,7 @@ SKINNING = ("skin.lbs", "skin.dqs", "skin.dqs-scale", SEPARATOR, "compare.off", 
 PLAYBACK = ("play.toggle", "play.backwards", SEPARATOR, "play.next", "play.previous", "play.next_key",
             "play.previous_key", "play.first", "play.last", SEPARATOR, "play.in", "play.out", "play.clear_range",
             SEPARATOR, "play.bind_pose")  # fmt: skip
-HELP = ("help.shortcuts", "help.about")
+HELP = ("help.guide", "help.tour", "help.shortcuts", SEPARATOR, "help.about")
 TOOLBAR = ("file.open", "file.save", SEPARATOR, "edit.undo", "edit.redo", SEPARATOR, "play.toggle", SEPARATOR,
            "view.home", "overlay.bones", "overlay.grid", SEPARATOR,
            "handle.move", "handle.rotate", "handle.scale", SPACER, "skin.lbs", "skin.dqs", "compare.split",

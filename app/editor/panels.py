@@ -27,10 +27,12 @@ class Panels(QObject):
     """Creates the panels and carries what happens between them; views never talk to views.
 
     Signals:
+        failed: There is an error to be seen.
         frame_requested: The user wants the selection to fill the viewport.
         locate_requested: The user wants to look for the file of this node.
     """
 
+    failed = Signal()
     frame_requested = Signal()
     locate_requested = Signal(str)
 
@@ -52,7 +54,8 @@ class Panels(QObject):
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file))
 
     def fail(self, file: str, text: str) -> None:
-        """Lists an error."""
+        """Lists an error, and has it seen."""
+        self.failed.emit()
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file))
 
     def inform(self, file: str, text: str) -> None:

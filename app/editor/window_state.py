@@ -15,6 +15,7 @@ from app.files.project_files import ProjectFiles
 from app.files.recent_files import RecentFiles
 from app.timeline.active_model import ActiveModel
 from sim.scene.view import Comparison
+from widgets.shown import label_text, menu_text, tip_text
 
 
 class WindowState(QObject):
@@ -85,13 +86,13 @@ class WindowState(QObject):
         path = self._document.path
         self._window.setWindowModified(self._document.modified)
         self._window.setWindowFilePath(str(path) if path else "")
-        self._window.setWindowTitle(f"{self._document.title}[*] – {APPLICATION}")
+        self._window.setWindowTitle(f"{label_text(self._document.title)}[*] – {APPLICATION}")
 
     def _refresh_history(self) -> None:
         stack, actions = self._document.undo_stack, self._window.actions_table
         for name, text, enabled in (
-            ("edit.undo", f"&Undo {stack.undoText()}", stack.canUndo()),
-            ("edit.redo", f"&Redo {stack.redoText()}", stack.canRedo()),
+            ("edit.undo", f"&Undo {menu_text(stack.undoText())}", stack.canUndo()),
+            ("edit.redo", f"&Redo {menu_text(stack.redoText())}", stack.canRedo()),
         ):
             actions[name].setText(text.rstrip())
             actions[name].setEnabled(enabled)
@@ -105,8 +106,8 @@ class WindowState(QObject):
 
 
 def _recent_action(parent: QObject, path: Path, open_path: Callable[[Path], None]) -> QAction:
-    action = QAction(path.name, parent)
-    action.setToolTip(str(path))
-    action.setStatusTip(str(path))
+    action = QAction(menu_text(path.name), parent)
+    action.setToolTip(tip_text(str(path)))
+    action.setStatusTip(label_text(str(path)))
     action.triggered.connect(lambda: open_path(path))
     return action

@@ -3,7 +3,8 @@
 import itertools
 import logging
 import threading
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
 from sim.figures.prepared import PreparedModel, prepare_model
+from sim.printable import printable
 from sim.scene.scene import NodeId
 
 _log = logging.getLogger(__name__)
@@ -36,7 +38,7 @@ class LoadModel(Protocol):
         """Read a model."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class LoadedModel:
     """A model with its textures, ready for the GPU.
 
@@ -73,6 +75,12 @@ class _Request:
 class ModelLoader(QObject):
     """Loads models for nodes; the latest request of a node wins.
 
+    Args:
+        parent: Owner.
+        load: Reads a model.
+        worker_count: Models that are read at the same time.
+        budget: What all images may have together; those of a model count as long as that is kept.
+
     Every request ends with exactly one of `loaded`, `failed` and `cancelled`.
 
     Signals:
@@ -90,9 +98,16 @@ class ModelLoader(QObject):
     _advanced = Signal(object, float)
     _finished = Signal(object, object)
 
-    def __init__(self, parent: QObject | None = None, *, load: LoadModel = load_model, worker_count: int = 2) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        load: LoadModel = load_model,
+        worker_count: int = 2,
+        budget: ImageBudget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._load = load
+        self._load, self._budget = load, budget or ImageBudget()
         self._ids = itertools.count(1)
         self._requests: dict[int, _Request] = {}
         self._ending: _Request | None = None
@@ -151,12 +166,12 @@ class ModelLoader(QObject):
         try:
             self._finished.emit(request, self._loaded(request))
         except LoadCancelled:
-            _log.debug("loading %s was cancelled", request.path)
+            _log.debug("loading %s was cancelled", printable(str(request.path)))
         except ModelError as error:
             self._finished.emit(request, str(error))
         except Exception as error:  # a defect must not leave the request hanging
-            _log.exception("loading %s failed", request.path)
-            self._finished.emit(request, f"{request.path}: {type(error).__name__}: {error}".replace("\n", " "))
+            _log.exception("loading %s failed", printable(str(request.path)))
+            self._finished.emit(request, _line(f"{request.path}: {type(error).__name__}: {error}"))
 
     def _loaded(self, request: _Request) -> LoadedModel:
         report = _Progress(lambda fraction: self._advanced.emit(request, fraction))
@@ -164,18 +179,24 @@ class ModelLoader(QObject):
         stopped = request.stopped.is_set
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
         images: dict[ImageSource, MipImage] = {}
-        warnings, budget = list(model.warnings), ImageBudget()
+        warnings = list(model.warnings)
         sources = _texture_images(model)
-        for index, source in enumerate(sources):
-            request.stop_here()
-            report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(sources))
-            try:
-                images[source] = load_mip_image(source, budget, pause=request.stop_here)
-            except ImageError as error:
-                warnings.append(f"texture {error}")
-        warnings += budget.take_notes()
+        try:
+            for index, source in enumerate(sources):
+                request.stop_here()
+                report(_MODEL_SHARE + (1.0 - _MODEL_SHARE) * index / len(sources))
+                try:
+                    images[source] = load_mip_image(source, self._budget, pause=request.stop_here)
+                except ImageError as error:
+                    warnings.append(f"texture {error}")
+            warnings += self._budget.take_notes()
+            loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings))
+        except BaseException:
+            self._budget.give(_pixel_count(images))
+            raise
+        weakref.finalize(loaded, self._budget.give, _pixel_count(images)).atexit = False
         report(1.0)
-        return LoadedModel(model, images, prepare_model(model), tuple(warnings))
+        return loaded
 
     # --- on the thread of the loader ------------------------------------------------------------------
 
@@ -205,6 +226,14 @@ class _Progress:
         if fraction - self._last >= _PROGRESS_STEP or fraction >= 1.0 > self._last:
             self._last = fraction
             self._report(fraction)
+
+
+def _line(text: str) -> str:
+    return printable(" ".join(text.split()))
+
+
+def _pixel_count(images: Mapping[ImageSource, MipImage]) -> int:
+    return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images.values())
 
 
 def _texture_images(model: CharacterModel) -> tuple[ImageSource, ...]:

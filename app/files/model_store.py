@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.document.document import Document
+from app.files.access import WITHHELD, FileAccess
 from app.files.model_loader import LoadedModel, ModelLoader
 from sim.assets.model import CharacterModel
 from sim.scene.change import Change, ChangeKind
@@ -19,6 +20,11 @@ SPARE_COUNT = 4
 class ModelStore(QObject):
     """Follows the document's model nodes and keeps their loaded files.
 
+    Args:
+        document: The scene.
+        loader: Reads models off the GUI thread.
+        access: Says what may be read.
+
     Signals:
         changed: A node's model got further, arrived, failed or went away.
         warned: A file (or "") and one line about it that the user should see.
@@ -29,14 +35,15 @@ class ModelStore(QObject):
     warned = Signal(str, str)
     failed = Signal(str, str)
 
-    def __init__(self, document: Document, loader: ModelLoader) -> None:
+    def __init__(self, document: Document, loader: ModelLoader, access: FileAccess) -> None:
         super().__init__()
-        self._document, self._loader = document, loader
+        self._document, self._loader, self._access = document, loader, access
         self._cache: dict[str, LoadedModel] = {}
         self._statuses: dict[NodeId, ModelStatus] = {}
         self._paths: dict[NodeId, str] = {}
         self._requests: dict[int, NodeId] = {}
         document.changed.connect(self._on_changed)
+        access.allowed.connect(self._read_withheld)
         loader.progress.connect(self._on_progress)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
@@ -107,12 +114,19 @@ class ModelStore(QObject):
         path = self._paths[node.id] = node.settings.path
         if path in self._cache:
             self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
+        elif not self._access.allows(path):
+            self._set(node.id, ModelStatus(ModelState.FAILED, text=f"{path}: {WITHHELD}"))
         elif not os.path.isfile(path):
             self._set(node.id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
             self.failed.emit(path, "the model file is missing; locate it from the outliner")
         else:
             self._set(node.id, ModelStatus(ModelState.LOADING, text=path, progress=0.0))
             self._requests[self._loader.load(node.id, Path(path))] = node.id
+
+    def _read_withheld(self) -> None:
+        for node_id in [node_id for node_id, status in self._statuses.items() if status.text.endswith(WITHHELD)]:
+            self._paths.pop(node_id, None)
+        self.sync()
 
     def _forget(self, node_id: NodeId) -> None:
         self._loader.cancel_node(node_id)

@@ -11,12 +11,15 @@ count as where they lead.
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sim.printable import printable
 from sim.scene.params import Role, params_of
 from sim.scene.scene import NodeId, Scene
+
+_LISTED, _PATH_MAX = 12, 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,19 @@ def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> 
         if not known[path]:
             found.append(OutsideFile(node.id, path, is_network_path(path)))
     return tuple(found)
+
+
+def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
+    """What is asked about such files, and their names line by line; "" for none."""
+    paths = list(dict.fromkeys(printable(file.path, _PATH_MAX) for file in files))
+    if not paths:
+        return "", ""
+    places = "on another machine" if any(file.is_network for file in files) else "outside its folders"
+    what, them = (
+        (f"the file {paths[0]}", "it") if len(paths) == 1 else (f"{len(paths)} files such as {paths[0]}", "them")
+    )
+    more = [f"and {len(paths) - _LISTED} more"] if len(paths) > _LISTED else []
+    return f"This project names {what}, {places}. Read {them}?", "\n".join([*paths[:_LISTED], *more])
 
 
 def project_folders(project: Path) -> tuple[Path, ...]:

@@ -1,7 +1,7 @@
 """New, Open, Save, Import: what happens to files, and the questions that could lose work."""
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,15 +9,19 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.document.document import Document
+from app.files.access import FileAccess
 from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
+from app.files.outside_files import OutsideFile
 from app.files.project_error import ProjectError
-from app.files.project_file import PROJECT_SUFFIX, is_project, load_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project, save_project
+from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
 from sim.assets.load import is_model
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
 
 _IMPORT = "import:"
@@ -49,6 +53,8 @@ class ProjectFiles(QObject):
         document: What is open.
         store: Keeps loaded models.
         loader: Reads models off the GUI thread.
+        projects: Reads projects off the GUI thread.
+        access: Withholds what a project names elsewhere.
         recent: List of recent files.
         ask_unsaved: Asks whether unsaved changes are saved.
         ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
@@ -70,6 +76,8 @@ class ProjectFiles(QObject):
         document: Document,
         store: ModelStore,
         loader: ModelLoader,
+        projects: ProjectLoader,
+        access: FileAccess,
         recent: RecentFiles,
         *,
         ask_unsaved: Callable[[str], Answer],
@@ -77,6 +85,7 @@ class ProjectFiles(QObject):
     ) -> None:
         super().__init__()
         self._document, self._store, self._loader, self._recent = document, store, loader, recent
+        self._projects, self._access = projects, access
         self._ask_unsaved, self._ask_save_path = ask_unsaved, ask_save_path
         self._imports: dict[int, _Import] = {}
         self._showing = False
@@ -84,20 +93,27 @@ class ProjectFiles(QObject):
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
         loader.cancelled.connect(self._on_cancelled)
+        projects.progress.connect(self.progress)
+        projects.loaded.connect(self._on_project)
+        projects.failed.connect(self._on_project_failed)
+        projects.cancelled.connect(lambda _: self._show_progress(0.0))
 
     # --- opening --------------------------------------------------------------------------------------
 
     def new(self) -> None:
         """Shows an empty scene, after asking about unsaved changes."""
         if self.may_discard():
-            self._cancel_imports()
+            self._cancel_reading()
+            self._access.withhold(())
             self._document.replace_scene(Scene())
             self.opened.emit(False)
 
     def open(self, path: Path) -> None:
         """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
         if is_project(path):
-            self._open_project(path)
+            self._cancel_reading()
+            self._projects.load(path, {recent.parent for recent in self._recent.paths()})
+            self.progress.emit(str(path), 0.0)
         else:
             self._load(path, replace=True)
 
@@ -105,40 +121,84 @@ class ProjectFiles(QObject):
         """Adds a model to the scene."""
         self._load(path, replace=False)
 
+    def drop(self, paths: Sequence[Path]) -> None:
+        """Takes files that were dropped: a project is opened, models are added to what is there."""
+        for number, path in enumerate(paths):
+            if is_project(path) or (number == 0 and not self._document.scene.nodes):
+                self.open(path)
+            else:
+                self.import_model(path)
+
+    def drop_text(self, paths: Sequence[Path]) -> str:
+        """What dropping these files would do; "" for none."""
+        usable = [path for path in paths if can_open(path)]
+        if not usable:
+            return ""
+        project = next((path for path in usable if is_project(path)), None)
+        if project is not None:
+            return f"Drop to open {project.name} in place of this scene"
+        what = usable[0].name if len(usable) == 1 else f"{len(usable)} models"
+        return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
+
     def cancel(self) -> None:
-        """Gives up what is being read."""
-        self._cancel_imports()
+        """Gives up what is being read; a project that is given up leaves everything as it is."""
+        if self._projects.path is not None:
+            self.warned.emit(str(self._projects.path), "loading was cancelled")
+        self._cancel_reading()
         self._store.cancel()
 
-    def _open_project(self, path: Path) -> None:
-        try:
-            project = load_project(path)
-        except ProjectError as error:
-            self.failed.emit(str(path), str(error))
-            return
+    @property
+    def busy(self) -> bool:
+        """Whether a project or a model that is to be shown is being read."""
+        return self._projects.path is not None or bool(self._imports)
+
+    def show_project(
+        self, project: LoadedProject, path: Path | None, outside: Iterable[OutsideFile], *, modified: bool = False
+    ) -> None:
+        """Shows a project that was read.
+
+        Args:
+            project: What it holds.
+            path: Its file, None where it has none yet.
+            outside: What is not read before the user allows it.
+            modified: Whether it differs from its file.
+        """
+        self._cancel_reading()
+        self._access.withhold(outside)
+        self._document.replace_scene(
+            project.scene, project.view_state, path=path, unknown=project.unknown, modified=modified
+        )
+        self.opened.emit(False)
+
+    def _on_project(self, read: ReadProject) -> None:
+        self._show_progress(0.0)
         if not self.may_discard():
             return
-        self._cancel_imports()
-        self._document.replace_scene(project.scene, project.view_state, path=path, unknown=project.unknown)
-        self._recent.add(path)
-        for warning in project.warnings:
-            self.warned.emit(str(path), warning)
-        self.opened.emit(False)
+        self.show_project(read.project, read.path, read.outside)
+        self._recent.add(read.path)
+        for warning in read.project.warnings:
+            self.warned.emit(str(read.path), warning)
+
+    def _on_project_failed(self, path: str, text: str) -> None:
+        self._show_progress(0.0)
+        self.failed.emit(path, text)
 
     def _load(self, path: Path, *, replace: bool) -> None:
         path = path.absolute()
         if replace:  # what is still being read was meant for the scene that goes
-            self._cancel_imports()
+            self._cancel_reading()
         request = self._loader.load(f"{_IMPORT}{path}", path)
         self._imports[request] = _Import(path, replace)
         self._show_progress(0.0)
 
-    def _cancel_imports(self) -> None:
+    def _cancel_reading(self) -> None:
+        self._projects.cancel()
         for request in list(self._imports):
             self._loader.cancel(request)
 
     def _show_progress(self, fraction: float) -> None:
-        waiting = next((str(item.path) for item in self._imports.values() if item.loaded is None), "")
+        reading = (str(item.path) for item in self._imports.values() if item.loaded is None)
+        waiting = next(reading, str(self._projects.path or ""))
         self.progress.emit(waiting, fraction if waiting else 1.0)
 
     def _on_progress(self, request: int, fraction: float) -> None:
@@ -180,15 +240,20 @@ class ProjectFiles(QObject):
         if replace and not self.may_discard():
             return
         self._store.adopt(path, loaded)
+        if replace:
+            self._access.withhold(())
         self._recent.add(path)
         node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
         makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
         if replace:
             nodes = [node, *(make(loaded.model) for make in makers.values())]
             nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
-            self._document.replace_scene(Scene(nodes=tuple(nodes)), ViewState(selection=Selection(node=nodes[0].id)))
+            scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
+            self._document.replace_scene(scene, ViewState(selection=Selection(node=nodes[0].id)))
         else:
             with self._document.macro(f"Import {path.name}"):
+                if not self._document.scene.figures:
+                    self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
                 for kind, make in makers.items():
                     if not self._document.scene.of_kind(kind):
                         self._document.add_node(make(loaded.model))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import run_in_background
 from app.document.document import Document
+from app.files.access import WITHHELD, FileAccess
 from app.files.model_store import ModelStore
 from sim.assets.images import ImageBudget, ImageError, UInt8, load_image
 from sim.assets.load import load_model
@@ -18,6 +19,7 @@ from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
+from sim.printable import printable
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Settings
 from sim.scene.scene import NodeId, Scene
@@ -33,6 +35,8 @@ class SceneFiles(QObject):
     Args:
         document: The scene.
         store: Models that are loaded already are not read again.
+        access: Says what may be read.
+        budget: What all images may have together.
 
     Signals:
         changed: A file arrived, failed or is no longer needed.
@@ -46,22 +50,25 @@ class SceneFiles(QObject):
     changed = Signal()
     failed = Signal(str, str)
 
-    def __init__(self, document: Document, store: ModelStore) -> None:
+    def __init__(self, document: Document, store: ModelStore, access: FileAccess, budget: ImageBudget) -> None:
         super().__init__()
-        self._document, self._store = document, store
+        self._document, self._store, self._access = document, store, access
         self.meshes: dict[str, Mesh] = {}
         self.images: dict[Path, UInt8] = {}
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._reading: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
-        self._budget = ImageBudget()
+        self._budget = budget
         document.changed.connect(self._on_changed)
+        access.allowed.connect(self.sync)
 
     def note_of(self, settings: Settings) -> str:
         """One line about a mesh that settings need and that is not there; "" where nothing is missing."""
         needed = [use.path for use in uses_of(settings) if use.content == "mesh" and use.is_needed and use.path]
         path = next((path for path in needed if path not in self.meshes), "")
-        return self._failures.get(path, f"Reading {path}") if path else ""
+        if not path:
+            return ""
+        return self._failures.get(path, f"Reading {path}" if self._access.allows(path) else f"{path} {WITHHELD}")
 
     def section_names(self, path: str) -> tuple[str, ...]:
         """Names of the sections of a mesh file; empty for one that is not read."""
@@ -71,7 +78,7 @@ class SceneFiles(QObject):
     def sync(self) -> None:
         """Reads what the scene names, and forgets what it no longer names."""
         self._uses = {node.id: uses_of(node.settings) for node in self._document.scene.nodes}
-        uses = [use for found in self._uses.values() for use in found if use.path]
+        uses = [use for found in self._uses.values() for use in found if use.path and self._access.allows(use.path)]
         meshes = {use.path for use in uses if use.content == "mesh"}
         images = {Path(use.path) for use in uses if use.content == "image"}
         for path in meshes - self.meshes.keys():
@@ -141,5 +148,5 @@ def _read_mesh(path: str) -> Mesh | str:
     except ModelError as error:
         return str(error)
     except Exception as error:
-        _log.exception("reading %s failed", path)
-        return f"{path}: {type(error).__name__}: {error}".replace("\n", " ")
+        _log.exception("reading %s failed", printable(path))
+        return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))

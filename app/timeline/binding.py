@@ -48,7 +48,7 @@ class TimelineBinding(QObject):
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
             self._timeline.set_realtime(
-                f"{self._playback.pace:.0%} of real time: the simulation takes longer", warn=True
+                f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
             )
         elif rate.slow:
             self._timeline.set_realtime(

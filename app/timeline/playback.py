@@ -114,6 +114,7 @@ class Playback(QObject):
         self._stepper = stepper
         self._steps = FixedStep(STEP_TIME, MAX_STEPS)
         self._share = 1.0
+        self._stepping = 0.0  # Part of real time that steps took
         self._playhead = Playhead()
         self._scrubbing = self._in_hand = False
         self._told: SimulationState | None = None
@@ -153,6 +154,11 @@ class Playback(QObject):
     def pace(self) -> float:
         """Scene time per time that should have passed: 1 unless simulation steps take longer than they last."""
         return self._share if self._simulates() else 1.0
+
+    @property
+    def slowed_by(self) -> str:
+        """What takes longer than it lasts where the pace is below 1: the simulation, or everything else."""
+        return "simulation" if self._stepping > 0.5 else "drawing"
 
     def set_playhead(self, playhead: Playhead) -> None:
         """Replaces the playhead and tells what changed."""
@@ -293,6 +299,7 @@ class Playback(QObject):
             done, last, now = done + 1, self._clock() - now, self._clock()
         if due.steps:
             self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
+            self._stepping += 0.1 * ((now - begun) / max(elapsed, STEP_TIME) - self._stepping)
             self.tell()
 
     def _step(self, after: Playhead) -> None:

@@ -1,5 +1,6 @@
 """Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,11 +20,15 @@ from sim.gl.context import Context
 from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
 from sim.kept.film import Film
+from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
 from sim.render.subject import joined
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection
+
+_log = logging.getLogger(__name__)
+_TEXT_MAX = 200
 
 
 class ViewportClient(QObject):
@@ -70,6 +75,7 @@ class ViewportClient(QObject):
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
         self._comparison: ComparisonStatistics | None = None
+        self._failures: set[str] = set()
 
     # --- what the viewport calls ----------------------------------------------------------------------
 
@@ -88,13 +94,20 @@ class ViewportClient(QObject):
         if engine is None:
             return
         self._timing.begin(engine)
-        if engine.pictures.paint(Framebuffer.wrap(engine.context, framebuffer_id, (width, height)), self):
-            self._tell(engine)
+        try:
+            if engine.pictures.paint(Framebuffer.wrap(engine.context, framebuffer_id, (width, height)), self):
+                self._tell(engine)
+        except Exception as error:  # the last picture stays; what is wrong with one node never comes here
+            self._fail(error)
         self.painted.emit()
 
     def gl_turn(self) -> bool:
         """Does a part of what pictures need, between two of them; returns whether one is to be painted now."""
-        return self.engine is not None and self.engine.pictures.turn(self)
+        try:
+            return self.engine is not None and self.engine.pictures.turn(self)
+        except Exception as error:
+            self._fail(error)
+            return False
 
     @property
     def delay(self) -> float | None:
@@ -245,6 +258,17 @@ class ViewportClient(QObject):
         if statistics is not None and statistics.maximum > self._scale:
             self._scale = nice_ceiling(statistics.maximum)
         return statistics
+
+    def _fail(self, error: Exception) -> None:
+        """Tells once that there is no picture; a picture that is begun is given up."""
+        assert self.engine is not None
+        self.engine.context.invalidate()
+        self.engine.pictures.outdate()
+        text = f"no picture can be drawn: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
+        if text not in self._failures:
+            self._failures.add(text)
+            self.gl_failed.emit(text)
+            _log.info("drawing", exc_info=error)
 
     def _report_errors(self) -> None:
         if self._log is not None and self._log.errors:

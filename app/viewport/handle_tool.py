@@ -13,6 +13,7 @@ from sim.figures.pose_settings import PART, BonePose
 from sim.jobs.pose_offsets import frame_below
 from sim.kinds.contract import Tool
 from sim.scene.handles import HandleMode, Handles, View, dragged, handles_of, moved_along
+from sim.scene.params import bounded
 from sim.scene.scene import Node, NodeId, ParamRef
 from sim.scene.transform import Transform
 from widgets.handles_overlay import HandlesOverlay
@@ -120,11 +121,13 @@ class HandleTool(QObject, Tool):
             return
         cursor, handled, mode = (position.x(), position.y()), held.handled, held.handles.mode
         after = dragged(held.handles, held.handle, held.press, cursor, handled.world_from_parent, handled.transform)
+        after = bounded(after)
         name = _CHANGED[mode]
         values = {ParamRef(handled.owner, handled.part, name): getattr(after, name)}
         for node, parent in handled.followers:
             if self._document.scene.has(node.id):
-                moved = moved_along(mode, handled.world_from_parent, (handled.transform, after), parent, node.transform)
+                way = handled.transform, after
+                moved = bounded(moved_along(mode, handled.world_from_parent, way, parent, node.transform))
                 for field in ("position", "rotation", "scale"):
                     values[ParamRef(node.id, "transform", field)] = getattr(moved, field)
         self._document.set_values(values, held.gesture)

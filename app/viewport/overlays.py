@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 
 from app.document.document import Document
 from app.document.gesture import Gesture
+from app.help import TOUR, shipped_samples
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.client import ViewportClient
@@ -18,8 +19,9 @@ from sim.scene.scene import VIEW, ParamRef
 from sim.scene.view import Comparison, DisplayMode
 from widgets.axis_gizmo import AxisGizmo
 from widgets.divider import Divider
-from widgets.empty_state import EmptyState
 from widgets.overlay import Legend, SideLabel, StatisticsOverlay
+from widgets.start_page import StartPage
+from widgets.tour import TourCard
 from widgets.viewport import Viewport
 
 MARGIN = 10
@@ -50,10 +52,10 @@ class ViewportOverlays(QObject):
         self.legend = Legend(viewport)
         self.divider = Divider(viewport)
         self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
-        self.empty = EmptyState(
-            "model", "Nothing here yet", "Open a model or a project with Ctrl+O, or drop one here.", viewport
-        )
-        self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.empty = StartPage(shipped_samples(), viewport)
+        self.tour = TourCard(TOUR, viewport)
+        self.drop = SideLabel("", viewport)
+        self.drop.hide()
         self._gesture: Gesture | None = None
         viewport.resized.connect(self.place)
         for room in rooms:
@@ -84,6 +86,18 @@ class ViewportOverlays(QObject):
             self.legend.show_ramp(legend.ramp, legend.title, legend.lo, legend.hi, legend.unit)
         self.place()
 
+    def show_drop(self, text: str) -> None:
+        """Says what dropping would do; "" for nothing that is held."""
+        self.drop.set_text(text)
+        self.drop.setVisible(bool(text))
+        self.drop.raise_()
+        self.place()
+
+    def begin_tour(self) -> None:
+        """Shows the first step of the tour."""
+        self.tour.go(0)
+        self.place()
+
     def _legend(self) -> ColourKey | None:
         """What the colours of surfaces stand for, if they stand for something."""
         if self._document.scene.view.display is DisplayMode.WEIGHTS:
@@ -106,7 +120,10 @@ class ViewportOverlays(QObject):
         for overlay in (room.overlay for room in self._rooms if room.overlay is not None):
             overlay.move(width - overlay.width() - MARGIN, height - overlay.height() - MARGIN)
         self.divider.place()
-        self.empty.setGeometry(0, 0, width, height)
+        if self.empty.isVisibleTo(self._viewport):
+            self.empty.place(width, height)
+        self.tour.move(MARGIN, max(height - self.tour.height() - MARGIN, 0))
+        self.drop.move((width - self.drop.width()) // 2, height // 2)
         column = round(self.divider.value * width)
         left, right = self.sides
         left.move(column - left.width() - 2 * MARGIN, height - left.height() - MARGIN)

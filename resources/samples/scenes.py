@@ -26,6 +26,9 @@ from sim.solids.state import SolidShape
 DARK = {"background_top": (0.10, 0.11, 0.14), "background_bottom": (0.03, 0.03, 0.04)}
 """What glows is seen before something dark."""
 
+STRIDE = 0.9375
+"""Walks of the figure in a second [1/s]; what swings so often is where it was when the clip begins again."""
+
 ONES = (1.0, 1.0, 1.0)
 HANDS = (1.1, 1.0, 2.2)
 """Scale of the colliders of hands, which were fitted to flat ones: bent fingers reach out of the palm."""
@@ -191,10 +194,10 @@ def _pulse(models: Path) -> tuple[Scene, ViewState]:
             clip="walk",
             skinning=SkinningMethod.DQS,
             deformers=(
-                Bulge(height=1.6, wavelength=22.0, frequency=-0.9),
-                Bulge(mode=BulgeMode.PULSE, bone="chest", height=3.0, frequency=1.2),
-                Twist(angle=24.0, start=45.0, end=80.0, frequency=0.45, phase=0.0),
-                EmissionPulse(colour=(1.0, 0.28, 0.08), strength=0.35, frequency=1.2),
+                Bulge(height=1.6, wavelength=22.0, frequency=-STRIDE),
+                Bulge(mode=BulgeMode.PULSE, bone="chest", height=3.0, frequency=2.0 * STRIDE),
+                Twist(angle=18.0, start=45.0, end=80.0, frequency=STRIDE, phase=0.0),
+                EmissionPulse(colour=(1.0, 0.28, 0.08), strength=0.35, frequency=STRIDE),
             ),
         ),
     )

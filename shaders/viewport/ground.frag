@@ -1,6 +1,7 @@
 #version 330 core
-// Ground plane: antialiased grid in two decimal scales, the world's x and z axes, and the soft shadow of the
-// scene, with SHADOWED; transparent elsewhere.  Everything fades with the distance from the subject.
+// Ground plane: antialiased grid in four decimal scales, the world's x and z axes, and the soft shadow of the
+// scene, with SHADOWED; transparent elsewhere.  Each scale fades with the distance from the subject, the largest at the
+// horizon.
 // Source of the line filter: E. Galin-style derivative filtering as in B. Golus, "The Best Darn Grid Shader
 // (Yet)", 2023; written anew.
 
@@ -8,7 +9,7 @@
 #include "viewport/colour.glsl"
 
 uniform float u_cell;        // edge of the small cells [m]
-uniform float u_fade;        // distance at which the grid has vanished [m]
+uniform float u_fade;        // distance at which the small cells have vanished [m]
 uniform bool u_show_grid;
 uniform bool u_show_axes;
 
@@ -25,22 +26,32 @@ float line_coverage(vec2 coordinate, vec2 footprint, float width) {
     return max(cover.x, cover.y);
 }
 
+// Near the horizon a pixel spans so much that it says nothing about the distance from the axis.
 float axis_coverage(float coordinate, float footprint, float width) {
-    return clamp(width * 0.5 + 0.5 - abs(coordinate) / footprint, 0.0, 1.0);
+    return clamp(width * 0.5 + 0.5 - abs(coordinate) / footprint, 0.0, 1.0) * (1.0 - smoothstep(8.0, 40.0, footprint));
+}
+
+// How much is left of a scale at a distance, as a multiple of that at which it has vanished.
+float left_at(float away) {
+    return 1.0 - smoothstep(0.15, 1.0, away);
 }
 
 void main() {
     float away = length(v_position.xz - frame.subject.xz) / u_fade;
-    float fade = 1.0 - smoothstep(0.15, 1.0, away);
     vec2 cells = v_position.xz / u_cell;
     vec2 footprint = max(fwidth(cells), vec2(1e-6));
-    float fine = u_show_grid ? line_coverage(cells, footprint, 1.0) * 0.16 : 0.0;
-    float coarse = u_show_grid ? line_coverage(cells * 0.1, footprint * 0.1, 1.2) * 0.34 : 0.0;
     vec3 colour = vec3(0.62);
-    float alpha = max(fine, coarse) * fade;
+    float alpha = 0.0;
+    if (u_show_grid) {
+        float fine = line_coverage(cells, footprint, 1.0) * 0.16;
+        float coarse = line_coverage(cells * 0.1, footprint * 0.1, 1.2) * 0.34;
+        float wide = line_coverage(cells * 0.01, footprint * 0.01, 1.2) * 0.26;
+        float widest = line_coverage(cells * 0.001, footprint * 0.001, 1.2) * 0.2;
+        alpha = max(max(fine, coarse) * left_at(away), max(wide * left_at(away * 0.1), widest * left_at(away * 0.01)));
+    }
     if (u_show_axes) {
-        float x_axis = axis_coverage(cells.y, footprint.y, 1.6) * fade;
-        float z_axis = axis_coverage(cells.x, footprint.x, 1.6) * fade;
+        float x_axis = axis_coverage(cells.y, footprint.y, 1.6) * left_at(away * 0.03);
+        float z_axis = axis_coverage(cells.x, footprint.x, 1.6) * left_at(away * 0.03);
         colour = mix(colour, vec3(0.82, 0.27, 0.27), x_axis);
         colour = mix(colour, vec3(0.26, 0.48, 0.85), z_axis);
         alpha = max(alpha, 0.75 * max(x_axis, z_axis));

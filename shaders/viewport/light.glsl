@@ -72,8 +72,9 @@ vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 norm
     return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
 }
 
-#define LAMP(index, visible) lamp_light(frame.light_position[index], frame.light_colour[index].rgb, visible, \
-                                        position, normal, to_eye, albedo, specular, roughness)
+// Arguments of the function above: those of one lamp, and those of the surface.
+#define LAMP(index) frame.light_position[index], frame.light_colour[index].rgb
+#define SURFACE position, normal, to_eye, albedo, specular, roughness
 
 // Light that leaves the surface towards the camera.
 // albedo: diffuse reflectance; specular: reflectance at normal incidence; roughness: 0 to 1.
@@ -85,16 +86,16 @@ vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughn
     float rim = grazing * grazing * grazing * grazing;
     vec3 light = ambient * (albedo + (specular + 0.06) * rim);
 #if LIGHT_COUNT > 0
-    light += LAMP(0, shadow_visibility(position, normal));
+    light += lamp_light(LAMP(0), shadow_visibility(position, normal), SURFACE);
 #endif
 #if LIGHT_COUNT > 1
-    light += LAMP(1, 1.0);
+    light += lamp_light(LAMP(1), 1.0, SURFACE);
 #endif
 #if LIGHT_COUNT > 2
-    light += LAMP(2, 1.0);
+    light += lamp_light(LAMP(2), 1.0, SURFACE);
 #endif
 #if LIGHT_COUNT > 3
-    light += LAMP(3, 1.0);
+    light += lamp_light(LAMP(3), 1.0, SURFACE);
 #endif
     return light;
 }

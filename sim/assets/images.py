@@ -56,7 +56,7 @@ class ImageBudget:
     def __init__(self, pixels: int = TOTAL_MAX) -> None:
         self._total = self._left = pixels
         self._notes: list[str] = []
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()  # what is no longer kept may be given back from anywhere
 
     def take(self, path: ImageSource, size: tuple[int, int]) -> int:
         """Notes an image of so many pixels; returns the power of two by which its edges have to shrink."""

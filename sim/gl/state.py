@@ -54,6 +54,7 @@ class PipelineState:
     depth_func: Compare = "less"
     # Window depths of the near and far plane; a thin slice in front draws over everything else
     depth_range: tuple[float, float] = (0.0, 1.0)
+    depth_clamp: bool = False  # Whether what is beyond the near or far plane is drawn at its depth, not left out
     blend: Blend = "none"  # How colours are combined
     cull: Cull = "none"  # Faces left out; counter-clockwise is the front
     fill: Fill = "fill"  # Polygons as surfaces, lines or points
@@ -94,6 +95,7 @@ class PipelineState:
         GL.glDepthMask(self.depth_write)
         GL.glDepthFunc(COMPARES[self.depth_func] if self.depth_test else GL.GL_ALWAYS)
         GL.glDepthRange(*self.depth_range)
+        _switch(GL.GL_DEPTH_CLAMP, self.depth_clamp)
 
     def _apply_blend(self, _context: "Context") -> None:
         _switch(GL.GL_BLEND, self.blend != "none")
@@ -135,7 +137,7 @@ _NEVER_USED = (
 )
 
 _GROUPS: tuple[tuple[Callable[[PipelineState], object], Callable[[PipelineState, "Context"], None]], ...] = (
-    (attrgetter("depth_test", "depth_write", "depth_func", "depth_range"), PipelineState._apply_depth),
+    (attrgetter("depth_test", "depth_write", "depth_func", "depth_range", "depth_clamp"), PipelineState._apply_depth),
     (attrgetter("blend", "colour_mask"), PipelineState._apply_blend),
     (attrgetter("cull"), PipelineState._apply_faces),
     (attrgetter("fill", "polygon_offset"), PipelineState._apply_fill),

@@ -274,7 +274,7 @@ class BufferTexture(Texture):
         limit = context.capabilities.max_texture_buffer_size
         if self.texel_count > limit:
             self.release()
-            raise GLLimitError(f"buffer texture {label!r}: {self.texel_count} texels, the driver allows {limit}")
+            raise GLLimitError(f"buffer texture {self.label!r}: {self.texel_count} texels, the driver allows {limit}")
         self.bind(SCRATCH_UNIT)
         GL.glTexBuffer(self.target, self.format.internal, buffer.name)
 

@@ -3,6 +3,7 @@
 Views of it are contiguous arrays, oldest frame first; what comes later does not change them.
 """
 
+import dataclasses
 import enum
 from collections import deque
 
@@ -16,6 +17,10 @@ FRAMES_MAX = 60 * 240
 """A minute at 240 pictures a second."""
 
 Float64 = npt.NDArray[np.float64]
+
+
+SAME_MOMENT = 1e-6
+"""Two times of one begin differ by less [s]."""
 
 
 class Quantity(enum.Enum):
@@ -73,7 +78,7 @@ class History:
         self._samples: deque[FrameSample] = deque(maxlen=FRAMES_MAX)
         self._columns: dict[tuple[str, Quantity], Column] = {}
         self._begins = Column(0, np.nan)
-        self._intervals = Column(0, np.nan)
+        self._before = Column(0, np.nan)  # Interval of the frame before each
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -91,7 +96,7 @@ class History:
             sums[one.path][0] += one.gpu
             sums[one.path][1] += one.cpu
         self._begins.append(sample.begin)
-        self._intervals.append(sample.interval)
+        self._before.append(self._interval_before(sample))
         for path, (gpu, cpu) in sums.items():
             self._columns[path, Quantity.GPU].append(gpu)
             self._columns[path, Quantity.CPU].append(cpu)
@@ -116,12 +121,21 @@ class History:
         return self._begins.last(len(self))
 
     def intervals(self) -> Float64:
-        """Times since the frames before [s], shape (F,), NaN where nothing was drawn between."""
-        return self._intervals.last(len(self))
+        """Times to the next frames [s], shape (F,), NaN where nothing was drawn between."""
+        return np.append(self._before.last(len(self))[1:], [self._samples[-1].interval] if self._samples else [])
 
     def inclusive(self, path: str, quantity: Quantity) -> Float64:
         """Times of a pass with all its parts [s], shape (F,): 0 where it did not run, NaN where its time was lost."""
         return self._columns[path, quantity].last(len(self))
+
+    def _interval_before(self, sample: FrameSample) -> float:
+        """Interval of the newest frame so far, which learns it from the one that follows it at once [s]."""
+        last = self._samples[-1] if self._samples else None
+        if last is None:
+            return np.nan
+        if abs(last.begin + sample.since - sample.begin) < SAME_MOMENT:
+            last = self._samples[-1] = dataclasses.replace(last, interval=sample.since)
+        return last.interval
 
     def _add(self, path: str) -> None:
         """Takes a pass that was not there before; in older frames it took no time."""

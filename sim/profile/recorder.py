@@ -104,10 +104,10 @@ class ClockStamps:
 class PendingFrame:
     """A frame between its picture and its times."""
 
-    # number, begin, interval, moment: As in `FrameSample`
+    # number, begin, since, moment: As in `FrameSample`
     number: int
     begin: float
-    interval: float
+    since: float
     moment: Moment
     runs: list[Run]  # Every run, a pass before its parts
     offset: float  # Clock of the stamps minus the processor's [s]
@@ -156,7 +156,7 @@ class PendingFrame:
                 slices.append(Slice(run.group, begin, run.cpu, shown, last - first))
             slices.append(Slice(run.path, begin, run.cpu, shown, last - first))
         return FrameSample(
-            self.number, self.begin, self.interval, self.moment, tuple(slices), stamps.source, latency=self.age
+            self.number, self.begin, math.nan, self.moment, tuple(slices), stamps.source, self.age, self.since
         )
 
     def _is_sound(self, run: Run, now: float) -> bool:
@@ -286,7 +286,7 @@ class Recorder:
         at = self._clock()
         jumped = self._has_jumped(at)
         frame = PendingFrame(
-            self.number, self._begin, self._interval(), moment, self._runs, self._offset, is_disjoint=jumped
+            self.number, self._begin, self._since(), moment, self._runs, self._offset, is_disjoint=jumped
         )
         self._last_begin, self._last_end, self._was_running = self._begin, at, running
         self._runs = []
@@ -339,7 +339,7 @@ class Recorder:
         self._ring.append(frame)
         return True
 
-    def _interval(self) -> float:
+    def _since(self) -> float:
         """Time between the begins of two frames; NaN where nothing was drawn between."""
         follows = self._was_running or self._begin - self._last_end < PAUSE
         return self._begin - self._last_begin if follows else math.nan

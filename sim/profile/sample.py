@@ -45,12 +45,13 @@ class FrameSample:
 
     number: int  # Running number of the measured frames, from 0
     begin: float  # Monotonic time of its begin [s]
-    # Time since the begin of the frame before [s]; NaN where there was none, or nothing was drawn between
+    # Time to the begin of the next frame [s]; NaN where none is known yet, or nothing was drawn between
     interval: float
     moment: Moment  # Where the scene stood
     slices: tuple[Slice, ...]  # Every run of every pass, a pass before its parts, in the order of their begins
     source: TimeSource  # Where the GPU times come from
     latency: int = 0  # Pictures that were drawn before the times were known
+    since: float = math.nan  # Time since the begin of the frame before [s], which tells the interval of that one
 
     @property
     def is_whole(self) -> bool:

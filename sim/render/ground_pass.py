@@ -17,7 +17,11 @@ def cell_size(radius: float) -> float:
     return float(10.0 ** math.floor(math.log10(max(radius, 1e-6) * 0.35)))
 
 
-_STATE = PipelineState(depth_write=False, blend="alpha")
+_STATE = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", depth_clamp=True)
+"""What lies beyond the far plane is drawn at its depth, which is that of the background."""
+
+HORIZON = 100.0
+"""Distance to the end of the grid, as a multiple of that at which its small cells have vanished."""
 
 
 class GroundPass:
@@ -41,7 +45,8 @@ class GroundPass:
         shadow = frame.ground_shadow()
         x, _, z = frame.subject.centre
         along, across = shadow.within(x, z)
-        outer = (along - fade, across - fade), (along + fade, across + fade)
+        end = fade * HORIZON
+        outer = (along - end, across - end), (along + end, across + end)
         inner = shadow.clipped(*outer)
         uniforms = {
             "u_axis": shadow.axis,

@@ -48,7 +48,7 @@ def shadow_rectangle(light: Sequence[float], lo: Sequence[float], hi: Sequence[f
     axis = _direction(light, lo, hi)
     if height > 0.0 > hi[1]:
         return GroundRectangle(axis, (0.0, 0.0), (0.0, 0.0))
-    if height <= hi[1] * 1.001:
+    if height <= max(hi[1], 0.0) * 1.001:
         return GroundRectangle(axis, (-math.inf, -math.inf), (math.inf, math.inf))
     along, across = [], []
     for right, up, near in itertools.product((lo[0], hi[0]), (max(lo[1], 0.0), hi[1]), (lo[2], hi[2])):

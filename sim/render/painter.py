@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyglm import glm
 
@@ -11,8 +11,12 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
 from sim.gl.texture import Texture2D
+from sim.guard import Guard
 from sim.render.frame import Frame
 from sim.render.shot import Look
+
+if TYPE_CHECKING:
+    from sim.render.items import Item, Part, Stage
 
 P = TypeVar("P")
 Scissor = tuple[int, int, int, int] | None
@@ -20,10 +24,15 @@ PLAIN = PipelineState()
 
 
 class Passes:
-    """Gives the one pass of a class, which owns programs and buffers that items share."""
+    """Gives the one pass of a class, which owns programs and buffers that items share.
 
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self.context, self._library = context, library
+    Attributes:
+        context: Where they live.
+        guard: What goes wrong with items is theirs alone.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
+        self.context, self._library, self.guard = context, library, guard
         self._made: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., P]) -> P:
@@ -74,3 +83,13 @@ class Painter:
     def get(self, cls: Callable[..., P]) -> P:
         """The one pass of a class."""
         return self.passes.get(cls)
+
+    def draw(self, item: "Item", stage: "Stage", *part: "Part") -> None:
+        """Draws an item, or a part of it, in a stage; where that goes wrong, it is left out from then on."""
+        if self.passes.guard.is_out(item.node.id):
+            return
+        with self.passes.guard.of(item.node) as guarded:
+            item.draw(stage, self, *part)
+        if guarded.failed:
+            self.context.invalidate()
+            self.target.bind()

@@ -58,7 +58,7 @@ class PickPass:
         painter = Painter(passes, frame, look, self._target, clip_from_world, passes.get(ShadowPass).map)
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
-            item.draw("pick", painter)
+            painter.draw(item, "pick")
         hit = _nearest(self._target.read_pixels().astype(np.int64), [item.is_thin for item in items])
         return None if hit is None else Pick(items[hit[0]].node.id, hit[1])
 

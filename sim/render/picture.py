@@ -8,6 +8,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
+from sim.guard import Guard
 from sim.render.background_pass import BackgroundPass
 from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
@@ -50,9 +51,9 @@ class Picture:
         target: What is drawn into.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context = context
-        self.passes = Passes(context, library)
+        self.passes = Passes(context, library, guard)
         self.block = UniformBlock(context, "Frame", FIELDS)
         self.target = RenderTarget(context)
         # What most pictures need is compiled now, not when the first of them waits for it.

@@ -1,13 +1,14 @@
 """The views of a scene: one for each node that is drawn, made, told and removed as the scene has them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sim.assets.model import Bounds
 from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.guard import Guard
 from sim.kinds import KINDS
 from sim.kinds.contract import NOTHING, Counts, FigureView, Mark, System, View, World
 from sim.render.frame import LIGHT_LIMIT, Lamp, Subject
@@ -19,13 +20,45 @@ from sim.scene.scene import Node, NodeId, Scene
 from sim.solids.scene_solids import NO_SOLIDS, Solids
 
 
-@dataclass(slots=True)
-class Shown:
-    """A node with its view, and what the view took last."""
+class Shown(View):
+    """A node with its view, whose answers are nothing while it is left out, and what the view took last."""
 
-    node: Node
-    view: View
-    taken: tuple[object, ...] = ()
+    def __init__(self, node: Node, view: View, guard: Guard) -> None:
+        self.node, self.view, self._guard = node, view, guard
+        self.taken: tuple[object, ...] = ()
+        self.is_helper = view.is_helper
+
+    def apply(self, node: Node, subject: Any, world: World) -> None:
+        """Tells the view."""
+        self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
+
+    def parts(self, look: Any) -> Sequence[Any]:
+        """What is drawn of the node."""
+        return self._guard.call(self.node, lambda: self.view.parts(look), ())
+
+    def lamp(self) -> Any:
+        """What it lights the scene with."""
+        return self._guard.call(self.node, self.view.lamp, None)
+
+    def bounds(self) -> Bounds | None:
+        """Box around what has a surface."""
+        return self._guard.call(self.node, self.view.bounds, None)
+
+    def reach(self) -> Bounds | None:
+        """Box around what flies off."""
+        return self._guard.call(self.node, self.view.reach, None)
+
+    def counts(self) -> Counts:
+        """How much is shown."""
+        return self._guard.call(self.node, self.view.counts, NOTHING)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Marks over the scene."""
+        return self._guard.call(self.node, self.view.marks, ())
+
+    def release(self) -> None:
+        """Deletes what drawing added."""
+        self.view.release()
 
 
 class SceneViews:
@@ -34,6 +67,7 @@ class SceneViews:
     Args:
         context: Where they live.
         library: Where programs come from.
+        guard: What goes wrong with a node is its alone.
 
     Attributes:
         scene: As taken last.
@@ -42,8 +76,8 @@ class SceneViews:
         version: Another number where anything but time and places changed.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
+    def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
+        self._context, self._library, self._guard = context, library, guard
         self.scene = Scene()
         self.figures: dict[NodeId, Character] = {}
         self.places = Places(self.scene, self.figures)
@@ -77,17 +111,22 @@ class SceneViews:
 
     def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
         """Makes views that are missing, and tells each what changed; nothing is done for the world of the last call."""
-        if self._world is not None and _same(world, self._world):
+        if not self.is_news(world):
             return
         self._world, self._has_moved = world, False
         for node in world.scene.nodes:
             kind = KINDS[node.kind]
             shown = self._shown.get(node.id)
             if shown is None and kind.view:
-                shown = self._shown[node.id] = Shown(node, kind.load("view")(self._context, self._library))
+                view = kind.load("view")(self._context, self._library)
+                shown = self._shown[node.id] = Shown(node, view, self._guard)
             if shown is not None:
                 self._tell(shown, node, self.figures.get(node.id) or systems.get(node.id), world)
         self._arrange()
+
+    def is_news(self, world: World) -> bool:
+        """Whether anything but places differs from the world that was told last."""
+        return self._world is None or not _same(world, self._world)
 
     def put_figure(self, node: Node, view: FigureView, world: World) -> None:
         """Owns the view of a figure, and that, from now on; those that the node had before are deleted.
@@ -97,7 +136,7 @@ class SceneViews:
         self.remove(node.id)
         self.figures = {**self.figures, node.id: view.figure}
         self.settle()
-        shown = self._shown[node.id] = Shown(node, view)
+        shown = self._shown[node.id] = Shown(node, view, self._guard)
         self._tell(shown, node, view.figure, replace(world, figures=self.figures, places=self.places))
         self._arrange()
 
@@ -105,7 +144,7 @@ class SceneViews:
         """Deletes the view of a node, and its figure if it has one."""
         shown = self._shown.pop(node_id, None)
         if shown is not None:
-            shown.view.release()
+            shown.release()
             self._arrange()
         if node_id in self.figures:
             self.figures[node_id].release()
@@ -145,17 +184,17 @@ class SceneViews:
         shown = self._shown.get(node_id)
         if shown is None:
             return None
-        box = shown.view.bounds() if node_id in self.scene.shown or shown.view.is_helper else None
-        return box or shown.view.reach()
+        box = shown.bounds() if node_id in self.scene.shown or shown.is_helper else None
+        return box or shown.reach()
 
     def counts(self) -> Counts:
         """How much is visible."""
-        return sum((shown.view.counts() for shown in self._visible), NOTHING)
+        return sum((shown.counts() for shown in self._visible), NOTHING)
 
     def marks(self) -> list[Mark]:
         """Marks of all that is visible."""
         self._catch_up()
-        return [mark for shown in self._visible for mark in shown.view.marks()]
+        return [mark for shown in self._visible for mark in shown.marks()]
 
     def shot(self, camera: Camera, overlay: Overlay | None = None, solids: Solids = NO_SOLIDS) -> Shot:
         """Everything that the scene shows, as it stands now.
@@ -167,7 +206,7 @@ class SceneViews:
         """
         self._catch_up()
         boxes = self._boxes()
-        views = tuple(shown.view for shown in self._visible)
+        views = tuple(self._visible)
         subject = self._subject_of(*boxes, camera)
         return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay or Overlay(), solids)
 
@@ -186,7 +225,7 @@ class SceneViews:
         )
         if not is_known or node.attachment.node:
             shown.node, shown.taken = node, taken
-            shown.view.apply(node, subject, world)
+            shown.apply(node, subject, world)
 
     def _catch_up(self) -> None:
         """Tells what rides on something where it is now."""
@@ -196,7 +235,7 @@ class SceneViews:
         self._world = replace(self._world, figures=self.figures, places=self.places)
         self.places.carriers([shown.node for shown in self._riding])
         for shown in self._riding:
-            shown.view.apply(shown.node, shown.taken[1], self._world)
+            shown.apply(shown.node, shown.taken[1], self._world)
 
     def _arrange(self) -> None:
         """Figures come first, then kinds in their order, nodes of a kind in that of the scene."""
@@ -206,11 +245,11 @@ class SceneViews:
         present.sort(key=lambda shown: ranks[shown.node.kind])
         self._visible = [shown for shown in present if shown.node.id in self.scene.shown]
         self._riding = [shown for shown in present if shown.node.attachment.node]
-        self._lit = [shown for shown in present if shown.view.lamp() is not None]
+        self._lit = [shown for shown in present if shown.lamp() is not None]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
         """Boxes of what is visible: of what has a surface, and of what flies off."""
-        views = [shown.view for shown in self._visible if not shown.view.is_helper]
+        views = [shown for shown in self._visible if not shown.is_helper]
         solids = [box for view in views if (box := view.bounds()) is not None]
         return solids, [box for view in views if (box := view.reach()) is not None]
 
@@ -229,7 +268,8 @@ class SceneViews:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
             return (Lamp(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
-        lit: list[Lamp] = [shown.view.lamp() for shown in self._lit if shown.node.id in self.scene.shown]
+        shown_ids = self.scene.shown
+        lit: list[Lamp] = [lamp for one in self._lit if one.node.id in shown_ids and (lamp := one.lamp()) is not None]
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda lamp: not lamp.shadow))
 
 

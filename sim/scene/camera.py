@@ -14,7 +14,7 @@ import msgspec
 from pyglm import glm
 
 from sim.scene.params import param
-from sim.scene.vectors import Vec3
+from sim.scene.vectors import FAR, MOST, Place
 
 DIRECTIONS = {
     "front": (0.0, 0.0),
@@ -40,8 +40,10 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     positive pitch moves it up.
     """
 
-    target: Annotated[Vec3, param("Point the camera turns about.", unit="m")] = (0.0, 1.0, 0.0)
-    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°")] = 30.0
+    target: Annotated[
+        Place, param("Point the camera turns about.", unit="m", lo=-FAR, hi=FAR, bounded=False)
+    ] = (0.0, 1.0, 0.0)  # fmt: skip
+    yaw: Annotated[float, param("Turn about the world's y axis.", unit="°", lo=-MOST, hi=MOST)] = 30.0
     pitch: Annotated[float, param("Height of the camera over the horizon.", unit="°", lo=-90.0, hi=90.0)] = 15.0
     distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
     orthographic: Annotated[bool, param("Draw without perspective.")] = False
@@ -89,6 +91,10 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         eye = glm.dvec3(*self.target) + back * self.distance
         aside = (right * (ndc_x * aspect) + up * ndc_y) * self.tangent
         return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
+
+    def moved(self, way: glm.dvec3) -> "Camera":
+        """The same view from elsewhere; the way is in the world [m]."""
+        return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + way).to_tuple())
 
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
         """Same direction, moved so that the box from `lo` to `hi` [m] just fits into the picture, with a margin."""

@@ -284,6 +284,27 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     return converted
 
 
+def bounded(settings: S) -> S:
+    """Copy of computed settings whose numbers are moved into their hard ranges."""
+    return msgspec.structs.replace(
+        settings,
+        **{
+            record.name: _bounded(record.declared, getattr(settings, record.name))
+            for record in params_of(type(settings))
+            if record.type in (int, float, tuple)
+        },
+    )
+
+
+def _bounded(declared: Declaration, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_bounded(declared, part) for part in value)
+    if value is None:
+        return None
+    above = value if declared.lo is None else max(value, declared.lo)
+    return above if declared.hi is None else min(above, declared.hi)
+
+
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
     """Whether the places of stops, the first number of each, never fall."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))

@@ -13,6 +13,7 @@ from sim.jobs.pose import Pose
 from sim.maths import quaternion
 from sim.maths.euler import degrees_from_matrix
 from sim.maths.transform import decompose, inverse_affine, polar
+from sim.scene.params import bounded
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sim.scene.vectors import Vec3
@@ -180,11 +181,13 @@ def rigid_frames(matrices: Float64) -> Float64:
 
 
 def relative_transform(world_from_node: Float64, carrier: Carrier) -> Transform:
-    """Transform of a node on a carrier that stands as a matrix (4, 4) without shear puts it into the world."""
+    """Transform of a node on a carrier that stands as a matrix (4, 4) without shear puts it into the world.
+
+    What lies out of the range of transforms stops at its end.
+    """
     position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
-    return Transform(
-        position=vector(position), rotation=degrees_from_matrix(quaternion.to_matrix(orientation)), scale=vector(scale)
-    )
+    rotation = degrees_from_matrix(quaternion.to_matrix(orientation))
+    return bounded(Transform(position=vector(position), rotation=rotation, scale=vector(scale)))
 
 
 def vector(values: npt.ArrayLike) -> Vec3:

@@ -14,6 +14,9 @@ LENGTH = 5.0
 FRAME_MAX = 1_000_000
 """Largest number of a frame."""
 
+TIME_MAX = 1e9
+Moment = Annotated[float, msgspec.Meta(ge=-TIME_MAX, le=TIME_MAX)]
+
 
 class LoopMode(enum.Enum):
     """What the playhead does at the end of its range."""
@@ -32,12 +35,12 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                      effect=Effect.VIEW)
     ] = 1.0  # fmt: skip
     in_point: Annotated[
-        float | None, param("Start of what plays; none is the start of the scene.", unit="s", effect=Effect.VIEW,
-                            bounded=False)
+        Moment | None, param("Start of what plays; none is the start of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+                             effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     out_point: Annotated[
-        float | None, param("End of what plays; none is the end of the scene.", unit="s", effect=Effect.VIEW,
-                            bounded=False)
+        Moment | None, param("End of what plays; none is the end of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+                             effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     rate: Annotated[
         float, param("Frames in a second of scene time.", unit="1/s", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sim.maths import quaternion
 from sim.maths.transform import compose
 from sim.scene.params import Effect, param
-from sim.scene.vectors import Vec3
+from sim.scene.vectors import FAR, MOST, Amounts, Place
 
 Float64 = npt.NDArray[np.float64]
 
@@ -18,20 +18,20 @@ Float64 = npt.NDArray[np.float64]
 class Transform(msgspec.Struct, frozen=True, kw_only=True):
     """Placement of a node in the world: scale, then rotation about x, y, z in turn, then translation."""
 
-    position: Annotated[Vec3, param("Position of the node.", unit="m", effect=Effect.VIEW, step=0.01)] = (
-        0.0,
-        0.0,
-        0.0,
-    )
-    rotation: Annotated[
-        Vec3,
-        param("Turn about the x, then y, then z axis of the world.", unit="°", effect=Effect.VIEW, step=1.0),
+    position: Annotated[
+        Place,
+        param("Position of the node.", unit="m", lo=-FAR, hi=FAR, effect=Effect.VIEW, step=0.01, bounded=False),
     ] = (0.0, 0.0, 0.0)
-    scale: Annotated[Vec3, param("Scale along the axes of the node.", effect=Effect.VIEW, step=0.01)] = (
-        1.0,
-        1.0,
-        1.0,
-    )
+    rotation: Annotated[
+        Amounts,
+        param("Turn about the x, then y, then z axis of the world.", unit="°", lo=-MOST, hi=MOST,
+              effect=Effect.VIEW, step=1.0, bounded=False),
+    ] = (0.0, 0.0, 0.0)  # fmt: skip
+    scale: Annotated[
+        Amounts,
+        param("Scale along the axes of the node.", lo=-MOST, hi=MOST, effect=Effect.VIEW, step=0.01,
+              bounded=False),
+    ] = (1.0, 1.0, 1.0)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1024)

@@ -71,6 +71,11 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Annotated[
         bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW, undone=False)
     ] = True
+    follow: Annotated[
+        bool,
+        param("Let the camera go along with the figure that the timeline runs.", group="Camera", effect=Effect.VIEW,
+              undone=False),
+    ] = False  # fmt: skip
     samples: Annotated[
         int,
         param(

@@ -139,6 +139,30 @@ def test_ranges_nest(cls: type[msgspec.Struct]) -> None:
 
 
 @pytest.mark.parametrize("cls", CLASSES)
+def test_every_number_has_a_hard_range_that_each_component_keeps(cls: type[msgspec.Struct]) -> None:
+    for record in params_of(cls):
+        declared, default = record.declared, record.default
+        if record.type not in (int, float, tuple) or declared.role in (
+            Role.COLOUR,
+            Role.GRADIENT,
+            Role.HIDDEN,
+            Role.LIST,
+        ):
+            continue  # fractions by their types, or values with declarations of their own
+        assert declared.lo is not None, record.name
+        assert declared.hi is not None, record.name
+        if record.type is not tuple or declared.role is Role.CURVE:
+            continue
+        for index in range(record.size):
+            for outside in (declared.lo - abs(declared.lo) - 1.0, declared.hi + abs(declared.hi) + 1.0):
+                with pytest.raises(ParamError, match=record.name):
+                    check(cls, record.name, [*default[:index], outside, *default[index + 1 :]])
+            for end in (declared.lo, declared.hi):
+                value = (*default[:index], end, *default[index + 1 :])
+                assert check(cls, record.name, value) == value
+
+
+@pytest.mark.parametrize("cls", CLASSES)
 def test_a_value_outside_the_hard_range_is_refused(cls: type[msgspec.Struct]) -> None:
     for record in params_of(cls):
         if record.type not in (int, float):

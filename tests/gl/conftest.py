@@ -10,6 +10,7 @@ from sim.gl.debug import DebugLog
 from sim.gl.errors import GLError
 from sim.gl.library import ShaderLibrary
 from tests.gl.gl_errors import pending_errors
+from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
 
 @pytest.fixture

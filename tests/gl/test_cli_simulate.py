@@ -84,13 +84,14 @@ def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> 
     arrays = simulated(project, output, "--steps", "10", "--every", "4")
     assert list(arrays) == [
         "Sheet.positions", "Sheet.velocities", "Flag, 2.positions", "Flag, 2.velocities",
-        "Sheet.triangles", "Flag, 2.triangles", "step", "dt", "settings",
+        "Sheet.triangles", "Sheet.texcoords", "Flag, 2.triangles", "Flag, 2.texcoords", "step", "dt", "settings",
     ]  # fmt: skip
     for name, count in (("Sheet", 64), ("Flag, 2", 40)):
         assert arrays[f"{name}.positions"].dtype == arrays[f"{name}.velocities"].dtype == np.float32
         assert arrays[f"{name}.positions"].shape == arrays[f"{name}.velocities"].shape == (3, count, 3)
         assert arrays[f"{name}.triangles"].dtype == np.uint32
         assert np.unique(arrays[f"{name}.triangles"]).tolist() == list(range(count))
+        assert arrays[f"{name}.texcoords"].shape == (count, 2)
     assert arrays["step"].dtype == np.int64
     assert arrays["step"].tolist() == [0, 4, 8]
     assert arrays["dt"].dtype == np.float64
@@ -516,6 +517,8 @@ def test_emitters_give_the_same_bytes_twice_and_as_many_live_as_the_settings_say
         assert places.dtype == velocities.dtype == np.float32
         assert places.shape == velocities.shape == (11, 30 if name == "Full" else 100, 3)
         np.testing.assert_array_equal(np.isnan(places), np.isnan(velocities))
+        np.testing.assert_array_equal(np.isnan(places[..., 0]), arrays[f"{name}.ids"] < 0)
+        np.testing.assert_array_equal(np.isnan(places[..., 0]), np.isnan(arrays[f"{name}.widths"]))
         assert np.isnan(places[0]).all()
     alive = {name: np.isfinite(arrays[f"{name}.positions"][..., 0]).sum(axis=1).tolist() for name in nodes}
     # One is born each step, and lives for thirty.

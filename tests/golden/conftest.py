@@ -14,10 +14,11 @@ from PIL import Image
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from tests.golden.compare import Difference, compare, exaggerated
+from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
 FOLDER = Path(__file__).parent
 EXPECTED, ACTUAL = FOLDER / "expected", FOLDER / "actual"
-SIZE_MAX = 60_000
+SIZE_MAX = 70_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app import bootstrap
 from app.files.project_files import Answer
 from tests.gui.editor_harness import Clock, Session, picture, sample
+from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
 # Sharing contexts is settled before the application exists, which the first test makes.
 bootstrap.prepare()

@@ -41,6 +41,10 @@ def test_it_grows_on_what_is_selected(editor):
     on_bone = added(editor)
     assert (on_bone.settings.density_bone, on_bone.attachment.bone) == (bone, "")
     assert all(strands_of(editor, node) is not None for node in (on_ball, on_model, on_bone))
+    editor.rooms["hair"].add_on_section(editor.store.loaded(figure.id).model.mesh.sections[0].name)
+    on_section = editor.document.selected
+    assert strands_of(editor, on_section) is not None
+    assert on_section.settings.density_section
     assert not editor.panels.messages.model.messages
 
 

@@ -273,6 +273,7 @@ def test_what_is_locked_is_not_picked_moved_or_removed(editor):
     Mouse(editor.viewport).click(place)
     QTest.keyClick(editor.viewport, Qt.Key.Key_L, SHIFT)
     assert document.scene.node(a).locked
+    assert not row_of(editor, "collider", "radius").editor.isEnabled()
     before = document.scene
     QTest.keyClick(editor.viewport, Qt.Key.Key_Delete)
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
@@ -287,6 +288,8 @@ def test_what_is_locked_is_not_picked_moved_or_removed(editor):
     rect, view = row_rect(editor, a), editor.panels.outliner.view.viewport()
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 - 12, rect.center().y()))
     assert not document.scene.node(a).locked
+    editor.edits.select(a)
+    assert row_of(editor, "collider", "radius").editor.isEnabled()
 
 
 def test_nodes_are_copied_cut_and_pasted_as_json(editor):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 
 from app.editor.action_slots import show_shortcuts
 from app.editor.main_window import MainWindow
@@ -59,10 +59,10 @@ def test_panels_are_where_they_were_left_and_reset_brings_them_back(qtbot, sessi
     first = session.start()
     settle(qtbot)
     default = places(first)
-    assert {dock_id for dock_id, (_, width) in default.items() if not width} == {"plots", "timings"}
+    assert {dock_id for dock_id, (_, width) in default.items() if not width} == {"messages", "plots", "timings"}
     assert not any(floating for floating, _ in default.values())
     first.window.docks["timeline"].setFloating(True)
-    first.window.docks["messages"].close()
+    first.window.docks.reveal("messages")
     first.window.resizeDocks([first.window.docks["outliner"]], [200], Qt.Orientation.Horizontal)
     settle(qtbot)
     left = places(first)
@@ -84,6 +84,56 @@ def test_a_floating_panel_leaves_the_keys_to_the_program(qtbot, editor):
     qtbot.waitUntil(dock.isActiveWindow)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
     assert editor.playback.playhead.playing
+
+
+def test_a_small_window_leaves_half_of_itself_to_the_viewport(qtbot, session, arm):
+    editor = session.open(arm)
+    editor.window.resize(1440, 900)
+    settle(qtbot)
+    editor.window.resize(1024, 700)
+    settle(qtbot)
+    assert (editor.window.width(), editor.window.height()) == (1024, 700)
+    assert editor.viewport.width() >= 512
+    assert editor.viewport.height() >= 350
+    editor.panels.fail("", "something is wrong")
+    settle(qtbot)
+    assert editor.window.docks["messages"].isVisible()
+    assert editor.viewport.width() >= 512
+    assert editor.viewport.height() >= 350
+
+
+def test_only_errors_open_the_messages(qtbot, editor):
+    dock = editor.window.docks["messages"]
+    editor.panels.warn("", "odd")
+    editor.panels.inform("", "note")
+    settle(qtbot)
+    assert not dock.isVisible()
+    button = next(b for b in editor.window.statusBar().findChildren(QToolButton) if b.text() == "Messages")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert dock.isVisible()
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert not dock.isVisible()
+
+
+def test_one_key_gives_the_viewport_the_place_of_the_panels_and_back(qtbot, session, arm):
+    editor = session.open(arm)
+    editor.window.docks["inspector"].close()
+    editor.window.activateWindow()
+    qtbot.waitUntil(editor.window.isActiveWindow)
+    settle(qtbot)
+    before, size = places(editor), editor.viewport.size()
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot)
+    assert editor.viewport.width() == editor.window.width()
+    assert not any(width for _, width in places(editor).values())
+    assert picture(editor).any()
+    QTest.keyClick(editor.viewport, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot)
+    assert (places(editor), editor.viewport.size()) == (before, size)
+    editor.window.actions_table["view.maximise"].trigger()
+    session.close(editor)
+    assert places(again := session.start())["outliner"][1], "what is left maximised starts with its panels"
+    assert not places(again)["inspector"][1]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 
 from widgets.number_field import NumberField
 
@@ -234,3 +234,46 @@ def test_a_drag_against_the_bound_emits_nothing(speed):
     drag(speed, 30)
     assert speed.log.events == []
     assert not speed.is_held
+
+
+def typed(field, text):
+    field.setFocus()
+    field.begin_edit()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_a_change_in_another_unit_is_one_gesture(qtbot):
+    field = shown(qtbot, lo=0.0, hi=10.0, unit="m", default=1.5)
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_Asterisk, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(field, "2")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert field.log.events == ["started", 3.0, "finished"]
+    typed(field, "25 cm")
+    assert field.value() == 0.25
+
+
+def test_a_number_beyond_the_range_says_what_is_allowed(qtbot):
+    field = shown(qtbot, lo=0.0, hi=10.0, unit="m", default=1.5)
+    typed(field, "1 km")
+    assert field.value() == 10.0
+    assert QToolTip.text() == "10 m is the highest value that is allowed"
+    typed(field, "5")
+    QToolTip.hideText()
+    typed(field, "6")
+    assert field.value() == 6.0
+
+
+def test_numbers_are_copied_and_pasted(qtbot):
+    field = shown(qtbot, lo=0.0, hi=10.0, unit="m", default=1.5)
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == "1.5"
+    QApplication.clipboard().setText("70 cm")
+    QTest.keyClick(field, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert field.log.events == ["started", 0.7, "finished"]
+    QApplication.clipboard().setText("seven")
+    QTest.keyClick(field, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert field.value() == 0.7

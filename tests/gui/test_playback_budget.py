@@ -51,3 +51,16 @@ def test_steps_that_would_not_fit_are_left_out_and_one_is_always_done(qapp, cost
         assert clock.now - before <= max(STEP_BUDGET, stepper.cost) + 1e-9
         playback.hold(False)
     playback.pause()
+
+
+@pytest.mark.parametrize(("step", "picture", "cause"), [(0.03, 0.0, "simulation"), (0.001, 0.3, "drawing")])
+def test_the_cause_of_slow_motion_is_the_true_one(qapp, step, picture, cause):
+    clock = Clock()
+    playback = Playback(PlaybackSettings, lambda: 0.0, Costly(clock, step), clock=clock)
+    playback.toggle()
+    for _ in range(40):
+        clock.now += picture + STEP_TIME
+        playback.tick()
+    assert playback.pace < 0.8
+    assert playback.slowed_by == cause
+    playback.pause()

@@ -1,6 +1,7 @@
 """The sample models and projects: sound as files, natural as motion, and equal to what their sources make."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,9 @@ from PIL import Image
 import resources
 from app.files.project_file import load_project
 from resources import make_samples
-from resources.samples import arm_model, tiny_model, walk
+from resources.samples import arm_model, head_model, tiny_model, walk
 from resources.samples.scenes import sample_scenes
+from sim.assets.images import load_image
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel, Interpolation
 from sim.figures.reference import skin
@@ -287,6 +289,19 @@ def test_the_strip_is_where_the_hand_calculation_says(
     assert np.abs(skinned(tiny, "nod", 2, method) - moved).max() < 1e-6
 
 
+def assert_same_model(one: CharacterModel, other: CharacterModel) -> None:
+    """Meshes with targets equal to the bit, images to the pixel."""
+    np.testing.assert_array_equal(one.mesh.positions, other.mesh.positions)
+    for mesh in (one.mesh, other.mesh):
+        assert mesh.targets is not None
+        assert mesh.targets.names == head_model.TARGETS
+        np.testing.assert_array_equal(mesh.targets.deltas, one.mesh.targets.deltas)
+    for mine, theirs in zip(one.materials, other.materials, strict=True):
+        assert replace(mine, embedded=None) == replace(theirs, embedded=None)
+        for image, twin in zip(mine.images, theirs.images, strict=True):
+            assert np.array_equal(load_image(image), load_image(twin))
+
+
 def assert_same_files(made: list[Path], folder: Path) -> None:
     """Models equal to the byte, images to the pixel: their compression belongs to the library at hand."""
     assert made
@@ -295,6 +310,8 @@ def assert_same_files(made: list[Path], folder: Path) -> None:
         if path.suffix == ".png":
             images = [np.asarray(Image.open(io.BytesIO(data))) for data in (shipped, path.read_bytes())]
             assert np.array_equal(*images), path.name
+        elif path.suffix == ".glb":
+            assert_same_model(load_model(MODELS / path.relative_to(folder)), load_model(path))
         else:
             assert path.read_bytes() == shipped, path.name
 

@@ -29,6 +29,7 @@ from widgets.inspector.name_choices import NAMED_ROLES, Choices
 from widgets.inspector.number_editors import NumberEditor, VectorEditor
 from widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from widgets.parts import packed
+from widgets.shown import label_text
 from widgets.theme import SPACE
 
 _RADIUS = 3.0
@@ -289,11 +290,11 @@ class NameEditor(Editor):
         choices = self._choices()
         known = {name for name, _ in choices.items}
         self.combo.clear()
-        self.combo.addItem(choices.empty, "")
+        self.combo.addItem(label_text(choices.empty), "")
         for name, text in choices.items:
-            self.combo.addItem(text, name)
+            self.combo.addItem(label_text(text), name)
         if value and value not in known:
-            self.combo.addItem(f"{value} (missing)", value)
+            self.combo.addItem(f"{label_text(value)} (missing)", value)
         self.combo.setCurrentIndex(max(0, self.combo.findData(value)))
         self.combo.setEnabled(self.combo.count() > 1)
 

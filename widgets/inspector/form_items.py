@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QTr
 from widgets.icons import GlyphLabel, Tint
 from widgets.inspector.editor import Binding, Editor
 from widgets.parts import packed, tool_button
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, colours, icon, tabular
 
 if TYPE_CHECKING:
@@ -249,6 +250,7 @@ class SectionItem(ParameterItem):
         font = self.font(0)
         font.setBold(True)
         self.setFont(0, font)
+        self.titleChanged()
         self.setSizeHint(0, QSize(0, _line_height(font) + SPACE_WIDE))
 
     def treeWidgetChanged(self) -> None:
@@ -259,7 +261,7 @@ class SectionItem(ParameterItem):
 
     def titleChanged(self) -> None:
         """Heights come from the tree."""
-        self.setText(0, self.param.title())
+        self.setText(0, label_text(self.param.title()))
 
 
 class FactItem(ParameterItem):
@@ -271,6 +273,7 @@ class FactItem(ParameterItem):
         self.setSizeHint(0, QSize(0, _line_height(self.font(1)) + SPACE))
         if parameter.mark:
             self.setIcon(1, icon(parameter.mark, _severity_tint(parameter.mark)))
+        self.titleChanged()
         self._show()
 
     def valueChanged(self, param: Any, val: Any) -> None:
@@ -280,13 +283,13 @@ class FactItem(ParameterItem):
 
     def titleChanged(self) -> None:
         """Heights come from the tree."""
-        self.setText(0, self.param.title())
+        self.setText(0, label_text(self.param.title()))
 
     def _show(self) -> None:
         value = self.param.value()
-        self.setText(1, value)
+        self.setText(1, label_text(value))
         for column in (0, 1):
-            self.setToolTip(column, self.param.tip or value)
+            self.setToolTip(column, tip_text(self.param.tip or value))
 
 
 class NoteItem(ParameterItem):

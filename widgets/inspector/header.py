@@ -5,6 +5,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from widgets.icons import GlyphLabel
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 24
@@ -39,9 +40,9 @@ class InspectorHeader(QWidget):
         """Tells what is shown below."""
         self._picture.set_icon(icon_name)
         self.set_title(title)
-        self.subtitle.setText(subtitle)
+        self.subtitle.setText(label_text(subtitle))
 
     def set_title(self, title: str) -> None:
         """Shows another name."""
-        self.title.setText(title or "unnamed")
-        self.title.setToolTip(title)
+        self.title.setText(label_text(title) or "unnamed")
+        self.title.setToolTip(tip_text(title))

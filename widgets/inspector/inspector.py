@@ -160,6 +160,7 @@ class Inspector(QWidget):
         self.tree.show_sections(self._sections(), self._hidden_now())
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
         self._mark_past()
+        self._hold_locked()
         self.tree.verticalScrollBar().setValue(place)
         self.refresh_pose()
         self._run_timer()
@@ -311,6 +312,12 @@ class Inspector(QWidget):
         if self._past is not None:
             self.tree.hold_settings(self._text_of_now)
 
+    def _hold_locked(self) -> None:
+        """Holds the rows of what is locked."""
+        chosen = self._selection.node
+        if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
+            self.tree.hold_settings(lambda _: None)
+
     def _text_of_now(self, row: SettingParameter) -> str | None:
         now = self._target.scene
         if row.ref.owner not in (PLAYBACK, VIEW) and not now.has(row.ref.owner):
@@ -338,6 +345,9 @@ class Inspector(QWidget):
             self.tree.refresh_names()
 
     def _value_changed(self, ref: ParamRef) -> None:
+        if (ref.part, ref.name) == ("node", "locked"):
+            self.rebuild()
+            return
         row = self._rows.get(ref)
         if row is None and ref.owner == self._selection.node and self._is_list(ref):
             # Its own buttons may have asked for this, which the new rows replace.

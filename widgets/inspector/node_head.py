@@ -12,6 +12,7 @@ from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Node
 from widgets.inspector.notice import Notice, StopNotice
 from widgets.inspector.preset_bar import PresetBar
+from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE, icon
 
 
@@ -118,8 +119,9 @@ class NodeHead(QWidget):
         if status.remedy is not None:
             self.remedy_button.setText(status.remedy.text)
             self.remedy_button.setToolTip(status.remedy.tip)
-        if self.note.text() != status.note:
-            self.note.setText(status.note)
+        note = label_text(status.note)
+        if self.note.text() != note:
+            self.note.setText(note)
         self.note.setVisible(bool(status.note))
 
     def _switch(self, name: str, text: str) -> QToolButton:

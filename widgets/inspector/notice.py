@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from widgets.icons import GlyphLabel
 from widgets.parts import packed
+from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE, colours
 
 _ICON_SIDE = 18
@@ -44,7 +45,7 @@ class Notice(QWidget):
 
     def show_reason(self, reason: str) -> None:
         """Shows what is wrong; hides for ""."""
-        text = reason[:1].upper() + reason[1:]
+        text = label_text(reason[:1].upper() + reason[1:])
         if text != self.label.text():
             self.label.setText(text)
         self.setVisible(bool(reason))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from widgets.icons import draw_glyph, glyph
 from widgets.parts import packed
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, SPACE_WIDE, colours, tabular
 from widgets.timeline.clip_entry import ClipEntry
 from widgets.timeline.ruler_paint import small_font
@@ -102,7 +103,13 @@ class ControlRow(QWidget):
 
 
 class ClipChooser(QComboBox):
-    """A combo box of clips; `textActivated` of Qt tells what the user chose."""
+    """A combo box of clips.
+
+    Signals:
+        clip_chosen: The user chose the clip of this name.
+    """
+
+    clip_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,13 +118,14 @@ class ClipChooser(QComboBox):
         self.setMinimumContentsLength(_NAME_CHARACTERS)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName("Clip")
+        self.activated.connect(lambda index: self.clip_chosen.emit(self.itemData(index) or ""))
         self.set_clips((), "")
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
         """Show these clips; says so where there is none."""
         self.clear()
         for clip in clips:
-            self.addItem(clip.name)
+            self.addItem(label_text(clip.name), clip.name)
             self.setItemData(self.count() - 1, clip.summary, _SUMMARY)
         if not clips:
             self.addItem(_EMPTY)
@@ -126,10 +134,12 @@ class ClipChooser(QComboBox):
 
     def set_current(self, name: str) -> None:
         """Show one of the clips as chosen."""
-        index = self.findText(name, Qt.MatchFlag.MatchExactly)
+        index = self.findData(name)
         self.setCurrentIndex(max(index, 0))
         summary = self.currentData(_SUMMARY)
-        self.setToolTip(f"Animation: {self.currentText()}\n{summary}" if summary else "The model has no animation")
+        self.setToolTip(
+            tip_text(f"Animation: {self.currentText()}\n{summary}") if summary else "The model has no animation"
+        )
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to what scrolls around; a clip is never changed by accident."""

@@ -235,7 +235,7 @@ class Timeline(QWidget):
             QWidget.setTabOrder(before, after)
 
     def _connect(self) -> None:
-        self.clip_chooser.textActivated.connect(self._choose_clip)
+        self.clip_chooser.clip_chosen.connect(self._choose_clip)
         self.bind_pose_button.clicked.connect(self.bind_pose_toggled)
         self.ruler.view_changed.connect(lambda: self.tracks.set_scale(self.ruler.scale, self.ruler.clip.frame_step))
         self.transport.play_toggled.connect(self.play_toggled)

@@ -18,6 +18,7 @@ from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from widgets.empty_state import EmptyState
 from widgets.parts import FlowRow, ShareSplitter, packed
+from widgets.shown import label_text
 from widgets.theme import SPACE, colours, is_dark
 from widgets.timings.choice import Level
 from widgets.timings.compare_table import CompareTable, Pair, RecordingList
@@ -107,7 +108,7 @@ class ComparePage(QWidget):
         with QSignalBlocker(self.pass_box):
             self.pass_box.clear()
             for path in paths:
-                self.pass_box.addItem(path or "Total", path)
+                self.pass_box.addItem(label_text(path) or "Total", path)
             self.pass_box.setCurrentIndex(paths.index(before) if before in paths else 0)
         self.table.set_paths(paths)
         self._show_pass()
@@ -139,7 +140,7 @@ class ComparePage(QWidget):
         if pair.a is pair.b:
             self.sentence.setText("A and B are the same recording; choose another one for B.")
         else:
-            self.sentence.setText(f"{path or 'Total'}: {pair.sentence(self._compared(path))}.")
+            self.sentence.setText(f"{label_text(path) or 'Total'}: {pair.sentence(self._compared(path))}.")
         self.caution.setText(pair.caution())
         self.caution.setVisible(bool(pair.caution()))
         a, b = pair.times(path)

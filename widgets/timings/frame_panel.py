@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from sim.profile.sample import FrameSample
 from widgets.parts import packed, plain_list, tool_button
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, tabular
 from widgets.timings.texts import frame_facts, milliseconds
 
@@ -72,12 +73,16 @@ class FramePanel(QWidget):
         merged = merged_slices(sample)
         source = sample.source.value
         for path, (gpu, cpu, runs) in sorted(merged.items(), key=lambda item: -_rank(item[1])):
-            texts = [path if runs == 1 else f"{path} ×{runs}", milliseconds(gpu), milliseconds(cpu)]
+            texts = [
+                label_text(path) if runs == 1 else f"{label_text(path)} ×{runs}",
+                milliseconds(gpu),
+                milliseconds(cpu),
+            ]
             item = QTreeWidgetItem(texts)
             for column in (1, 2):
                 item.setTextAlignment(column, _RIGHT)
-                item.setToolTip(column, f"{path}, with all its parts\nGPU source: {source}")
-            item.setToolTip(0, path if runs == 1 else f"{path}: ran {runs} times, their sum is shown")
+                item.setToolTip(column, tip_text(f"{path}, with all its parts\nGPU source: {source}"))
+            item.setToolTip(0, tip_text(path if runs == 1 else f"{path}: ran {runs} times, their sum is shown"))
             self.passes.addTopLevelItem(item)
 
     def _make_passes(self) -> QTreeWidget:

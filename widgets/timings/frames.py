@@ -32,7 +32,7 @@ class Frames:
     Attributes:
         paths: Every pass.
         begins: When each frame began [s], monotonic, shape (F,).
-        intervals: Times since the frames before [s], NaN where nothing was drawn between, shape (F,).
+        intervals: Times to the next frames [s], NaN where nothing was drawn between, shape (F,).
     """
 
     def __init__(self, history: History) -> None:
@@ -91,7 +91,7 @@ class Frames:
         cost = np.fmax(self.total(Quantity.GPU), self.total(Quantity.CPU))
         longest = self.begins + np.fmax(1.5 * np.nan_to_num(cost), _LASTS_AT_LEAST)
         # Where something was drawn between, however slowly, there is no gap.
-        followed = np.append(~np.isnan(self.intervals[1:]), False)
+        followed = ~np.isnan(self.intervals)
         following = np.append(self.begins[1:], np.inf)
         if len(self) > 1:
             longest[-1] = min(longest[-1], self.begins[-1] + np.median(np.diff(self.begins[-64:])))

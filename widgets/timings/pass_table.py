@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from sim.profile.history import Quantity
 from sim.profile.status import TimerStatus
 from widgets.parts import plain_list
+from widgets.shown import label_text, tip_text
 from widgets.theme import SPACE, colours, tabular
 from widgets.timings.choice import Choice
 from widgets.timings.colours import pass_colour
@@ -128,7 +129,7 @@ class PassModel(QAbstractTableModel):
 
     def _key(self, row: Figures, figure: Figure) -> Any:
         if figure is Figure.PASS:
-            return row.label
+            return label_text(row.label)
         value = self._value(row, figure)
         return -1.0 if math.isnan(value) else value
 
@@ -171,7 +172,7 @@ class PassModel(QAbstractTableModel):
 
     def _text(self, row: Figures, figure: Figure) -> str:
         if figure is Figure.PASS:
-            return row.label
+            return label_text(row.label)
         value = self._value(row, figure)
         return percent(value) if figure is Figure.SHARE else milliseconds(value)
 
@@ -189,7 +190,7 @@ class PassModel(QAbstractTableModel):
         lost = f", {times.lost:,} lost" if times.lost else ""
         mean = f"Mean {milliseconds(times.mean)} ms over {times.count:,} frames{lost}."
         hint = "" if row.path == TOTAL else f"\n{Figure.PASS.value[1]}"
-        return f"{row.label}\n{mean}\n{self._source()}{hint}"
+        return tip_text(f"{row.label}\n{mean}\n{self._source()}{hint}")
 
     def _source(self) -> str:
         return f"{self._quantity.name} time, source: {source_of(self._quantity, self._status.source)}."

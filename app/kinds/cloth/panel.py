@@ -25,6 +25,7 @@ from widgets.inspector.form import FactParameter, SectionParameter
 from widgets.kinds.cloth.plot_ring import PlotSample
 from widgets.kinds.cloth.plots import Plots
 from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay
+from widgets.shown import menu_text
 
 OF_MESH = (PinPreset.NONE, PinPreset.ALL)
 """Presets that mean something where there are neither rows nor columns."""
@@ -151,7 +152,7 @@ class ClothPanel(Panel):
         model = self._desk.active.model
         names = section_names(model) if model else ()
         for name in names:
-            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
+            menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_section_cloth(name))
         if not names:
             menu.addAction("No model is loaded").setEnabled(False)
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.editor.desk import Desk
-from sim.kinds.contract import ColourKey, Command, Panel
+from sim.kinds.contract import ColourKey, Command, Panel, Submenu
 from sim.kinds.hair.ribbons import RAMP_SPANS
-from sim.kinds.hair.settings import HairShow, HairSource
+from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands
 from sim.maths.ramps import Ramp
-from sim.scene.scene import Node, ParamRef
+from sim.scene.scene import Attachment, Node, ParamRef
 from widgets.inspector.form import FactParameter, SectionParameter
 
 FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
@@ -24,6 +24,7 @@ class HairPanel(Panel):
         self._system: Any = None
         self._facts: SectionParameter | None = None
         self._texts: tuple[str, ...] = ()
+        self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:
         """Shows how the selected hair stands now."""
@@ -75,6 +76,23 @@ class HairPanel(Panel):
                 span = RAMP_SPANS[show] * (1.0 if show is HairShow.BEND else 100.0)
                 return ColourKey(Ramp.VIRIDIS, title, 0.0, span, unit)
         return None
+
+    def list_sections(self, menu: Any) -> None:
+        """Lists what hair can grow on alone: the sections of the active model."""
+        model = self._desk.active.model
+        names = dict.fromkeys(part.name for part in model.mesh.sections if part.name) if model else {}
+        for name in names:
+            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_on_section(name))
+        if not names:
+            menu.addAction("No model is loaded").setEnabled(False)
+
+    def add_on_section(self, section: str) -> None:
+        """Grows hair on a section of the active model."""
+        figure = self._desk.active.node
+        if figure is not None:
+            settings = HairSettings(density_section=section)
+            made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
+            self._desk.document.add_node(made)
 
     def _refresh(self) -> None:
         strands: Strands | None = getattr(self._system, "strands", None)

@@ -9,8 +9,10 @@ from app.document.gesture import Gesture
 from app.editor.desk import Desk
 from sim.kinds.contract import Panel, Tool
 from sim.maths.transform import inverse_affine
+from sim.scene.params import bounded
 from sim.scene.places import vector
 from sim.scene.scene import NodeId, ParamRef
+from sim.scene.transform import Transform
 from sim.scene.view_state import Selection
 
 
@@ -68,6 +70,7 @@ class LightTool(Tool):
             place = (under + held.offset).to_tuple()
             if node.attachment.node:
                 place = vector((inverse_affine(engine.places.world_from_parent(node)) @ (*place, 1.0))[:3])
+            place = bounded(Transform(position=place)).position
             document.set_value(ParamRef(held.node, "transform", "position"), place, held.gesture)
 
     def end(self, *, cancel: bool = False) -> None:

@@ -37,7 +37,7 @@ class UnitQuestion:
         assert isinstance(settings, ModelSettings)
         if loaded is None or (node.id, settings.path) in self._left or is_plausible(settings, loaded.model):
             return ""
-        return f"{node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
+        return f"The figure {node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
 
     def _tell(self, node_id: NodeId) -> None:
         """Lists the question when a model has arrived, once for each file."""

@@ -186,7 +186,7 @@ class _Scene:
         if track.texcoords is not None and track.texcoords.any():
             flipped = np.column_stack((track.texcoords[:, 0], 1.0 - track.texcoords[:, 1])).astype(np.float32)
             attributes["TEXCOORD_0"] = self._chunk.once(flipped, VERTEX_DATA)
-        materials = {one.name: one for one in track.rig.model.materials} if track.rig is not None else {}
+        materials = {one.name: one for one in track.materials}
         primitives = []
         for name, first, count in track.ranges or ((track.name, 0, len(track.triangles)),):
             corners = track.triangles[first : first + count].astype(np.uint32).reshape(-1, 1)
@@ -194,7 +194,7 @@ class _Scene:
                 continue
             material = materials.get(name, Material(name, None, None, diffuse=(0.52, 0.53, 0.55)))
             primitive: Json = {"attributes": attributes | more, "indices": self._chunk.once(corners, INDEX_DATA)}
-            primitive["material"] = self._materials.add(material, double_sided=track.rig is None)
+            primitive["material"] = self._materials.add(material, double_sided=not track.ranges)
             if targets:
                 primitive["targets"] = targets
             primitives.append(primitive)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build_mesh import vertex_normals
-from sim.assets.model import CharacterModel
+from sim.assets.model import CharacterModel, Material
 from sim.export.surface import Surface
 
 Float32 = npt.NDArray[np.float32]
@@ -58,6 +58,7 @@ class Track:
         texcoords: v = 0 at the bottom row of the image, shape (N, 2); or None.
         ranges: Material name, first triangle and triangle count of each section; empty for a single one.
         widths: Of points and strands [m], shape (F, N); None where nothing tells.
+        materials: Those that sections may name.
         rig: For characters.
     """
 
@@ -70,6 +71,7 @@ class Track:
     texcoords: Float32 | None = None
     ranges: tuple[tuple[str, int, int], ...] = ()
     widths: Float32 | None = None
+    materials: tuple[Material, ...] = ()
     rig: Rig | None = None
 
     @property

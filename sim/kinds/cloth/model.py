@@ -18,6 +18,9 @@ Float64 = npt.NDArray[np.float64]
 _LIGHTEST = 0.05
 """Smallest share of a particle, as a part of the mean: lighter ones would need far too short steps."""
 
+_SMALLEST_CELL = 1e-9
+"""Smallest edge of the cells of a sheet [m], well above the smallest single-precision number when squared."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
@@ -107,6 +110,8 @@ def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> Cloth
         across if _is_rigid(scale) else float(np.linalg.norm(steps[0, 1] - steps[0, 0])),
         along if _is_rigid(scale) else float(np.linalg.norm(steps[1, 0] - steps[0, 0])),
     )
+    if min(shape.across, shape.along) < _SMALLEST_CELL:
+        raise SettingsError("the cells of the cloth are too small for the place where it is")
     return ClothModel(
         positions=surface.positions,
         shares=cell_shares(shape) if material else np.ones(shape.particle_count),

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import Colour, Vec3
+from sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
@@ -184,7 +184,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
               soft=(0.0, 5.0), step=0.05, group="Air"),
     ] = 0.1  # fmt: skip
     wind: Annotated[
-        Vec3, param("Velocity of the air.", unit="m/s", step=0.1, group="Air", bounded=False)
+        Amounts, param("Velocity of the air.", unit="m/s", lo=-MOST, hi=MOST, step=0.1, group="Air",
+                       bounded=False)
     ] = (0.0, 0.0, 0.0)  # fmt: skip
     turbulence: Annotated[
         float,
@@ -256,7 +257,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
               group="Solver"),
     ] = 0.3  # fmt: skip
     gravity: Annotated[
-        Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Solver", bounded=False)
+        Amounts, param("Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1,
+                       group="Solver", bounded=False)
     ] = (0.0, -9.81, 0.0)  # fmt: skip
     substeps: Annotated[
         int,

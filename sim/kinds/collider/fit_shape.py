@@ -210,18 +210,18 @@ def _ends(points: Float64, share: Float64, directions: Float64, stray: float = _
     order = np.argsort(along, axis=0)
     below = np.cumsum(share[order], axis=0)
     last = np.argmax(below >= 1.0 - stray, axis=0)
-    found: Float64 = np.take_along_axis(along, np.take_along_axis(order, last[None], 0), 0)[0]
-    return found
+    ends: Float64 = np.take_along_axis(along, np.take_along_axis(order, last[None], 0), 0)[0]
+    return ends
 
 
 def _capsule_support(directions: Float64, sizes: Float64) -> Float64:
-    support: Float64 = sizes[0] + sizes[1] * np.abs(directions[:, 1])
-    return support
+    reach: Float64 = sizes[0] + sizes[1] * np.abs(directions[:, 1])
+    return reach
 
 
 def _ellipsoid_support(directions: Float64, sizes: Float64) -> Float64:
-    support: Float64 = np.linalg.norm(directions * sizes, axis=1)
-    return support
+    reach: Float64 = np.linalg.norm(directions * sizes, axis=1)
+    return reach
 
 
 _SHAPES: dict[SolidShape, tuple[Distance, Distance]] = {

@@ -10,7 +10,7 @@ from sim.kinds.emitter.emission import EmissionSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, param
 from sim.scene.stops import STOP_MAX
-from sim.scene.vectors import UnitFloat, Vec3
+from sim.scene.vectors import FAR, MOST, Amounts, Place, UnitFloat
 
 SUBSTEPS_MAX = 256
 SIZE_FACTOR_MAX = 100.0
@@ -61,8 +61,9 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "emitter"
 
     gravity: Annotated[
-        Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Motion", bounded=False)
-    ] = (0.0, -9.81, 0.0)
+        Amounts, param("Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, group="Motion",
+                       bounded=False)
+    ] = (0.0, -9.81, 0.0)  # fmt: skip
     drag: Annotated[
         float,
         param("How fast particles take on the velocity of the air; at 1 they lose 63 % of the difference in a second.",
@@ -70,9 +71,8 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
               soft=(0.0, 10.0), step=0.05, group="Motion"),
     ] = 0.1  # fmt: skip
     wind: Annotated[
-        Vec3, param("Velocity of the air; it acts through the drag and does nothing without.",
-                    unit="m/s", step=0.1, group="Motion",
-                    bounded=False)
+        Amounts, param("Velocity of the air; it acts through the drag and does nothing without.", unit="m/s",
+                       lo=-MOST, hi=MOST, step=0.1, group="Motion", bounded=False)
     ] = (0.0, 0.0, 0.0)  # fmt: skip
     turbulence: Annotated[
         float,
@@ -97,8 +97,8 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
                    label="Whirl seed")
     ] = 1  # fmt: skip
     attractor: Annotated[
-        Vec3, param("Place that attracts and that the vortex turns about, in the world.", unit="m", step=0.05,
-                    group="Motion", bounded=False)
+        Place, param("Place that attracts and that the vortex turns about, in the world.", unit="m", lo=-FAR, hi=FAR,
+                     step=0.05, group="Motion", bounded=False)
     ] = (0.0, 1.0, 0.0)  # fmt: skip
     attractor_radius: Annotated[
         float,
@@ -115,11 +115,9 @@ class EmitterSettings(EmissionSettings, frozen=True, kw_only=True):
         param("Strength of the push around the axis, with the same fall with distance.", unit="m/s²", lo=-1e4,
               hi=1e4, soft=(-50.0, 50.0), step=0.1, group="Motion"),
     ] = 0.0  # fmt: skip
-    vortex_axis: Annotated[Vec3, param("Axis of the vortex.", step=0.1, group="Motion", bounded=False)] = (
-        0.0,
-        1.0,
-        0.0,
-    )
+    vortex_axis: Annotated[
+        Amounts, param("Axis of the vortex.", lo=-MOST, hi=MOST, step=0.1, group="Motion", bounded=False)
+    ] = (0.0, 1.0, 0.0)  # fmt: skip
     stateless: Annotated[
         bool,
         param("Places come from the time alone: they follow every scrub, but know no collisions, whirls or attractors.",

@@ -126,7 +126,7 @@ class Ribbons(Item):
             program = passes.ribbon(self.settings.knots, "CAST")
             painter.state.apply(painter.context)
         else:
-            if self._shaded[:1] != (painter.frame,):
+            if not self._shaded or self._shaded[0] is not painter.frame:
                 self._shade(painter, casts=False)
             program = passes.ribbon(self.settings.knots, "LIT")
             program["u_colours"] = self._drawn.colours
@@ -142,10 +142,10 @@ class Ribbons(Item):
         settings, frame, drawn = self.settings, painter.frame, self._drawn
         passes, shadow = painter.get(HairPasses), painter.get(HairShadow)
         mode, lamps = MODES[settings.show], len(frame.lamps)
-        key = (frame, drawn, drawn.version)
-        if self._shaded == key:
+        # Every picture has a frame of its own; as values they are costly to compare.
+        if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
             return
-        self._shaded = key
+        self._shaded = (frame, drawn, drawn.version)
         shadowed = settings.shadow > 0.0 and casts and mode == 0
         kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
         values: dict[str, object] = {}

@@ -8,7 +8,7 @@ import msgspec
 from sim.assets.formats import IMAGE_FORMATS
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, Settings, param
-from sim.scene.vectors import Colour, Vec3
+from sim.scene.vectors import MOST, Amounts, Colour
 
 KNOTS_MIN, KNOTS_MAX = 3, 16
 GUIDES_MAX, CHILDREN_MAX = 100_000, 1_000_000
@@ -116,9 +116,9 @@ class HairSettings(Settings, frozen=True, kw_only=True):
               role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
     comb: Annotated[
-        Vec3,
-        param("Direction that strands are combed in, in the frame of the model.", step=0.1, group="Groom",
-              effect=Effect.REBUILD, bounded=False),
+        Amounts,
+        param("Direction that strands are combed in, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1,
+              group="Groom", effect=Effect.REBUILD, bounded=False),
     ] = (0.0, -1.0, -0.4)  # fmt: skip
     lean: Annotated[
         float,
@@ -198,7 +198,8 @@ class HairSettings(Settings, frozen=True, kw_only=True):
               step=0.05, group="Motion", label="Felt motion"),
     ] = 1.0  # fmt: skip
     gravity: Annotated[
-        Vec3, param("Acceleration of everything.", unit="m/s²", step=0.1, group="Motion", bounded=False)
+        Amounts, param("Acceleration of everything.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, group="Motion",
+                       bounded=False)
     ] = (0.0, -9.81, 0.0)  # fmt: skip
     substeps: Annotated[
         int,
@@ -211,7 +212,8 @@ class HairSettings(Settings, frozen=True, kw_only=True):
               soft=(0.0, 10.0), step=0.1, group="Air"),
     ] = 1.5  # fmt: skip
     wind: Annotated[
-        Vec3, param("Velocity of the air.", unit="m/s", step=0.1, group="Air", bounded=False)
+        Amounts, param("Velocity of the air.", unit="m/s", lo=-MOST, hi=MOST, step=0.1, group="Air",
+                       bounded=False)
     ] = (0.0, 0.0, 0.0)  # fmt: skip
     turbulence: Annotated[
         float,

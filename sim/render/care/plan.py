@@ -147,13 +147,13 @@ class Plan:
         """
         for item in items:
             if item.crowd is None:
-                item.draw(stage, painter)
+                painter.draw(item, stage)
                 continue
             for part in self._parts(item):
                 painter.target.bind()
                 begun = self._now(painter)
                 with self.scope(item.name):
-                    item.draw(stage, painter, part)
+                    painter.draw(item, stage, part)
                 self.time += self._now(painter) - begun
                 yield
             painter.target.bind()

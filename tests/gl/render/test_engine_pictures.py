@@ -8,10 +8,14 @@ import pytest
 
 from sim.assets.images import load_image
 from sim.assets.load import load_model
+from sim.engine import Engine
 from sim.figures.settings import DoubleSided, SkinningMethod
+from sim.gl.framebuffer import Framebuffer
 from sim.render.frame import LIGHT_LIMIT
 from sim.render.shot import JointRef, Overlay
-from sim.scene.view import Comparison, DisplayMode
+from sim.scene.camera import Camera
+from sim.scene.scene import Scene
+from sim.scene.view import Comparison, DisplayMode, ViewSettings
 from tests.gl.render.worlds import FRONT, Stage, light_node, many_bones, mesh_of, model_node, model_of, twisted_bar
 
 LIGHTS = (
@@ -134,3 +138,21 @@ def test_faces_seen_from_behind_are_drawn_only_when_double_sided(stage: Stage) -
     assert (stage.picture(FRONT) != nothing).any()
     stage.look(model_node())
     assert (stage.picture(from_behind) != nothing).any()
+
+
+def test_the_grid_goes_on_to_the_horizon(context):
+    engine = Engine(context)
+    bare = ViewSettings(grid=False, axes=False, samples=0)
+    low = Camera(target=(0.0, 1.0, 0.0), pitch=4.0, distance=6.0)
+    horizon = round(240 * (0.5 - np.tan(np.radians(4.0)) / (2.0 * low.tangent)))
+    pictures = []
+    for view in (bare, msgspec.structs.replace(bare, grid=True)):
+        engine.apply(Scene(view=view))
+        output = Framebuffer(context, (320, 240))
+        engine.draw(output, low)
+        pictures.append(output.read_pixels()[::-1, :, :3].astype(int))  # row 0 at the top
+        output.release()
+    rows = np.abs(pictures[1] - pictures[0]).max(axis=(1, 2))
+    assert not rows[: horizon - 2].any(), "nothing is drawn in the sky"
+    assert rows[horizon + 1 : horizon + 8].max() > 3, "lines go on to within a few rows of the horizon"
+    engine.release()

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sim.figures.deformers.settings import DEFORMERS
 from sim.kinds import KINDS
 from sim.scene.params import Role, Scale, param, params_of
 from sim.scene.playback import PlaybackSettings
@@ -21,12 +22,12 @@ from widgets.inspector.form import groups_of
 from widgets.inspector.name_choices import Choices
 from widgets.inspector.number_editors import ValueSlider
 
-CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()])
+CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()], *DEFORMERS)
 RECORDS = [
     pytest.param(record, id=f"{cls.__name__}.{record.name}")
     for cls in CLASSES
     for record in params_of(cls)
-    if record.declared.role is not Role.HIDDEN
+    if record.declared.role not in (Role.HIDDEN, Role.LIST)
 ]
 
 
@@ -65,7 +66,7 @@ def test_every_choice_has_a_text_of_its_own(record):
 @pytest.mark.parametrize("cls", CLASSES)
 def test_groups_hold_every_visible_parameter_once_in_order(cls):
     grouped = [record for group in groups_of(cls, "General") for record in group.records]
-    wanted = [record for record in params_of(cls) if record.declared.role is not Role.HIDDEN]
+    wanted = [record for record in params_of(cls) if record.declared.role not in (Role.HIDDEN, Role.LIST)]
     assert sorted(record.name for record in grouped) == sorted(record.name for record in wanted)
     for group in groups_of(cls, "General"):
         assert [wanted.index(record) for record in group.records] == sorted(map(wanted.index, group.records))

@@ -32,7 +32,7 @@ def sample(number, begin, times, *, interval=1 / 60, clip_frame=0.0, source=Time
             sums[key] = sums.get(key, 0.0) + time
     slices = tuple(Slice(path, 0.0, cpu * time, 0.0, time) for path, time in sums.items())
     moment = Moment(number * 2, number / 30, "walk", clip_frame)
-    return FrameSample(number, begin, interval, moment, slices, source, 3)
+    return FrameSample(number, begin, math.nan, moment, slices, source, 3, interval)
 
 
 def walk(count, *, rate=60.0, scale=1.0, seed=1, start=1000.0, leaves=LEAVES):

@@ -1,5 +1,6 @@
 """Models load on worker threads; every request ends with exactly one signal on the caller's thread."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from PIL import Image
 from PySide6.QtCore import QObject, QThread
 
 from app.files.model_loader import LoadedModel, ModelLoader
+from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.assets.raw import LoadCancelled, ModelError
 
@@ -136,6 +138,27 @@ def test_textures_are_decoded_once_and_a_bad_one_is_a_warning(qtbot, loader, fil
     np.testing.assert_array_equal(loaded.images[good].pixels, pixels)
     assert [level.shape[:2] for level in loaded.images[good].levels] == [(2, 3), (1, 1)]
     assert loaded.warnings[1] == f"texture {bad}: is no image of a known format (PNG, JPEG, TGA, DDS, BMP, WebP)"
+
+
+def test_images_of_all_models_share_a_budget_until_they_are_given_up(qtbot, qapp, files, tmp_path):
+    paths = [tmp_path / f"{number}.png" for number in range(3)]
+    for path in paths:
+        Image.fromarray(np.full((8, 8, 4), 7, dtype=np.uint8)).save(path)
+    bad = tmp_path / "bad.png"
+    bad.write_text("no image")
+    budget = ImageBudget(200)
+    loader = ModelLoader(load=files, budget=budget)
+    log = Log(loader)
+    for number, path in enumerate(paths):
+        loader.load(f"model-{number}", files.add(f"/{number}.ezm", model(Path(f"/{number}.ezm"), path, bad)))
+        settled(qtbot, loader)
+    edges = [next(iter(loaded.images.values())).pixels.shape[0] for _, _, loaded in log.events]
+    assert edges == [8, 8, 4], "the third has to do with half of what the others left"
+    assert "1/2 of its 8 x 8 pixels" in log.events[2][2].warnings[-1]
+    log.events.clear()
+    gc.collect()
+    assert budget.take(bad, (14, 7)) == 1, "what is no longer kept is free again"
+    loader.shutdown()
 
 
 def test_a_refused_model_fails_in_one_line(qtbot, loader, files):

@@ -2,11 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from sim.profile.csv_file import read_csv, write_csv
+from sim.profile.history import History
 from sim.profile.recorder import DEPTH, RUNS_MAX, WARM_UP, ClockStamps, Recorder
+from sim.profile.recording import Recording
 from sim.profile.run import Run
 from sim.profile.sample import FrameSample, Moment, TimeSource
+from sim.profile.status import TimerStatus
 from tests.unit.profile.fake_timer import FakeStamps, warm_recorder
 
 
@@ -203,7 +208,7 @@ def test_intervals_are_those_between_pictures_that_follow_one_another(stamps):
     for pause, running in [(0.0, False), (0.02, False), (9.0, True), (0.5, True), (0.02, False), (9.0, False)]:
         draw(pause, running)
     # The first; by hand; after a pause; a slow one of a running scene; the one that a pause follows; after the pause.
-    assert [sample.interval for sample in settled(recorder, stamps)] == pytest.approx(
+    assert [sample.since for sample in settled(recorder, stamps)] == pytest.approx(
         [math.nan, 0.03, math.nan, 0.51, 0.03, math.nan], nan_ok=True
     )
 
@@ -245,7 +250,7 @@ def test_what_piles_up_while_nothing_is_drawn_is_forgotten(stamps):
     assert len(sample.slices) == 11
     assert len(stamps.given_back) == 2 * (RUNS_MAX + 11) == len(stamps.taken)
     assert recorder.dropped == 0
-    assert math.isnan(sample.interval)
+    assert math.isnan(sample.since)
 
 
 def test_closing_releases_and_open_passes_end_unmeasured(stamps):
@@ -294,3 +299,30 @@ def test_the_clock_waits_for_the_work_around_every_pass():
     assert (whole.cpu, part.cpu) == (pytest.approx(0.004), pytest.approx(0.002))
     assert (sample.source, sample.latency, recorder.dropped) == (TimeSource.CLOCK, 0, 0)
     assert recorder.waiting == pytest.approx(0.017)
+
+
+def test_the_interval_of_a_frame_is_the_time_to_the_next_one(stamps, tmp_path):
+    """As recorded: no pass of a frame that is followed at once is longer than its interval."""
+    recorder, costs = warm_recorder(stamps), [0.010, 0.050, 0.010, 0.020, 0.010]
+    begins = []
+    for cost in costs:
+        begins.append(stamps.now)
+        with Run(recorder, "draw"):
+            stamps.work(cost, cost / 2)
+        recorder.finish_frame(Moment(), running=True)
+        stamps.now += 0.002
+    history = History()
+    for sample in settled(recorder, stamps):
+        history.append(sample)
+    recording = Recording("walk", tuple(history.samples), TimerStatus())
+    expected = [*np.diff(begins), math.nan]
+    assert [sample.interval for sample in recording.samples] == pytest.approx(expected, nan_ok=True)
+    assert recording.history.intervals() == pytest.approx(expected, nan_ok=True)
+    for sample in recording.samples[:-1]:
+        assert max(one.cpu for one in sample.slices) <= sample.interval
+    write_csv(tmp_path / "walk.csv", recording)
+    rows = [line.split(",") for line in (tmp_path / "walk.csv").read_text().splitlines() if not line.startswith("#")]
+    column = rows[0].index("interval_ms")
+    told = {row[0]: float(row[column]) for row in rows[1:] if row[column]}
+    assert list(told.values()) == pytest.approx([1e3 * value for value in expected[:-1]])
+    assert read_csv(tmp_path / "walk.csv").history.intervals() == pytest.approx(expected, nan_ok=True)

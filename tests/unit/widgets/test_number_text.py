@@ -1,8 +1,11 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.number_value import NumberTextError, format_number, parse_number
+from widgets.number_text import NumberTextError, parse_number
+from widgets.number_value import format_number
 
 
 @pytest.mark.parametrize(
@@ -17,15 +20,79 @@ from widgets.number_value import NumberTextError, format_number, parse_number
         ("1e-7", "", 1e-7),
         ("-0.5 ×", "×", -0.5),
         (".5", "", 0.5),
+        ("2**9", "", 512.0),
+        ("sqrt(2)*sqrt(2)", "", 2.0),
+        ("max(1, 2.5)", "m", 2.5),
+        ("pi", "", math.pi),
+        ("25 cm", "m", 0.25),
+        ("2in", "m", 0.0508),
+        ("1 m + 25 cm", "m", 1.25),
+        ("6 ft 1", "m", None),
+        ("90 deg", "°", 90.0),
+        ("pi/2 rad", "°", 90.0),
+        ("1/2 in", "m", 0.0127),
+        ("1 rad", "°", 180.0 / math.pi),
+        ("90 °", "°", 90.0),
+        ("250 ms", "s", 0.25),
+        ("36 km/h", "m/s", 10.0),
+        ("500 g", "kg", 0.5),
+        ("50 %", "", 0.5),
+        ("9.81 m/s²", "m/s²", 9.81),
+        ("1e-2 m", "m", 0.01),
     ],
 )
-def test_numbers_and_arithmetic_are_read(text, unit, value):
-    assert parse_number(text, unit) == value
+def test_numbers_arithmetic_and_units_are_read(text, unit, value):
+    if value is None:
+        with pytest.raises(NumberTextError):
+            parse_number(text, unit)
+    else:
+        assert parse_number(text, unit) == pytest.approx(value, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("*2", "m", 3.0),
+        ("/ 3", "m", 0.5),
+        ("+=0.1", "m", 1.6),
+        ("-= 50 cm", "m", 1.0),
+        ("*=4", "m", 6.0),
+        ("-2", "m", -2.0),
+        ("+2", "m", 2.0),
+        ("* sqrt(4)", "m", 3.0),
+    ],
+)
+def test_the_present_value_is_changed(text, unit, value):
+    assert parse_number(text, unit, 1.5) == pytest.approx(value)
+    if (value != parse_number("2", unit) and text[0] in "*/") or "=" in text:
+        with pytest.raises(NumberTextError, match="no number yet"):
+            parse_number(text, unit)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "   ", "abc", "1/0", "2**9", "inf", "nan", "1e999", "True", "__import__('os')", "1;2", "(" * 60, "9" * 65],
+    [
+        "",
+        "   ",
+        "abc",
+        "1/0",
+        "25 cm",
+        "inf",
+        "nan",
+        "1e999",
+        "True",
+        "__import__('os')",
+        "1;2",
+        "(" * 60,
+        "9" * 65,
+        "9**9**9**9",
+        "sqrt(-1)",
+        "sqrt()",
+        "exp(1e9)",
+        "max(1, (2).real)",
+        "*",
+        "lambda: 1",
+    ],
 )
 def test_anything_else_is_refused_with_one_line(text):
     with pytest.raises(NumberTextError) as error:

@@ -28,7 +28,7 @@ def frame(number, begin, times, interval=1 / 60):
 def frames(begins, costs, pauses=()):
     history = History()
     for number, (begin, cost) in enumerate(zip(begins, costs, strict=True)):
-        interval = math.nan if number in pauses else 1 / 60
+        interval = math.nan if number + 1 in pauses or number + 1 == len(begins) else 1 / 60
         history.append(frame(number, begin, {"draw": cost}, interval))
     return Frames(history)
 

@@ -1,0 +1,117 @@
+"""Reading projects on a worker thread; results arrive on the thread of the loader."""
+
+import logging
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.background import run_in_background
+from app.files.outside_files import OutsideFile, outside_files
+from app.files.project_error import ProjectError
+from app.files.project_file import LoadedProject, load_project
+from sim.assets.raw import LoadCancelled
+from sim.printable import printable
+
+_log = logging.getLogger(__name__)
+_TEXT_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProject:
+    """A project that was read.
+
+    Attributes:
+        path: The file.
+        project: What it holds.
+        outside: Files that it names beyond the folders which belong to it.
+    """
+
+    path: Path
+    project: LoadedProject
+    outside: tuple[OutsideFile, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Request:
+    path: Path
+    trusted: tuple[Path, ...]
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+
+class ProjectLoader(QObject):
+    """Reads one project at a time; a later one takes the place of an earlier.
+
+    Signals:
+        progress: File and finished fraction, 0 to 1.
+        loaded: A `ReadProject`.
+        failed: File and one line that says why it cannot be used.
+        cancelled: File that nobody wants any more.
+    """
+
+    progress = Signal(str, float)
+    loaded = Signal(object)
+    failed = Signal(str, str)
+    cancelled = Signal(str)
+
+    _advanced = Signal(object, float)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._request: _Request | None = None
+        self._advanced.connect(self._on_advanced, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def path(self) -> Path | None:
+        """File that is being read."""
+        return self._request.path if self._request is not None else None
+
+    def load(self, path: Path, trusted: Iterable[Path] = ()) -> None:
+        """Starts reading a project.
+
+        Args:
+            path: The file.
+            trusted: Folders that may be named without asking, beside those of the project.
+        """
+        self.cancel()
+        request = self._request = _Request(path, tuple(trusted))
+        run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
+
+    def cancel(self) -> None:
+        """Gives up what is being read."""
+        request, self._request = self._request, None
+        if request is not None:
+            request.stopped.set()
+            self.cancelled.emit(str(request.path))
+
+    def _read(self, request: _Request) -> ReadProject | str:
+        """Runs on the worker thread, where exceptions would end unseen."""
+        try:
+            project = load_project(
+                request.path,
+                progress=lambda fraction: self._advanced.emit(request, fraction),
+                cancelled=request.stopped.is_set,
+            )
+            return ReadProject(request.path, project, outside_files(project.scene, request.path, request.trusted))
+        except LoadCancelled:
+            return ""
+        except ProjectError as error:
+            return str(error)
+        except Exception as error:
+            _log.exception("reading %s failed", printable(str(request.path)))
+            return f"{request.path}: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
+
+    def _on_advanced(self, request: _Request, fraction: float) -> None:
+        if request is self._request:
+            self.progress.emit(str(request.path), fraction)
+
+    def _finish(self, request: _Request, outcome: ReadProject | str) -> None:
+        if request is not self._request:
+            return
+        self._request = None
+        if isinstance(outcome, ReadProject):
+            self.loaded.emit(outcome)
+        else:
+            self.failed.emit(str(request.path), outcome)

@@ -1,0 +1,109 @@
+"""What helps to begin: samples, the tour, and the guide, opened where the user is."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.files.project_file import PROJECT_SUFFIX
+from resources import path
+from sim.export.formats import PICTURE_WRITERS
+from sim.kinds import KINDS
+from sim.scene.params import Param, params_of, range_text, value_text
+from widgets.inspector.inspector import Inspector
+from widgets.start_page import Sample
+from widgets.tour import TourStep
+
+GUIDE = path("guide")
+
+TOUR = (
+    TourStep(
+        "The viewport",
+        "Drag with the middle button (or Alt and the left one) to look around, turn the wheel to come closer, press"
+        " Home to see all. Ctrl+Space gives the viewport the whole window.",
+    ),
+    TourStep("Play", "Press Space: the figure walks. Drag on the ruler to scrub; I and O bound the loop.", "timeline"),
+    TourStep(
+        "What there is",
+        "The outliner lists all objects and bones. Click one here or in the viewport; F frames it, H hides it.",
+        "outliner",
+    ),
+    TourStep(
+        "Its settings",
+        "Drag a number to change it, or type 25 cm, *2 or sqrt(2). The arrow beside a value brings its default back;"
+        " Ctrl+Z undoes everything.",
+        "inspector",
+    ),
+    TourStep(
+        "Two ways of skinning",
+        "LBS and DQS at the top right choose how joints are blended; Split shows both, with a line to drag.",
+    ),
+    TourStep(
+        "Cloth and particles",
+        "Add ▸ Cloth and Add ▸ Emitter put something onto the figure, the selected bone, or the ground. Press Space and"
+        " drag the cloth with the left button.",
+        "outliner",
+    ),
+    TourStep(
+        "Help where you are",
+        "F1 opens the guide at the panel or row that has the focus; the question mark lists every key. Ctrl+S saves"
+        " the project.",
+        "inspector",
+    ),
+)
+
+
+def picture_of(project: Path) -> Path:
+    """The picture of a sample project."""
+    return path("pictures") / f"{project.stem}{PICTURE_WRITERS.suffixes()[0]}"
+
+
+def shipped_samples() -> list[Sample]:
+    """The projects that come with the program, called as their files are."""
+    projects = sorted(path("projects").glob(f"*{PROJECT_SUFFIX}"))
+    return [Sample(file.stem.replace("-", " ").capitalize(), file, picture_of(file)) for file in projects]
+
+
+def settings_text(records: tuple[Param, ...]) -> str:
+    """A table of settings in Markdown, from their declarations."""
+    rows = ["\n\n## Settings\n", "| Setting | What it does | Range | Default |", "| --- | --- | --- | --- |"]
+    rows += [
+        f"| {record.label} | {record.declared.doc} | {range_text(record.declared) or '–'} | {_default(record)} |"
+        for record in records
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _default(record: Param) -> str:
+    text = value_text(record.default)
+    return text if 0 < len(text) <= 24 else "–"
+
+
+def guide_texts() -> dict[str, str]:
+    """What the declarations add to pages of kinds."""
+    return {name: settings_text(found) for name, kind in KINDS.items() if (found := params_of(kind.settings))}
+
+
+def _doc_of(widget: QWidget, panel: QWidget) -> str:
+    """What a row of a panel is for, the first line of its tip."""
+    while widget is not panel:
+        if widget.toolTip():
+            return widget.toolTip().partition("\n")[0]
+        widget = widget.parentWidget()
+    return ""
+
+
+def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> tuple[str, str]:
+    """Page of the guide for what has the focus, and the row there; the first page for none.
+
+    Args:
+        docks: Panels by name, which pages are called after.
+        inspector: Shows the page of the selected object's kind instead.
+        kind: Kind of the selected object, or "".
+    """
+    focus = QApplication.focusWidget()
+    if focus is None:
+        return "", ""
+    if inspector.isAncestorOf(focus):
+        return kind or "inspector", _doc_of(focus, inspector)
+    return next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport"), ""

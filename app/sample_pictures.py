@@ -1,0 +1,34 @@
+"""Draws the sample projects for the start page: run `python -m app.sample_pictures` after changing them."""
+
+import sys
+from pathlib import Path
+
+from app.cli.renderer import Renderer
+from app.cli.run import headless
+from app.cli.scene import opened
+from app.files.project_file import PROJECT_SUFFIX
+from app.help import picture_of
+from resources import path
+from sim.export.formats import PICTURE_WRITERS
+
+SIZE = (240, 150)
+MOMENT = 1.2
+"""When something has happened, and nothing has come to rest [s]."""
+
+
+def draw_samples(projects: Path) -> list[Path]:
+    """Draw every sample project as it was saved; returns the pictures."""
+    drawn = []
+    with headless() as context:
+        for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
+            renderer = Renderer(context, opened(project), SIZE)
+            picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
+            drawn.append(picture_of(project))
+            PICTURE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])
+            renderer.release()
+    return drawn
+
+
+if __name__ == "__main__":
+    for picture in draw_samples(path("projects")):
+        sys.stdout.write(f"{picture.name}\n")

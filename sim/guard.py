@@ -1,0 +1,95 @@
+"""Keeps what goes wrong with one node from all others: it is told once, and the node is left out."""
+
+import logging
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TypeVar
+
+from sim.printable import printable
+from sim.scene.scene import Node, NodeId
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_TEXT_MAX = 200
+
+
+class Guard:
+    """What went wrong with nodes; they are tried again when anything changes.
+
+    Args:
+        clear: Errors whose text says all that there is to say.
+
+    Attributes:
+        problems: Nodes and one line each, not told yet; the reader clears it.
+    """
+
+    def __init__(self, clear: tuple[type[Exception], ...] = ()) -> None:
+        self._clear = clear
+        self.problems: list[tuple[NodeId, str]] = []
+        self._faulty: set[NodeId] = set()
+        self._told: dict[NodeId, tuple[Node | None, str]] = {}
+        self._nodes: Mapping[NodeId, Node] = {}
+
+    def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
+        """Something has changed, so all are tried again; `nodes` are those there are now."""
+        self._faulty.clear()
+        if nodes is not None:
+            self._nodes = nodes
+            for node_id in [one for one, (node, _) in self._told.items() if nodes.get(one) is not node]:
+                del self._told[node_id]
+
+    def is_out(self, node_id: NodeId) -> bool:
+        """Whether a node is left out."""
+        return node_id in self._faulty
+
+    def of(self, node: Node) -> "Guarded":
+        """A block in which whatever goes wrong is this node's: it ends there, and all goes on after it."""
+        return Guarded(self, node.id)
+
+    def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
+        """What the work gives; something else where it goes wrong or the node is left out."""
+        if node.id in self._faulty:
+            return otherwise
+        try:
+            return work()
+        except Exception as error:
+            self.note(node.id, error)
+            return otherwise
+
+    def note(self, node_id: NodeId, error: Exception) -> None:
+        """Leaves a node out, and tells why, once for each value of the node."""
+        self._faulty.add(node_id)
+        text = printable(" ".join(str(error).split()), _TEXT_MAX)
+        if not isinstance(error, self._clear):
+            text = f"is left out until something changes, as it failed with {type(error).__name__}: {text}"
+            _log.info("node %s", printable(node_id, _TEXT_MAX), exc_info=error)
+        told = self._nodes.get(node_id), text
+        if self._told.get(node_id) == told:
+            return
+        self._told[node_id] = told
+        self.problems.append((node_id, text))
+
+
+class Guarded:
+    """See `Guard.of`.
+
+    Attributes:
+        failed: Whether something went wrong within.
+    """
+
+    __slots__ = ("_guard", "_node_id", "failed")
+
+    def __init__(self, guard: Guard, node_id: NodeId) -> None:
+        self._guard, self._node_id, self.failed = guard, node_id, False
+
+    def __enter__(self) -> "Guarded":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.failed = True
+        self._guard.note(self._node_id, error)
+        return True

@@ -1,0 +1,124 @@
+"""What helps to begin: samples to click, dropping with a word beforehand, the tour, and the guide at the right page."""
+
+import re
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.help import GUIDE, TOUR, _doc_of, guide_texts, shipped_samples
+from resources import path as resource
+from sim.kinds import KINDS
+from sim.scene.params import params_of
+from tests.gui.editor_harness import sample
+from widgets.number_field import NumberField
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def test_every_shipped_project_has_a_picture():
+    found = shipped_samples()
+    assert [one.path.stem for one in found] == sorted(file.stem for file in resource("projects").glob("*.sinew"))
+    assert all(one.picture.is_file() and one.picture.stat().st_size < 80_000 for one in found)
+
+
+def test_a_click_on_a_picture_opens_the_sample(fresh, qtbot):
+    page = fresh.overlays.empty
+    assert page.isVisible()
+    assert page.geometry().width() <= fresh.viewport.width()
+    card = next(card for card in page.cards if card.text() == "Fountain")
+    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+        QTest.mouseClick(card, LEFT)
+    assert fresh.document.path.stem == "fountain"
+    assert not page.isVisible()
+
+
+def test_the_start_page_opens_files(fresh, qtbot):
+    fresh.dialogs.asked.clear()
+    fresh.dialogs.path = None
+    QTest.mouseClick(fresh.overlays.empty.open_button, LEFT)
+    assert fresh.dialogs.asked == ["open"]
+
+
+def test_the_tour_has_seven_steps_that_fit(fresh, qtbot):
+    card = fresh.overlays.tour
+    QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
+    assert len(TOUR) == 7
+    for number, step in enumerate(TOUR):
+        assert card.isVisible()
+        assert (card.title.text(), card.count.text()) == (step.title, f"Step {number + 1} of 7")
+        assert card.text.height() >= card.text.heightForWidth(card.text.width()), "no line is cut off"
+        assert card.geometry().bottom() < fresh.viewport.height()
+        assert not step.panel or fresh.window.docks[step.panel].isVisible()
+        QTest.mouseClick(card.next_button, LEFT)
+    assert not card.isVisible()
+
+
+def held(editor, *paths):
+    """Files over the viewport; what is said, and a function that drops them."""
+    data, viewport = QMimeData(), editor.viewport
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    place, action, none = QPointF(50, 50), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(viewport, QDragEnterEvent(place.toPoint(), action, data, LEFT, none))
+    said = editor.overlays.drop._text if editor.overlays.drop.isVisible() else ""
+    return said, lambda: QApplication.sendEvent(viewport, QDropEvent(place, action, data, LEFT, none))
+
+
+def test_dropping_says_what_will_happen_and_adds_models(fresh, tmp_path, qtbot):
+    tiny, arm = sample("tiny", tmp_path), sample("arm", tmp_path)
+    said, drop = held(fresh, tiny)
+    assert said == "Drop to open tiny.ezm"
+    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+        drop()
+    assert not fresh.overlays.drop.isVisible()
+    said, drop = held(fresh, arm)
+    assert said == "Drop to add arm.ezm to the scene"
+    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+        drop()
+    assert sorted(node.name for node in fresh.document.scene.figures) == ["arm", "tiny"]
+    assert held(fresh, resource("projects") / "arm.sinew")[0] == "Drop to open arm.sinew in place of this scene"
+    QApplication.sendEvent(fresh.viewport, QDragLeaveEvent())
+    assert not fresh.overlays.drop.isVisible()
+    assert held(fresh, tmp_path / "notes.txt")[0] == ""
+
+
+@pytest.mark.parametrize("page", sorted(GUIDE.glob("*.md")), ids=lambda page: page.stem)
+def test_pages_of_the_guide_have_a_title_and_no_broken_link(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (page.parent / target).is_file(), target
+
+
+def test_there_is_a_page_for_every_panel_and_kind(fresh):
+    wanted = {"index", "viewport", "outliner", "inspector", "timeline", "timings", "messages", *KINDS}
+    assert wanted <= {page.stem for page in GUIDE.glob("*.md")}
+    for name, text in guide_texts().items():
+        assert all(record.declared.doc in text for record in params_of(KINDS[name].settings))
+
+
+def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot):
+    fresh.edits.add("light")
+    fresh.window.activateWindow()
+    qtbot.waitUntil(fresh.window.isActiveWindow)
+    fresh.timeline.ruler.setFocus()
+    QTest.keyClick(fresh.timeline.ruler, Qt.Key.Key_F1)
+    guide = fresh._guide
+    assert guide.isVisible()
+    assert guide.current == "timeline"
+    guide.close()
+    fresh.window.activateWindow()
+    qtbot.waitUntil(fresh.window.isActiveWindow)
+    QApplication.processEvents()
+    record = next(record for record in params_of(KINDS["light"].settings) if record.name == "reach")
+    inspector = fresh.panels.inspector
+    fields = inspector.findChildren(NumberField)
+    field = next(field for field in fields if _doc_of(field, inspector) == record.declared.doc)
+    field.setFocus()
+    QTest.keyClick(field, Qt.Key.Key_F1)
+    assert guide.isVisible()
+    assert guide.current == "light"
+    assert guide.page.textCursor().selectedText() == record.declared.doc
+    guide.close()

@@ -1,0 +1,80 @@
+"""The user guide in a window of its own: a list of pages, and the page."""
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QWidget
+
+from widgets.parts import packed
+from widgets.theme import SPACE
+
+FIRST = "index"
+SUFFIX = ".md"
+
+
+class Guide(QDialog):
+    """Shows Markdown pages of a folder; links between them work, others open in the browser.
+
+    Args:
+        folder: Where the pages and their pictures are; `index.md` is the first.
+        more: Markdown that stands below a page, by its name.
+        parent: Parent widget.
+    """
+
+    def __init__(self, folder: Path, more: dict[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Guide")
+        self.setModal(False)
+        self.resize(900, 640)
+        self._folder, self._more = folder, more
+        self.list, self.page = QListWidget(self), QTextBrowser(self)
+        self.page.setOpenLinks(False)
+        self.page.setSearchPaths([str(folder)])
+        self.page.anchorClicked.connect(self._follow)
+        for path in sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: (path.stem != FIRST, path.stem)):
+            item = QListWidgetItem(title_of(path.read_text(encoding="utf-8")), self.list)
+            item.setData(Qt.ItemDataRole.UserRole, path.stem)
+        self.list.currentItemChanged.connect(lambda item, _: self._show(item.data(Qt.ItemDataRole.UserRole)))
+        splitter = QSplitter(self)
+        splitter.addWidget(self.list)
+        splitter.addWidget(self.page)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([190, 710])
+        packed(QHBoxLayout(self), splitter, margins=SPACE)
+        self.list.setCurrentRow(0)
+
+    @property
+    def current(self) -> str:
+        """Name of the page that is shown."""
+        item = self.list.currentItem()
+        return item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
+
+    def open(self, name: str, place: str = "") -> None:  # type: ignore[override]
+        """Shows a page, at a text where it has that; the first page for a name that there is none of."""
+        rows = [self.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(self.list.count())]
+        self.list.setCurrentRow(rows.index(name) if name in rows else 0)
+        if place:
+            self.page.find(place)
+            self.page.ensureCursorVisible()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _show(self, name: str) -> None:
+        text = (self._folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+        self.page.setMarkdown(text + self._more.get(name, ""))
+
+    def _follow(self, url: QUrl) -> None:
+        name = url.path().removesuffix(SUFFIX)
+        if url.isRelative() and (self._folder / f"{name}{SUFFIX}").is_file():
+            self.open(name)
+        else:
+            QDesktopServices.openUrl(url)
+
+
+def title_of(markdown: str) -> str:
+    """First heading of a page."""
+    found = re.search(r"^#\s+(.+)$", markdown, re.MULTILINE)
+    return found[1].strip() if found else ""

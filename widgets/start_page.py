@@ -1,0 +1,102 @@
+"""What an empty scene offers: samples as pictures to click, a file of one's own, a tour."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPalette, QPixmap
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from widgets.icons import icon
+from widgets.parts import packed
+from widgets.shown import menu_text
+from widgets.theme import SPACE, SPACE_WIDE
+
+_PICTURE = QSize(120, 75)
+_CARD_WIDTH, _COLUMNS_MAX = 136, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A project to begin with."""
+
+    title: str
+    path: Path
+    picture: Path  # Of the same shape as all others
+
+
+class StartPage(QFrame):
+    """Sits in the middle of the viewport; leaves out pictures where there is no room for them.
+
+    Args:
+        samples: What is offered.
+        parent: The viewport.
+
+    Signals:
+        chosen: A sample was clicked; carries its path.
+        open_requested: The user wants to open a file.
+        tour_requested: The user wants to be shown around.
+    """
+
+    chosen = Signal(object)
+    open_requested = Signal()
+    tour_requested = Signal()
+
+    def __init__(self, samples: Sequence[Sample], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAutoFillBackground(True)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        title = QLabel("Nothing here yet", self)
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        self.hint = QLabel("Click a sample, open a file, or drop one here.", self)
+        self.hint.setWordWrap(True)
+        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.open_button = QPushButton(icon("open"), "Open a file…", self)
+        self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
+        self.tour_button = QPushButton("Tour in seven steps", self)
+        self.tour_button.setToolTip("What is where, and what to try first.")
+        self.open_button.clicked.connect(self.open_requested)
+        self.tour_button.clicked.connect(self.tour_requested)
+        self.cards = [self._card(sample) for sample in samples]
+        self._grid, self._columns = QGridLayout(), 0
+        self._grid.setSpacing(SPACE)
+        buttons = packed(QHBoxLayout(), self.open_button, self.tour_button, spacing=SPACE_WIDE)
+        buttons.addStretch(1)
+        packed(QVBoxLayout(self), title, self.hint, self._grid, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
+
+    def place(self, width: int, height: int) -> None:
+        """Takes the middle of a viewport of this size [px]."""
+        room = width - 8 * SPACE_WIDE
+        columns = min(max(room // _CARD_WIDTH, 1), _COLUMNS_MAX)
+        if columns != self._columns:
+            self._columns = columns
+            for number, card in enumerate(self.cards):
+                self._grid.addWidget(card, number // columns, number % columns)
+        for card in self.cards:
+            card.setVisible(True)
+        self.adjustSize()
+        if self.sizeHint().height() > height - 2 * SPACE_WIDE:
+            for card in self.cards[columns:]:
+                card.hide()
+            self.adjustSize()
+        if self.sizeHint().height() > height - 2 * SPACE_WIDE:
+            for card in self.cards:
+                card.hide()
+            self.adjustSize()
+        size = self.sizeHint().boundedTo(QSize(width, height))
+        self.resize(size)
+        self.move((width - size.width()) // 2, (height - size.height()) // 2)
+
+    def _card(self, sample: Sample) -> QToolButton:
+        card = QToolButton(self)
+        card.setText(menu_text(sample.title))
+        card.setToolTip(f"Open the sample “{sample.title}”.")
+        card.setIcon(QIcon(QPixmap(str(sample.picture))) if sample.picture.is_file() else icon("model"))
+        card.setIconSize(_PICTURE)
+        card.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+        card.setAutoRaise(True)
+        card.clicked.connect(lambda: self.chosen.emit(sample.path))
+        return card
