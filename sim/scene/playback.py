@@ -35,8 +35,8 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                      effect=Effect.VIEW)
     ] = 1.0  # fmt: skip
     in_point: Annotated[
-        Moment | None, param("Start of what plays; none is the start of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
-                             effect=Effect.VIEW, bounded=False)
+        Moment | None, param("Start of what plays; none is the start of the scene.", unit="s", lo=-TIME_MAX,
+                             hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     out_point: Annotated[
         Moment | None, param("End of what plays; none is the end of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
