@@ -178,7 +178,6 @@ class Engine:
         self._time = time
         self._views.settle()
         poses: Poses = {}
-        comparison, places = self._views.scene.view.comparison, self._views.places
         for node, figure in self._views.posed():
             if not self._guard.is_out(node.id):
                 with self._guard.of(node):
