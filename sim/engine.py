@@ -92,14 +92,16 @@ class Engine:
         yield from view.upload(prepared, images)
         if self._views.scene.has(node_id):
             node = self._figure_node(node_id)
-            view.apply(node, view.figure, self._world())
+            view.apply(node, view.figure, self.world)
             view.figure.primary.prepare(node.settings.skinning)
             yield
             if rehearsed:
-                view.figure.update(node, self._time, self._views.scene.view.comparison, self._views.places, {})
+                view.figure.update(
+                    node, self._time, self._views.scene.view.comparison, self._views.places, {}, self._run_up
+                )
                 yield
                 yield from self.pictures.rehearse_first(self._views.shot_of(view))
-        self._views.put_figure(node, view, self._world())
+        self._views.put_figure(node, view, self.world)
 
     def remove_model(self, node_id: NodeId) -> None:
         """Deletes the model of a figure, if it has one."""
@@ -117,10 +119,10 @@ class Engine:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
         with self.context.timers.scope("apply"):
             self._views.take(scene)
-            if self._views.is_news(self._world()):
+            if self._views.is_news(self.world):
                 self._guard.renew(scene.by_id)
-            self.simulation.apply(self._world())
-            self._views.follow(self._world(), self.simulation.systems)
+            self.simulation.apply(self.world)
+            self._views.follow(self.world, self.simulation.systems)
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -137,18 +139,27 @@ class Engine:
         """Advances the simulation by one step, which ends at a moment of the scene clock [s]."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.step(self._world(), time, grab)
+            self.simulation.step(self.world, time, grab)
 
     def jump(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
         with self.context.timers.scope("simulate"):
             self._advance(time)
-            self.simulation.jump(self._world(), time)
+            self.simulation.jump(self.world, time)
+
+    def restart(self, time: float) -> None:
+        """Brings what is simulated back to its start, which is at a moment of the scene clock [s]."""
+        self.simulation.reset()
+        self.jump(time)
+
+    def stand(self, time: float) -> None:
+        """The next step follows one that ended at this moment [s], whatever was shown meanwhile."""
+        self.simulation.show(time)
 
     def refresh(self, now: float) -> None:
         """Makes what is drawn of the simulation; once a frame, at monotonic time `now` [s]."""
         with self.context.timers.scope("draw"):
-            self.simulation.refresh(self._world(), now)
+            self.simulation.refresh(self.world, now)
 
     def state(self) -> bytes:
         """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
@@ -161,7 +172,7 @@ class Engine:
             SettingsError: If it is of another scene.
         """
         self._advance(time)
-        self.simulation.restore(state, self._world(), time)
+        self.simulation.restore(state, self.world, time)
 
     def _advance(self, time: float) -> None:
         self._time = time
@@ -170,14 +181,23 @@ class Engine:
         for node, figure in self._views.posed():
             if not self._guard.is_out(node.id):
                 with self._guard.of(node):
-                    figure.update(node, time, self._views.scene.view.comparison, self._views.places, poses)
+                    figure.update(
+                        node, time, self._views.scene.view.comparison, self._views.places, poses, self._run_up
+                    )
+
+    @property
+    def _run_up(self) -> tuple[float, float]:
+        playback = self._views.scene.playback
+        return playback.start_time, playback.run_up
 
     def _figure_node(self, node_id: NodeId) -> Node:
         """The node of a figure; one that the scene does not have yet is as such nodes are at first."""
         known = self._views.scene.by_id.get(node_id)
         return known if known is not None else Node(id=node_id, settings=figure_kind().settings())
 
-    def _world(self) -> World:
+    @property
+    def world(self) -> World:
+        """What simulated nodes see of the scene, as it stands now."""
         views = self._views
         return World(views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services)
 
@@ -225,6 +245,17 @@ class Engine:
             owned.release()
 
     # --- questions ------------------------------------------------------------------------------------
+
+    @property
+    def has_state(self) -> bool:
+        """Whether anything that is simulated depends on the steps before."""
+        return self.simulation.has_state
+
+    @property
+    def halted(self) -> dict[NodeId, str]:
+        """Why simulated nodes stand still, those that do."""
+        systems = self.simulation.systems.items()
+        return {node_id: one.halted for node_id, one in systems if one.is_ready and one.halted}
 
     @property
     def version(self) -> int:

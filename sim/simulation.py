@@ -73,6 +73,7 @@ class Simulation:
         solids: What there is to collide with.
         step_count: Steps since the last reset.
         start_time: Moment of the scene clock that the simulation starts at [s]; whoever owns the clock sets it.
+        given: Gives the state of a node after a step, for nodes that are not simulated; None where it has none.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -82,6 +83,7 @@ class Simulation:
         self.systems: dict[NodeId, System] = {}
         self.step_count = 0
         self.start_time = 0.0
+        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
         self._problems: list[Problem] = []
         self._told: set[str] = set()
         self._world: World | None = None
@@ -162,8 +164,11 @@ class Simulation:
             if node.id not in self._heard:
                 system.rest()
                 continue
+            given = self.given(node.id, self._moment) if system.has_state else None
             with scope(kind.name, node.name or node.id), self._guard.of(node):
-                if system.has_state:
+                if given is not None:
+                    system.restore(given, world)
+                elif system.has_state:
                     system.step(inputs)
                 else:
                     system.show(self._moment, world)
@@ -194,8 +199,11 @@ class Simulation:
 
     def state(self) -> bytes:
         """Everything that the next step depends on; waits for the GPU."""
-        states = {node.id: system.state() for node, _, system in self._stepped if system.is_ready and system.has_state}
-        return msgspec.msgpack.encode((self.step_count, self._moment, states))
+        return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
+
+    def states(self) -> dict[NodeId, bytes]:
+        """What `System.state` gives of every node that has one; waits for the GPU."""
+        return {node.id: system.state() for node, _, system in self._stepped if system.is_ready and system.has_state}
 
     def restore(self, state: bytes, world: World, time: float) -> None:
         """Goes back to what `state` gave: the steps after it give the same bits.

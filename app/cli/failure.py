@@ -10,6 +10,7 @@ from pathlib import Path
 from app.files.project_error import ProjectError
 from sim.assets.raw import ModelError
 from sim.export.error import ExportError
+from sim.kept.bake import BakeError
 from sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
@@ -37,7 +38,7 @@ def failure_text(error: Exception) -> str:
     """What happened, in one line; a failure nobody foresaw carries the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
-    if isinstance(error, CommandError | ExportError | ModelError | ProjectError):
+    if isinstance(error, CommandError | BakeError | ExportError | ModelError | ProjectError):
         return one_line(str(error))
     if isinstance(error, MemoryError):
         return "not enough memory"

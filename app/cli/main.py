@@ -24,6 +24,8 @@ COMMANDS = {
     "render": ("app.cli.render", "draw a model or a project to images"),
     "export": ("app.cli.export", "write what a model or a project shows over time for other programs"),
     "report": ("app.cli.report", "write a page with picture, settings, costs, stability and checksums"),
+    "verify": ("app.cli.verify", "simulate what is baked anew and tell the first step that differs"),
+    "sweep": ("app.cli.sweep", "run a simulation with many settings, and write a table and pictures"),
     "bench": ("app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "app.cli.editor"

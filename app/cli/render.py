@@ -91,6 +91,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--turntable", type=finite_number, metavar="TURNS", help="turn the camera around so often over all frames"
     )
+    _add_look_options(parser)
+    parser.add_argument(
+        "--blur", type=blur_samples, default=1, metavar="N",
+        help="average N moments of the half frame that a shutter is open; what is simulated moves in steps",
+    )  # fmt: skip
+    parser.add_argument(
+        "--burn-in", nargs="*", metavar="NODE.SETTING",
+        help="write frame, time, cost of the picture and these settings into it",
+    )  # fmt: skip
+    add_variant_options(parser)
+    parser.add_argument("--resume", action="store_true", help="keep the numbered pictures that are there already")
+    parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG that shows the newest picture now and then")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
+    )
+    parser.add_argument(
+        "--cache", action="store_true", help="show what is baked beside the project with the same settings"
+    )
+
+
+def _add_look_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--display", type=DisplayMode, choices=list(DisplayMode), metavar=_choices(DisplayMode),
         help="how surfaces are drawn (default: as the project says, else shaded)",
@@ -154,7 +175,7 @@ def run(options: argparse.Namespace) -> None:
             raise CommandError(options.output, "--beside", "pictures with layers show one scene")
         renderers = []
         for scene in scenes:
-            renderers.append(Renderer(context, scene, options.size, alpha=options.alpha))
+            renderers.append(Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache))
             stack.callback(renderers[-1].release)
         times = [time for _, time in frames]
         camera = renderers[0].camera(options.view, times)

@@ -10,7 +10,7 @@ from pyglm import glm
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
-from app.cli.run import SceneRun
+from app.cli.run import SceneRun, known_bake
 from app.cli.scene import OpenedScene
 from sim.engine import Engine
 from sim.export.layers import Layers
@@ -42,14 +42,23 @@ class Renderer:
         scene: What to draw.
         size: Width and height [px].
         alpha: Leave the background out.
+        every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
 
     Attributes:
         engine: What draws.
     """
 
-    def __init__(self, context: Context, scene: OpenedScene, size: tuple[int, int], *, alpha: bool = False) -> None:
+    def __init__(
+        self,
+        context: Context,
+        scene: OpenedScene,
+        size: tuple[int, int],
+        *,
+        alpha: bool = False,
+        every_node: bool = False,
+    ) -> None:
         self._scene = scene
-        self._run = SceneRun(context, scene)
+        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self._warn(self._run.problems())
         self._output = Framebuffer(context, size, label="rendered picture")

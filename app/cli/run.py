@@ -1,12 +1,19 @@
 """Runs the simulation of an opened scene step by step, exactly as the editor plays it."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from app.cli.failure import CommandError, print_warnings
 from app.cli.scene import OpenedScene
+from app.files.project_file import cache_folder
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.scene.playhead import simulation_start, stepped
+from sim.kept.bake import Bake, BakeWriter
+from sim.kept.key import digest
+from sim.scene.clock import STEP_TIME, step_end
+from sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
 """Steps between two looks at whether anything blew up; they also keep the queue of the GPU short."""
@@ -38,53 +45,67 @@ class SceneRun:
     Args:
         context: A current context.
         scene: What to simulate; its warnings go to standard error.
+        bake: Steps that are shown without simulating; None simulates everything.
+        every_node: Whether they are shown of every node whose bake is of now, not of the baked ones alone.
 
     Attributes:
         engine: Shows the moment after the last step.
         step_count: Steps done.
     """
 
-    def __init__(self, context: Context, scene: OpenedScene) -> None:
+    def __init__(
+        self, context: Context, scene: OpenedScene, bake: Bake | None = None, *, every_node: bool = False
+    ) -> None:
         self._scene = scene
-        clip = scene.clip()
-        self._duration = clip.duration if clip else 0.0
-        self._start = simulation_start(scene.scene.playback, self._duration)
+        playback = scene.scene.playback
+        self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
         self.engine = Engine(context)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
         self.engine.set_files(scene.meshes, scene.images)
-        self.engine.simulation.start_time = self._start.time
+        self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         print_warnings(scene.path, self._warnings())
+        if bake is not None:
+            self.engine.simulation.given = self._given(bake, every_node=every_node)
         self._go_to_start()
 
     @property
     def start_time(self) -> float:
-        """Moment of the scene clock that the simulation starts at [s]."""
-        return self._start.time
+        """Start of the scene [s], which is step 0; the run-up is over by then."""
+        return self._start
 
     @property
     def is_active(self) -> bool:
         """Whether anything is simulated."""
         return self.engine.simulation.is_active
 
-    def advance_to(self, step: int) -> list[str]:
+    def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
         """Does the steps that are missing until `step`; from the start again if it lies before.
+
+        Args:
+            step: The step to stand at.
+            baker: Is given every step that is done.
 
         Returns:
             What went wrong with nodes, as `problems` tells it; then the steps have ended early.
         """
         if step < self.step_count:
-            self.engine.simulation.reset()
-            self._go_to_start()
+            self.restart()
         while self.step_count < step:
-            self._playhead = stepped(self._playhead, self._scene.scene.playback, self._duration)
-            self.engine.step(self._playhead.time)
             self.step_count += 1
+            self.engine.step(step_end(self._start, self.step_count))
+            if baker is not None:
+                baker.add()
             if self.step_count % CHECKED_EVERY == 0 and (problems := self.problems()):
                 return problems
-        self.engine.advance(self._playhead.time)
+        self.engine.advance(step_end(self._start, self.step_count))
         return self.problems()
+
+    def restart(self) -> None:
+        """Back to step 0."""
+        self.engine.simulation.reset()
+        self._go_to_start()
 
     def problems(self) -> list[str]:
         """What is wrong with nodes since the last call, each line with the node's name; waits for the GPU.
@@ -105,6 +126,67 @@ class SceneRun:
         systems = self.engine.simulation.systems.items()
         return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
 
+    def _given(self, bake: Bake, *, every_node: bool) -> Callable[[NodeId, int], bytes | None]:
+        """What gives the steps of nodes; those that are baked with other settings are told, and shown as they are."""
+        of_now = [
+            node.id
+            for node in self._scene.scene.nodes
+            if node.id in bake.index.nodes and bake.index.nodes[node.id].key == digest(self.engine.world, node)
+        ]
+        baked = [node for node in self._scene.scene.nodes if node.baked]
+        for node in baked:
+            if node.id not in bake.index.nodes:
+                print_warnings(self._scene.path, [f"{node.name}: its baked steps are missing; it is simulated"])
+            elif node.id not in of_now:
+                print_warnings(self._scene.path, [f"{node.name}: its baked steps are those of other settings"])
+        shown = {node.id for node in baked} | (set(of_now) if every_node else set())
+        return lambda node, step: bake.state(node, step) if node in shown else None
+
+    @property
+    def run_up(self) -> int:
+        """Steps of the run-up, which are over at step 0."""
+        return self._run_up
+
+    def keys(self) -> dict[NodeId, str]:
+        """What the steps of every simulated node depend on, for a bake."""
+        world = self.engine.world
+        return {node: digest(world, self._scene.scene.node(node)) for node in self.engine.simulation.states()}
+
     def _go_to_start(self) -> None:
-        self._playhead, self.step_count = self._start, 0
-        self.engine.jump(self._playhead.time)
+        self.engine.jump(step_end(self._start, -self._run_up))
+        for step in range(1 - self._run_up, 1):
+            self.engine.step(step_end(self._start, step))
+        self.step_count = 0
+
+
+def known_bake(project: Path) -> Bake | None:
+    """What is baked beside a project; None where there is nothing.
+
+    Raises:
+        BakeError: If that cannot be read.
+    """
+    folder = cache_folder(project)
+    return Bake(folder) if folder.exists() else None
+
+
+class Baker:
+    """Bakes every step of a run beside its project.
+
+    Args:
+        run: At its start.
+        project: The project.
+        renderer: What simulates.
+    """
+
+    def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
+        self._run = run
+        start = run.start_time - run.run_up * STEP_TIME
+        self._writer = BakeWriter(cache_folder(project), run.keys(), start, renderer)
+
+    def add(self) -> None:
+        """Adds the step that was done last."""
+        self._writer.add(self._run.step_count + self._run.run_up, self._run.engine.simulation.states())
+
+    def finish(self) -> None:
+        """Puts the bake in the place of the one before."""
+        self._writer.finish()

@@ -15,7 +15,7 @@ from app.cli.failure import CommandError, print_warnings
 from app.cli.interruption import EndRequest, Interrupted
 from app.cli.options import add_back_end_option, any_of, finite_number, output_file, require_folder
 from app.cli.progress import Progress
-from app.cli.run import SceneRun, headless
+from app.cli.run import Baker, SceneRun, headless, known_bake
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, is_project
@@ -48,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="when interrupted, write the steps that are done; interrupted again, write nothing",
     )
     add_back_end_option(parser)
+    parser.add_argument(
+        "--cache",
+        action="store_true",
+        help="bake the steps beside the project, and do not simulate what is baked there with the same settings",
+    )
     add_outside_option(parser)
 
 
@@ -62,19 +67,22 @@ def run(options: argparse.Namespace) -> None:
     scene = opened(options.project, allow_outside=options.allow_outside)
     text = options.project.read_text(encoding="utf-8")
     with headless(options.backend) as context, Progress(f"simulating {options.project.name}") as progress:
-        run = SceneRun(context, scene)
+        run = SceneRun(context, scene, known_bake(options.project), every_node=options.cache)
+        baker = Baker(run, options.project, context.capabilities.renderer) if options.cache else None
         request = EndRequest()
         with (
             recorder(run, scene, steps // options.every + 1, options.output) as recorded,
             request if options.partial else contextlib.nullcontext(),
         ):
             for step in range(0, steps + 1, options.every):
-                refuse(scene, run.advance_to(step))
+                refuse(scene, run.advance_to(step, baker))
                 recorded.add()
                 progress(step / max(steps, 1))
                 if request.number:
                     print_warnings(options.output, [f"holds the steps up to {step} of {steps}"])
                     break
+            if baker is not None:
+                baker.finish()
             ARRAY_WRITERS.of(options.output).save(
                 recorded.arrays(options.every, text, run.engine.library.back_ends), options.output
             )

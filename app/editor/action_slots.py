@@ -103,6 +103,8 @@ def _playback_slots(editor: Editor) -> Slots:
         "play.clear_range": lambda: editor.binding.clear_range(),
         "simulate.step": playback.step_simulation,
         "simulate.seek": lambda: editor.seek.start(),
+        "simulate.bake": lambda: editor.baking.start(),
+        "simulate.free": lambda: editor.baking.free(),
         "simulate.reset": playback.reset_simulation,
         **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),

@@ -156,6 +156,13 @@ SPECS: tuple[ActionSpec, ...] = (
             BackEndChoice.COMPUTE: "Simulate and skin by compute shaders, where there is OpenGL 4.3.",
         }.items()
     ),
+    _spec(
+        "simulate.bake",
+        "&Bake",
+        "Fix the steps of the selected node, or of all, beside the project.",
+        icon="mdi6.stove",
+    ),
+    _spec("simulate.free", "&Free Bake", "Simulate again what is baked."),
     _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
     _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),
     _spec("timing.measure", "&Measure", "Measure what every picture costs, pass by pass.", "Ctrl+T", check=True),

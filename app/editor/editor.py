@@ -36,10 +36,13 @@ from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
+from app.timeline.baking import Baking
 from app.timeline.binding import TimelineBinding
+from app.timeline.kept_bars import KeptBars
 from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
+from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
@@ -131,6 +134,7 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
+        self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
@@ -153,6 +157,8 @@ class Editor:
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
+        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
+        self.kept_bars = KeptBars(self.timeline, self.document, self.client)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
@@ -187,6 +193,9 @@ class Editor:
         self.window.cancel_requested.connect(self.cancel)
         self.seek.progressed.connect(self.window.show_seek)
         self.seek.ended.connect(self.window.show_hint)
+        self.baking.progressed.connect(self.window.show_seek)
+        self.baking.ended.connect(self.window.show_hint)
+        self.baking.failed.connect(lambda text: self.panels.fail("", text))
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -271,7 +280,8 @@ class Editor:
 
     def cancel(self) -> None:
         """Gives up what takes long: a seek, files of timings, else what is being read."""
-        if self.seek.busy:
+        if self.seek.busy or self.baking.busy:
+            self.baking.cancel()
             self.seek.cancel()
         elif self.timings.files.busy:
             self.timings.files.cancel()
@@ -410,6 +420,8 @@ class Editor:
     def _on_drawn(self, drawn: Drawn) -> None:
         self.playback.tell()
         self.binding.show_rate(drawn.rate)
+        if self.client.film is not None and self.client.film.is_catching_up:
+            self.viewport.update()
 
     def _on_handle_mode(self, mode: HandleMode | None) -> None:
         self.window.actions_table.check_one("handle", mode.value if mode else "")

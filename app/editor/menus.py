@@ -25,8 +25,20 @@ VIEW = ("view.frame", "view.home", "view.maximise", SEPARATOR, "view.front", "vi
         "view.left", "view.bottom", "view.orthographic", SEPARATOR, "display.shaded", "display.shaded-wireframe",
         "display.wireframe", "display.normals", "display.weights", "display.toggle_wire", SEPARATOR,
         *(f"overlay.{record.name}" for record in SWITCHES))  # fmt: skip
-SIMULATION = ("simulate.step", "simulate.seek", "simulate.reset", SEPARATOR, "node.mute", "node.solo", SEPARATOR,
-              "back_end", SEPARATOR)  # fmt: skip
+SIMULATION = (
+    "simulate.step",
+    "simulate.seek",
+    "simulate.reset",
+    SEPARATOR,
+    "simulate.bake",
+    "simulate.free",
+    SEPARATOR,
+    "node.mute",
+    "node.solo",
+    SEPARATOR,
+    "back_end",
+    SEPARATOR,
+)
 BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
           "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip

@@ -150,7 +150,7 @@ class SelectedNode(QObject):
         if system is not None:
             with self._desk.viewport.gl_current():
                 system.resume()
-            self._desk.viewport.update()
+            self._desk.stepper.altered()
 
     def _connect(self) -> None:
         desk, head = self._desk, self._head

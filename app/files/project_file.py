@@ -24,6 +24,12 @@ from sim.scene.view_state import ViewState
 
 PROJECT_SUFFIX = ".sinew"
 BACKUP_SUFFIX = ".bak"
+CACHE_SUFFIX = ".sinewcache"
+
+
+def cache_folder(project: Path) -> Path:
+    """Where the baked steps of a project lie: beside it, so that they travel with it."""
+    return project.with_name(project.stem + CACHE_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which model the timeline runs: the selected one, else the first."""
+"""Which model the timeline shows: the selected one, else the first; and how long the scene lasts."""
 
 import math
 
@@ -6,16 +6,18 @@ from app.document.document import Document
 from app.files.model_store import ModelStore
 from sim.assets.model import CharacterModel, Clip
 from sim.figures.placement import active_clip
-from sim.scene.looping import clip_time
-from sim.scene.playback import LoopMode
+from sim.figures.playing import clip_of, parts_of, playing_time, strips_of
+from sim.scene.playback import LENGTH
 from sim.scene.scene import Node
 
 
 class ActiveModel:
-    """Answers from document and store; keeps nothing."""
+    """Answers from document and store."""
 
     def __init__(self, document: Document, store: ModelStore) -> None:
         self._document, self._store = document, store
+        self._keys_of: object = None
+        self._keys: tuple[float, ...] = ()
 
     @property
     def node(self) -> Node | None:
@@ -38,19 +40,60 @@ class ActiveModel:
 
     @property
     def duration(self) -> float:
-        """Length of the running clip [s]; 0 without one."""
-        clip = self.clip
-        return clip.duration if clip else 0.0
+        """End of the scene [s]; 0 while a model is read whose clip may decide it."""
+        playback = self._document.scene.playback
+        if playback.end is not None:
+            return playback.end_time(0.0)
+        return playback.end_time(length) if (length := self._playing_time()) > 0.0 else length
 
     @property
     def frame_step(self) -> float:
+        """Time between two frames of the scene [s]."""
+        return 1.0 / self._document.scene.playback.rate
+
+    @property
+    def clip_step(self) -> float:
         """Time between two frames of the running clip [s]; 0 without one."""
         clip = self.clip
         return clip.duration / (len(clip.frame_times) - 1) if clip and len(clip.frame_times) > 1 else 0.0
 
+    @property
+    def key_times(self) -> tuple[float, ...]:
+        """When the active model has keys in the scene, within its range [s], ascending."""
+        node, model, end = self.node, self.model, self.duration
+        if node is None or model is None or end <= 0.0:
+            return ()
+        key = (id(model), node.settings, end)
+        if key != self._keys_of:
+            strips = strips_of(node.settings, model)
+            clips = [clip_of(model, strip.clip) for strip in strips]
+            found = {t for s, c in zip(strips, clips, strict=True) for t in s.moments(c.key_times, c.duration, end)}
+            self._keys_of, self._keys = key, tuple(sorted(found))
+        return self._keys
+
+    @property
+    def end_of_strips(self) -> float:
+        """When the strip that ends last ends, of all models [s]; 0 where nothing plays."""
+        return max((playing_time(node.settings, model) for node, model in self._models()), default=0.0)
+
     def clip_frame(self, time: float) -> tuple[str, float]:
-        """Name of the running clip and its fractional frame at a scene time [s]; ("", NaN) without one."""
-        clip, step = self.clip, self.frame_step
-        if clip is None or step <= 0.0:
+        """Name of the clip that is on top at a scene time [s] and its fractional frame; ("", NaN) without one."""
+        node, model = self.node, self.model
+        parts = parts_of(node.settings, model, time) if node and model else ()
+        if not parts or model is None:
             return "", math.nan
-        return clip.name, clip_time(time, clip.duration, LoopMode.LOOP) / step
+        clip = clip_of(model, parts[-1].clip)
+        count = len(clip.frame_times) - 1
+        return (clip.name, parts[-1].time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
+
+    def _playing_time(self) -> float:
+        """How long the first model that plays something does [s]; 0 while one is read, without any a default."""
+        for node, model in self._models():
+            if (length := playing_time(node.settings, model)) > 0.0:
+                return length
+        return 0.0 if self._store.loading else LENGTH
+
+    def _models(self) -> list[tuple[Node, CharacterModel]]:
+        """Figures whose files are read."""
+        found = ((node, self._store.status(node.id)) for node in self._document.scene.figures)
+        return [(node, status.model) for node, status in found if status is not None and status.model is not None]

@@ -7,18 +7,19 @@ from app.document.gesture import Gesture
 from app.files.model_store import ModelStore
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback, SimulationState
-from sim.scene.change import Change
-from sim.scene.clock import STEP_TIME, FrameRate
+from app.timeline.scene_menu import SceneMenu
+from sim.scene.clock import FrameRate
+from sim.scene.playback import LENGTH
 from sim.scene.playhead import play_range, stepped_frame, stepped_key
 from sim.scene.scene import PLAYBACK, ParamRef
-from widgets.timeline.clip_entry import ClipEntry
+from widgets.timeline.clip_entry import ClipEntry, scene_entry
 from widgets.timeline.timeline import Timeline
 
 SLOW_PACE = 0.95
 
 
 class TimelineBinding(QObject):
-    """Shows the active model's clips and the playhead, and turns what the user does into edits."""
+    """Shows scene time, the active model's clips and the playhead, and turns what the user does into edits."""
 
     def __init__(
         self, timeline: Timeline, document: Document, playback: Playback, store: ModelStore, active: ActiveModel
@@ -27,8 +28,10 @@ class TimelineBinding(QObject):
         self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
         self._gestures: dict[str, Gesture] = {}
         self._shown: object = None
+        self._scene: ClipEntry | None = None
         self._simulates = False
-        document.changed.connect(self._on_changed)
+        self.scene_menu = SceneMenu(timeline, document, active)
+        document.changed.connect(self._refresh_clips)
         document.selection_changed.connect(self._refresh_clips)
         store.changed.connect(self._refresh_clips)
         playback.time_changed.connect(timeline.set_time)
@@ -56,14 +59,10 @@ class TimelineBinding(QObject):
 
     # --- from the model side --------------------------------------------------------------------------
 
-    def _on_changed(self, change: Change) -> None:
-        self._timeline.set_playback(self._document.scene.playback)
-        if change.ref is None or change.ref.owner != PLAYBACK:
-            self._refresh_clips()
-
     def _refresh_clips(self, *_: object) -> None:
         node, model, clip = self._active.node, self._active.model, self._active.clip
         settings = node.settings if node else None
+        self._refresh_scene()
         shown = (id(model), self._simulates, settings and settings.clip, settings and settings.bind_pose)
         if shown == self._shown:
             return
@@ -71,21 +70,27 @@ class TimelineBinding(QObject):
         clips = model.clips if model else ()
         entries = [ClipEntry(c.name, len(c.frame_times), c.duration, c.key_times) for c in clips]
         named = settings.clip if settings and settings.clip else (clips[0].name if clips else "")
-        self._timeline.set_empty_text(_empty_text(node is not None, model is not None, self._simulates))
         self._timeline.set_simulating(self._simulates)
         self._timeline.set_clips(entries, clip.name if clip else named)
         self._timeline.set_bind_pose(bool(settings and settings.bind_pose))
+
+    def _refresh_scene(self) -> None:
+        """The ruler shows scene time, whatever there is in the scene."""
+        settings, end = self._document.scene.playback, self._active.duration
+        self._timeline.set_playback(settings)
+        keys = self._active.key_times
+        scene = scene_entry(settings.start_time, end or settings.end_time(LENGTH), settings.rate, keys)
+        if scene != self._scene:
+            self._scene = scene
+            self._timeline.set_scene(scene)
         self._playback.fit()
         self._timeline.set_time(self._playback.playhead.time)
 
     def _show_simulation(self, state: SimulationState) -> None:
-        """What is simulated can be played too; without a clip the ruler has room to say how far it is."""
-        self._simulates = state.active
-        self._refresh_clips()
-        if state.active and not self._active.clip:
-            self._timeline.set_empty_text(
-                f"Simulation {state.steps * STEP_TIME:.2f} s, {'runs' if state.running else 'held'}"
-            )
+        """What is simulated can be played too."""
+        if state.active != self._simulates:
+            self._simulates = state.active
+            self._refresh_clips()
 
     # --- from the user --------------------------------------------------------------------------------
 
@@ -109,18 +114,19 @@ class TimelineBinding(QObject):
         timeline.edit_cancelled.connect(self._cancel)
 
     def step(self, frames: int) -> None:
-        """Pauses some frames further; without a clip, a step of the simulation further."""
+        """Pauses some frames further; what is simulated goes along."""
         playback = self._playback
-        if playback.duration > 0.0:
-            playback.visit(stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration))
-        elif frames > 0:
-            playback.step_simulation()
+        playback.visit_next(
+            stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
+        )
+
+    @property
+    def _scene_end(self) -> float:
+        return self._scene.duration if self._scene is not None else 0.0
 
     def step_key(self, count: int) -> None:
         """Pauses some keys further."""
-        clip = self._active.clip
-        if clip is not None:
-            self._playback.visit(stepped_key(self._playback.playhead, count, clip.key_times))
+        self._playback.visit(stepped_key(self._playback.playhead, count, self._active.key_times))
 
     def jump(self, end: str) -> None:
         """Moves the playhead to the "first" or "last" moment of the range."""
@@ -138,7 +144,7 @@ class TimelineBinding(QObject):
         self._document.set_values(values)
 
     def clear_range(self) -> None:
-        """Plays the whole clip again."""
+        """Plays the whole scene again."""
         self._document.set_values({ParamRef(PLAYBACK, PLAYBACK, name): None for name in ("in_point", "out_point")})
 
     def set_bind_pose(self, on: bool) -> None:
@@ -148,11 +154,12 @@ class TimelineBinding(QObject):
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
-        """Another clip has another length, so the range goes with the old one."""
+        """It is played over and over, in place of all strips; another clip has another length, so the range goes."""
         node = self._active.node
         if node is None:
             return
         values = {ParamRef(node.id, node.kind, "clip"): name, ParamRef(node.id, node.kind, "bind_pose"): False}
+        values |= {ParamRef(node.id, node.kind, "strips"): ()} if node.settings.strips else {}
         values |= {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
         self._document.set_values(values)
 
@@ -171,11 +178,3 @@ class TimelineBinding(QObject):
         gesture = self._gestures.pop(name, None)
         if gesture is not None:
             self._document.cancel_gesture(gesture)
-
-
-def _empty_text(has_node: bool, has_model: bool, simulating: bool) -> str:
-    if simulating and not (has_node and not has_model):
-        return "No animation. Space simulates, Ctrl+R goes back to the start"
-    if not has_node:
-        return "No model: open one with Ctrl+O or drop it here"
-    return "The model has no animation" if has_model else "The model is not there"

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sim.scene.clock import STEP_TIME, FixedStep, FrameMeter
 from sim.scene.playback import LoopMode, PlaybackSettings
-from sim.scene.playhead import Playhead, advanced, pause, play, play_range, scrub, stepped
+from sim.scene.playhead import Playhead, advanced, pause, play, scrub, simulation_start, stepped
 
 TICK_MS = 16
 # Simulation steps of one tick end within this time [s], if all but the first take as long as the one before; what is
@@ -35,14 +35,23 @@ class Stepper(Protocol):
     def step_count(self) -> int:
         """Steps since the start."""
 
-    def step(self, time: float) -> None:
-        """One step, which ends at a moment of the scene clock [s]."""
+    def is_held(self, time: float) -> bool:
+        """Whether what is shown at a moment of the scene [s] is an earlier step, since its own is missing."""
 
-    def jump(self, time: float) -> None:
-        """The scene clock goes to a moment [s] that does not follow the last step."""
+    def can_reach(self, time: float) -> bool:
+        """Whether the step at a moment of the scene [s] is kept, or is the next to be simulated."""
+
+    def step(self, time: float) -> float:
+        """Goes to the step at a moment of the scene [s], or simulates it; returns when that ends [s]."""
+
+    def pull(self) -> None:
+        """Simulates a step of what the user holds while time stands."""
 
     def reset(self) -> None:
         """Back to the start."""
+
+    def forget(self) -> None:
+        """Lets go of all steps that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ class Playback(QObject):
 
     Args:
         settings: Gives the current playback settings.
-        duration: Gives the length of the active clip [s].
+        duration: Gives the end of the scene [s].
         stepper: Does the simulation steps.
         clock: Monotonic time [s].
 
@@ -81,6 +90,7 @@ class Playback(QObject):
         time_changed: The playhead is at another time [s].
         playing_changed: Whether it runs, and in which direction.
         simulated: How the simulation clock stands; carries `SimulationState`.
+        behind: What is simulated is missing from where it is to be played on; steps before that are to be simulated.
 
     Attributes:
         meter: Counts the pictures that were really drawn while playing.
@@ -89,6 +99,7 @@ class Playback(QObject):
     time_changed = Signal(float)
     playing_changed = Signal(bool, int)
     simulated = Signal(object)
+    behind = Signal()
 
     def __init__(
         self,
@@ -102,7 +113,6 @@ class Playback(QObject):
         self._settings, self._duration, self._clock = settings, duration, clock
         self._stepper = stepper
         self._steps = FixedStep(STEP_TIME, MAX_STEPS)
-        self._stepped_to: float | None = None
         self._share = 1.0
         self._stepping = 0.0  # Part of real time that steps took
         self._playhead = Playhead()
@@ -132,12 +142,12 @@ class Playback(QObject):
 
     @property
     def start(self) -> float:
-        """Start of the range [s], where simulations start."""
-        return play_range(self._settings(), self._duration())[0]
+        """Start of the scene [s], where simulations start."""
+        return simulation_start(self._settings(), self._duration()).time
 
     @property
     def duration(self) -> float:
-        """Length of the active clip [s]."""
+        """End of the scene [s]."""
         return self._duration()
 
     @property
@@ -176,6 +186,7 @@ class Playback(QObject):
                 self.visit(started)
             else:
                 self.set_playhead(started)
+            self._check_behind()
 
     def pause(self) -> None:
         """Holds the playhead."""
@@ -186,19 +197,34 @@ class Playback(QObject):
         self.visit(scrub(self._playhead, seconds, self._duration()))
 
     def visit(self, playhead: Playhead) -> None:
-        """Goes where the user wants: simulations are held, and start anew at the start of the range."""
+        """Goes where the user wants: simulations show what is kept, and start anew at the start of the scene."""
         self.set_playhead(playhead)
         if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
             self._reset_steps()
+        self.tell()
+
+    def visit_next(self, playhead: Playhead) -> None:
+        """Goes a little further, and simulates what is missing on the way where that is not much."""
+        stepper = self._stepper
+        if stepper is not None and stepper.is_active and playhead.time > self._playhead.time:
+            for part in range(1, MAX_STEPS + 1):
+                time = min(self._playhead.time + part * STEP_TIME, playhead.time)
+                if not stepper.can_reach(time):
+                    break
+                stepper.step(time)
+                if time >= playhead.time:
+                    break
+        self.visit(playhead)
 
     def restore(self, seconds: float) -> None:
         """Stands where a project was saved [s]; the clip that limits it may not be loaded yet."""
+        if self._stepper is not None:
+            self._stepper.forget()
         self._reset_steps()
         self.set_playhead(Playhead(time=max(seconds, 0.0)))
 
     def adopt(self, seconds: float) -> None:
         """The simulation was brought to a moment [s]: the playhead goes there, and playing goes on from both."""
-        self._stepped_to = seconds
         self._share = 1.0
         self._steps.reset()
         self.set_playhead(replace(self._playhead, time=seconds))
@@ -237,6 +263,7 @@ class Playback(QObject):
         if self._stepper is not None and self._stepper.is_active:
             self._step(stepped(Playhead(self._playhead.time, True, 1), self._settings(), self._duration()))
             self.pause()
+            self._check_behind()
 
     def reset_simulation(self) -> None:
         """Brings every simulation back to its start, and the playhead to the start of its range."""
@@ -249,18 +276,12 @@ class Playback(QObject):
             return
         running = self._playhead.playing or self._in_hand
         active = self._stepper.is_active
-        stale = active and not running and self._stepper.has_state and not self._is_at_playhead()
+        held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
+        stale = held and not running
         state = SimulationState(active, running, self._stepper.step_count, self._share, stale)
         if state != self._told:
             self._told = state
             self.simulated.emit(state)
-
-    def _is_at_playhead(self) -> bool:
-        """Whether the simulation shows the moment of the playhead: it was played to it, or both are at the start."""
-        assert self._stepper is not None
-        if not self._stepper.step_count:
-            return self._playhead.time <= self.start
-        return self._stepped_to == self._playhead.time
 
     def _simulates(self) -> bool:
         """Whether this tick is made of simulation steps: there are simulations, and time runs forwards or stands."""
@@ -282,19 +303,34 @@ class Playback(QObject):
             self.tell()
 
     def _step(self, after: Playhead) -> None:
-        """One step, which ends with the playhead at `after`."""
+        """One step, which ends with the playhead at `after`; a run over the end begins anew at the start."""
         assert self._stepper is not None
-        if self._stepped_to != self._playhead.time:
-            self._stepper.jump(self._playhead.time)
+        before = self._playhead.time
+        if after.time == before and self._duration() > 0.0:
+            self._stepper.pull()
+            return
+        if before > after.time and after.time < self.start + STEP_TIME:
+            self._stepper.reset()
+            after = replace(after, time=self.start)
+        reached = self._stepper.can_reach(after.time)
         self.set_playhead(after)
-        self._stepper.step(after.time)
-        self._stepped_to = after.time
+        moment = self._stepper.step(after.time)
+        if moment != after.time:
+            self.set_playhead(replace(after, time=moment))
+        if not reached:
+            self._check_behind()
         self.tell()
+
+    def _check_behind(self) -> None:
+        """Says so where steps are missing before the ones that are to be played."""
+        if self._stepper is None or not self._stepper.has_state or not self._simulates():
+            return
+        if not self._stepper.can_reach(self._playhead.time):
+            self.behind.emit()
 
     def _reset_steps(self) -> None:
         if self._stepper is not None:
             self._stepper.reset()
-            self._stepped_to = self._playhead.time
             self._share = 1.0
             self._steps.reset()
             self.tell()

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.document.document import Document
 from app.timeline.playback import Playback
@@ -11,7 +11,6 @@ from app.timeline.simulation_stepper import SimulationStepper
 from sim.scene.change import Change, ChangeKind
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect
-from sim.scene.playhead import Playhead, play_range, simulation_start, stepped
 
 TURN = 0.02
 """Time after which a turn ends with the step that it is at [s]."""
@@ -21,10 +20,7 @@ WATCH = 10
 
 
 class SimulationSeek(QObject):
-    """Brings simulations to the moment of the playhead, with the same steps that playing does.
-
-    Where no clip gives the scene a time, the steps that were done are done again: what they would have led to with
-    the settings of now.
+    """Brings simulations to the moment of the playhead, with the same steps that playing does, which are kept.
 
     Args:
         document: The scene; an edit that matters to simulations ends the seek.
@@ -50,32 +46,32 @@ class SimulationSeek(QObject):
     ) -> None:
         super().__init__()
         self._playback, self._stepper, self._clock = playback, stepper, clock
-        self._times: Iterator[float] = iter(())
-        self._reached = 0.0
-        self._done = self._count = self._turns = 0
+        self._first = self._done = self._count = self._turns = 0
+        self._plays: int = 0
         self.busy = False
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         document.changed.connect(self._on_changed)
         playback.time_changed.connect(self._on_scrubbed)
         playback.simulated.connect(lambda state: self.cancel() if state.running else None)
+        playback.behind.connect(self.catch_up, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Begins; what is under way begins anew."""
+        """Simulates from the start with the settings of now, but for what is kept; what is under way begins anew."""
         if not self._stepper.is_active:
             self.ended.emit("There is nothing to simulate")
             return
-        self._stop()
-        playback = self._playback
-        playback.pause()
-        start = simulation_start(playback.settings, playback.duration)
-        self._count = self._steps_to_playhead(start)
-        self._times, self._done, self._turns = self._moments(start), 0, 0
-        self._reached = start.time
+        self._playback.pause()
         self._stepper.reset()
-        self.busy = True
-        self._timer.start()
-        self._tell()
+        self._begin(0)
+
+    def catch_up(self) -> None:
+        """Simulates what is missing before the playhead, and lets what was to be played go on from there."""
+        playhead = self._playback.playhead
+        if self.busy or not self._stepper.is_active or self._stepper.can_reach(playhead.time):
+            return
+        self._playback.pause()
+        self._begin(playhead.direction if playhead.playing else 0)
 
     def cancel(self) -> None:
         """Gives up: the playhead goes to the moment that was reached, and playing would go on from there."""
@@ -84,51 +80,53 @@ class SimulationSeek(QObject):
 
     # --- turns ----------------------------------------------------------------------------------------
 
+    def _begin(self, plays: int) -> None:
+        self._stop()
+        film = self._stepper.film
+        if film is None:
+            return
+        wanted = film.step_of(self._playback.playhead.time)
+        self._count = film.missing(wanted)
+        self._first, self._done, self._turns, self._plays = wanted - self._count, 0, 0, plays
+        self.busy = True
+        self._timer.start()
+        self._tell()
+
     def _turn(self) -> None:
         """As many steps as fit into a turn."""
-        if not self._stepper.is_active or self._stepper.step_count != self._done:
-            self._stop()  # someone else reset or stepped, or there is nothing left to step
+        film = self._stepper.film
+        if film is None or not self._stepper.is_active:
+            self._stop()  # there is nothing left to step
             return
         self._turns += 1
         ends = self._clock() + TURN
-        self._stepper.rush(self._moments_until(ends), since=self._reached, watch=self._turns % WATCH == 0)
+        self._stepper.rush(self._steps_until(ends), watch=self._turns % WATCH == 0)
         if self._done < self._count:
             self._tell()
         else:
-            self._finish(f"Simulated {self._count} steps, {self._count * STEP_TIME:.2f} s")
+            done = f"Simulated {self._count} steps, {self._count * STEP_TIME:.2f} s"
+            self._finish(done if self._count else "All steps up to here are kept already")
 
-    def _moments_until(self, ends: float) -> Iterator[float]:
-        """Moments of steps, each counted once it is done, as long as the turn lasts."""
-        for moment in self._times:
-            yield moment
-            self._reached, self._done = moment, self._done + 1
+    def _steps_until(self, ends: float) -> Iterator[int]:
+        """Numbers of steps, each counted once it is done, as long as the turn lasts."""
+        while self._done < self._count:
+            yield self._first + self._done + 1
+            self._done += 1
             if self._clock() >= ends:
                 return
-
-    def _moments(self, start: Playhead) -> Iterator[float]:
-        """Moment at the end of each step [s]."""
-        playback, playhead = self._playback, start
-        for _ in range(self._count):
-            playhead = stepped(playhead, playback.settings, playback.duration)
-            yield playhead.time
-
-    def _steps_to_playhead(self, start: Playhead) -> int:
-        """Steps that end nearest to the playhead, within the range."""
-        playback = self._playback
-        if playback.duration <= 0.0:
-            return self._stepper.step_count
-        way = max(playback.playhead.time - start.time, 0.0)
-        _, end = play_range(playback.settings, playback.duration)
-        room = int((end - start.time) / STEP_TIME + 1e-6)
-        return min(round(way / STEP_TIME), room)
 
     # --- ends -----------------------------------------------------------------------------------------
 
     def _finish(self, text: str) -> None:
-        reached = self._reached
+        film, plays = self._stepper.film, self._plays if self._done == self._count else 0
         self._stop()
-        self._playback.adopt(reached)
+        if film is not None:
+            reached = film.time_of(self._first + self._done)
+            self._playback.adopt(reached)
+            self._stepper.settle(reached)
         self.ended.emit(text)
+        if plays:
+            self._playback.toggle(plays)
 
     def _stop(self) -> None:
         if self.busy:

@@ -1,16 +1,20 @@
-"""Does simulation steps in the viewport's context; what `Playback` calls."""
+"""Does simulation steps in the viewport's context, and keeps them; what `Playback` calls."""
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from app.viewport.client import ViewportClient
 from sim.engine import Engine
+from sim.kept.film import Film
 from sim.simulation import Grab
 from widgets.viewport import Viewport
 
+T = TypeVar("T")
+
 
 class SimulationStepper:
-    """Steps the engine of a client; inactive before `bind`, since playback exists before the viewport.
+    """Steps the film of a client; inactive before `bind`, since playback exists before the viewport.
 
     Attributes:
         grab: Particle that the user drags, or None.
@@ -38,51 +42,94 @@ class SimulationStepper:
         return engine is not None and engine.simulation.has_state
 
     @property
+    def film(self) -> Film | None:
+        """What is kept of the steps."""
+        return self._client.film if self._client else None
+
+    @property
     def step_count(self) -> int:
-        """Steps since the start."""
-        engine = self._client.engine if self._client else None
-        return engine.simulation.step_count if engine else 0
+        """Steps from the start to the one that is shown."""
+        return self.film.step_count if self.film is not None else 0
 
-    def step(self, time: float) -> None:
-        """One step, which ends at a moment of the scene clock [s]."""
-        self._run(lambda engine: engine.step(time, self.grab))
+    def is_held(self, time: float) -> bool:
+        """Whether what is shown at a moment of the scene [s] is an earlier step, since its own is missing."""
+        return self.film is not None and self.film.is_held(time)
 
-    def rush(self, moments: Iterable[float], *, since: float, watch: bool) -> None:
-        """Steps that end at moments of the scene clock [s], one after the other, without a picture.
+    def can_reach(self, time: float) -> bool:
+        """Whether the step at a moment of the scene [s] is kept, or is the next to be simulated."""
+        return self.film is None or self.film.can_reach(self.film.step_of(time))
 
-        Every step is finished before the next moment is asked for, so that the caller can keep to a time.
+    def step(self, time: float) -> float:
+        """Goes to the step at a moment of the scene clock [s], or simulates it where it is the next.
+
+        Returns:
+            When that step ends [s].
+        """
+
+        def act(_: Engine, film: Film) -> float:
+            step = film.step_of(time)
+            film.advance(step, self.grab)
+            return film.time_of(step)
+
+        moment = self._run(act)
+        return time if moment is None else moment
+
+    def pull(self) -> None:
+        """Simulates a step of what the user holds while time stands."""
+        grab = self.grab
+        if grab is not None:
+            self._run(lambda _, film: film.pull(grab))
+
+    def rush(self, steps: Iterable[int], *, watch: bool) -> None:
+        """Goes to steps, one after the other, without a picture.
+
+        Every step is finished before the next is asked for, so that the caller can keep to a time.
 
         Args:
-            moments: When the steps end.
-            since: When the step before them ended; pictures of another moment may have been drawn meanwhile.
+            steps: Their numbers, each of which follows the one before.
             watch: Look for what blew up.
         """
         client, viewport = self._client, self._viewport
-        if client is None or viewport is None or client.engine is None:
+        if client is None or viewport is None or client.engine is None or client.film is None:
             return
         with viewport.gl_current():
             client.prepare()
-            client.engine.simulation.show(since)
-            for moment in moments:
-                client.engine.step(moment)
+            for step in steps:
+                client.film.advance(step)
                 client.engine.context.finish()
             if watch:
                 client.engine.refresh(time.monotonic())
-
-    def jump(self, time: float) -> None:
-        """The scene clock goes to a moment [s] that does not follow the last step."""
-        self._run(lambda engine: engine.jump(time))
+                client.film.note_halts()
 
     def reset(self) -> None:
-        """Back to the start."""
-        self._run(lambda engine: engine.simulation.reset())
+        """Back to the start; what follows is a run with the settings of now."""
 
-    def _run(self, act: Callable[[Engine], None]) -> None:
+        def act(_: Engine, film: Film) -> None:
+            film.restart()
+            film.settle()
+
+        self._run(act)
+
+    def forget(self) -> None:
+        """Lets go of all steps that are kept: another project follows."""
+        if self.film is not None:
+            self.film.clear()
+
+    def settle(self, time: float) -> None:
+        """Brings the engine to a moment of the scene clock [s] at once, not with the next picture."""
+        self._run(lambda _, film: film.show(time))
+
+    def altered(self) -> None:
+        """What is simulated was changed by something other than a setting."""
+        self._run(lambda _, film: film.altered())
+
+    def _run(self, act: Callable[[Engine, Film], T]) -> T | None:
         """Acts on the engine as the document is now, and shows the outcome."""
         client, viewport = self._client, self._viewport
-        if client is None or viewport is None or client.engine is None:
-            return
+        if client is None or viewport is None or client.engine is None or client.film is None:
+            return None
         with viewport.gl_current():
             client.prepare()
-            act(client.engine)
+            done = act(client.engine, client.film)
         viewport.update()
+        return done

@@ -102,8 +102,7 @@ class PastValues(QObject):
             return ""
         if clip is None or clip.name != moment.clip:
             return f"Frame {sample.number:,} showed the clip {moment.clip}, which does not run now"
-        time = moment.clip_frame * self._active.frame_step
-        self._playback.visit(pause(scrub(self._playback.playhead, time, self._playback.duration)))
+        self._playback.visit(pause(scrub(self._playback.playhead, moment.time, self._playback.duration)))
         return ""
 
     def _tell(self, scene: Scene) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -22,6 +22,7 @@ from sim.gl.debug import DebugLog
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.shader_log import ShaderError
 from sim.gl.steps import Steps
+from sim.kept.film import Film
 from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
@@ -48,6 +49,8 @@ class ViewportClient(QObject):
     Attributes:
         engine: None before the context exists and after it is gone.
         back_end: What kernels are wanted to run on.
+        film: What is kept of its steps, as long as it exists.
+        given: Gives the states of nodes that are baked.
     """
 
     drawn = Signal(object)
@@ -74,6 +77,8 @@ class ViewportClient(QObject):
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
         self._switching: Steps[None] | None = None
+        self.film: Film | None = None
+        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -89,6 +94,7 @@ class ViewportClient(QObject):
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
         self.engine = Engine(context)
+        self.film = Film(self.engine)
         self.ready.emit()
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
@@ -133,6 +139,9 @@ class ViewportClient(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
+        if self.film is not None:
+            self.film.release()
+            self.film = None
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
@@ -169,9 +178,12 @@ class ViewportClient(QObject):
         """Brings the engine to the document as it is now, and returns its version; the context must be current."""
         if self.engine is None:
             return 0
-        self.engine.simulation.start_time = self._playback.start
+        self.engine.simulation.start_time = self._playback.settings.simulation_start
         self.engine.set_files(self._files.meshes, self._files.images)
+        self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
+        if self.film is not None:
+            self.film.take(self._playback.playhead.time)
         return self.engine.version
 
     # --- questions ------------------------------------------------------------------------------------
@@ -240,6 +252,8 @@ class ViewportClient(QObject):
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
+        if self.film is not None:
+            self.film.note_halts()
 
     def shot(self) -> Shot:
         """What the picture shows."""
@@ -250,7 +264,8 @@ class ViewportClient(QObject):
         """The engine, brought to the document and the playhead."""
         assert self.engine is not None
         self.prepare()
-        self.engine.advance(self._playback.playhead.time)
+        time = self._playback.playhead.time
+        self.engine.advance(time if self.film is None else self.film.show(time))
         return self.engine
 
     def _tell(self, engine: Engine) -> None:

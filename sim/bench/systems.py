@@ -11,6 +11,7 @@ SYSTEMS = {
     "hair": "sim.bench.hair",
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
+    "kept": "sim.bench.kept",
     "launch": "app.cli.bench_launch",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""

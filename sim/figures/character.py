@@ -8,7 +8,8 @@ import numpy.typing as npt
 from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
 from sim.figures.deformers.warping import warped_boxes
-from sim.figures.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
+from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
+from sim.figures.playing import RunUp, cut_between, pose_of
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.figures.shape import shaped, shapes
@@ -16,12 +17,10 @@ from sim.figures.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import finish
-from sim.jobs.evaluate import bind_pose, evaluate_pose
+from sim.jobs.evaluate import bind_pose
 from sim.jobs.pose import Pose
 from sim.maths.transform import polar
-from sim.scene.looping import clip_time
 from sim.scene.places import Places
-from sim.scene.playback import LoopMode
 from sim.scene.scene import Node
 from sim.scene.view import Comparison
 
@@ -32,6 +31,7 @@ class PoseKey:
 
     time: float
     settings: ModelSettings
+    run_up: RunUp = (0.0, 0.0)
 
 
 Poses = dict[tuple[int, PoseKey], Pose]
@@ -92,7 +92,15 @@ class Character:
         """Whether the second way of skinning exists."""
         return self._secondary is not None
 
-    def update(self, node: Node, time: float, comparison: Comparison, places: Places, poses: Poses) -> None:
+    def update(
+        self,
+        node: Node,
+        time: float,
+        comparison: Comparison,
+        places: Places,
+        poses: Poses,
+        run_up: RunUp = (0.0, 0.0),
+    ) -> None:
         """Evaluates the pose at `time` [s] and skins; does nothing that the last call did already.
 
         Args:
@@ -101,6 +109,7 @@ class Character:
             comparison: Whether another way of skinning is wanted too.
             places: Where nodes stand now.
             poses: Those that other figures have found for this moment; figures of one file often share them.
+            run_up: Start of the scene [s], and how long before it the figure leaves the bind pose [s].
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
@@ -109,7 +118,7 @@ class Character:
             self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
-        self._evaluate(settings, time, poses)
+        self._evaluate(PoseKey(time, settings, run_up), poses)
         method = settings.skinning
         if comparison is Comparison.OFF:
             self.primary.skin(self.pose, method)
@@ -151,8 +160,12 @@ class Character:
         """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
         if self._key is None:
             return self.pose
-        key = PoseKey(time, self._key.settings)
+        key = PoseKey(time, self._key.settings, self._key.run_up)
         return self.pose if key == self._key else self._evaluated(key)
+
+    def is_cut(self, before: float, after: float) -> bool:
+        """Whether the pose may jump between two moments of the scene [s] that follow each other."""
+        return self._key is not None and cut_between(self._key.settings, self.model, before, after)
 
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
@@ -201,11 +214,10 @@ class Character:
         if self._secondary is not None:
             self._secondary.release()
 
-    def _evaluate(self, settings: ModelSettings, time: float, poses: Poses) -> None:
-        key = PoseKey(time, settings)
+    def _evaluate(self, key: PoseKey, poses: Poses) -> None:
         if key == self._key:
             return
-        self._key = key
+        self._key, settings = key, key.settings
         if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
             self.pose = self._bind_pose
             return
@@ -222,18 +234,9 @@ class Character:
         return shaped(self._of_clip(key), key.settings, self.model, key.time)
 
     def _of_clip(self, key: PoseKey) -> Pose:
-        clip = active_clip(key.settings, self.model)
-        if clip is None and not key.settings.pose:
+        if active_clip(key.settings, self.model) is None and not key.settings.pose:
             return self._bind_pose
-        return evaluate_pose(
-            self.model,
-            clip,
-            clip_time(key.time, clip.duration, LoopMode.LOOP) if clip is not None else 0.0,
-            interpolation=key.settings.interpolation,
-            lock_root=key.settings.lock_root,
-            up_axis=up_axis(key.settings, self.model),
-            offsets=key.settings.pose,
-        )
+        return pose_of(self.model, key.settings, key.time, key.run_up)
 
 
 def _moved_box(

@@ -10,6 +10,7 @@ from sim.assets.model import Interpolation
 from sim.figures.deformers.settings import AnyDeformer
 from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
+from sim.scene.strips import STRIPS_MAX, Strip
 
 
 class UpAxis(enum.Enum):
@@ -62,18 +63,18 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Model file; stored relative to the project.", group="File", role=Role.PATH,
               suffixes=MODEL_FORMATS.suffixes, effect=Effect.REBUILD),
     ] = ""  # fmt: skip
-    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.VIEW)] = (
+    up_axis: Annotated[UpAxis, param("Axis of the file that points up.", group="File", effect=Effect.POSE)] = (
         UpAxis.AUTO
     )
     flip_v: Annotated[
         FlipV,
-        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.VIEW),
+        param("Whether v = 0 is the top row of the textures.", group="File", label="Flip V", effect=Effect.POSE),
     ] = FlipV.AUTO
     unit_scale: Annotated[
         float,
         param(
             "Metres per unit of the file.",
-            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.VIEW,
+            unit="m", lo=1e-6, hi=1e6, soft=(1e-3, 1e3), scale=Scale.LOG, group="File", effect=Effect.POSE,
         ),
     ] = 1.0  # fmt: skip
     double_sided: Annotated[
@@ -95,6 +96,12 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         str,
         param("Animation that drives the skeleton.", group="Animation", role=Role.CLIP, effect=Effect.POSE),
     ] = ""
+    strips: Annotated[
+        tuple[Strip, ...],
+        param("When which clip is played; none is the animation over and over.", group="Animation", role=Role.HIDDEN,
+              effect=Effect.POSE, bounded=False),
+        msgspec.Meta(max_length=STRIPS_MAX),
+    ] = ()  # fmt: skip
     bind_pose: Annotated[
         bool,
         param(

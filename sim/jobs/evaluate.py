@@ -68,6 +68,15 @@ def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
     return _offset(model, skeleton, local, skeleton.model_from_bind, offsets)
 
 
+def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
+    """The pose of local transforms and weights, with what is done to single joints on top of them."""
+    skeleton = model.skeleton
+    if skeleton is None:
+        return _boneless(local)
+    matrices = compose(local.positions, local.orientations, local.scales)
+    return _offset(model, skeleton, local, model_from_local(matrices, skeleton.hierarchy), offsets)
+
+
 def _offset(
     model: CharacterModel,
     skeleton: Skeleton,

@@ -392,6 +392,10 @@ class System:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
         return {}
 
+    def measures(self) -> Mapping[str, float]:
+        """Figures about how it is now, for tables and maps, by name; waits for the GPU."""
+        return {}
+
     def state(self) -> bytes:
         """Everything that the next step depends on, exactly; waits for the GPU."""
         return b""

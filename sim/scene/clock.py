@@ -18,6 +18,24 @@ STEP_TIME = 1.0 / 60.0
 """One simulation step [s] of scene time, for everything that is simulated; finer steps are substeps."""
 
 
+def step_end(start: float, step: int) -> float:
+    """Moment of the scene [s] at which a step ends that is counted from a start [s]; step 0 is the start.
+
+    As a clock that goes step by step shows it: it adds, and does not multiply.
+    """
+    while len(_SUMS) <= step:
+        _SUMS.append(_SUMS[-1] + STEP_TIME)
+    return start + (_SUMS[step] if step >= 0 else step * STEP_TIME)
+
+
+def step_at(start: float, time: float) -> int:
+    """The step that ends nearest to a moment of the scene [s], counted from a start [s]; negative before it."""
+    return round((time - start) / STEP_TIME)
+
+
+_SUMS = [0.0]
+
+
 @dataclass(frozen=True, slots=True)
 class FrameTime:
     """What one drawn frame means for the simulation.

@@ -5,7 +5,14 @@ from typing import Annotated
 
 import msgspec
 
+from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, param
+
+LENGTH = 5.0
+"""How long a scene lasts in which no clip is played [s]."""
+
+FRAME_MAX = 1_000_000
+"""Largest number of a frame."""
 
 TIME_MAX = 1e9
 Moment = Annotated[float, msgspec.Meta(ge=-TIME_MAX, le=TIME_MAX)]
@@ -20,18 +27,49 @@ class LoopMode(enum.Enum):
 
 
 class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How the scene clock runs."""
+    """Scene time, and how the player runs over it."""
 
     loop: Annotated[LoopMode, param("What happens at the end of the range.", effect=Effect.VIEW)] = LoopMode.LOOP
     speed: Annotated[
-        float, param("Clip seconds per second; negative plays backwards.", unit="×", lo=-4.0, hi=4.0, step=0.1,
+        float, param("Scene seconds per second; negative plays backwards.", unit="×", lo=-4.0, hi=4.0, step=0.1,
                      effect=Effect.VIEW)
     ] = 1.0  # fmt: skip
     in_point: Annotated[
-        Moment | None, param("Start of the range; none is the start of the clip.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
-                             effect=Effect.VIEW, bounded=False)
+        Moment | None, param("Start of what plays; none is the start of the scene.", unit="s", lo=-TIME_MAX,
+                             hi=TIME_MAX, effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     out_point: Annotated[
-        Moment | None, param("End of the range; none is the end of the clip.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
+        Moment | None, param("End of what plays; none is the end of the scene.", unit="s", lo=-TIME_MAX, hi=TIME_MAX,
                              effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
+    rate: Annotated[
+        float, param("Frames in a second of scene time.", unit="1/s", lo=1.0, hi=1000.0, step=1.0, effect=Effect.VIEW,
+                     label="Frame rate")
+    ] = 30.0  # fmt: skip
+    start: Annotated[
+        int, param("First frame of the scene; what is simulated starts there.", unit="frames", lo=0, hi=FRAME_MAX,
+                   effect=Effect.RESET)
+    ] = 0  # fmt: skip
+    end: Annotated[
+        int | None, param("Last frame of the scene; none is the end of the clip of the first model.", unit="frames",
+                          effect=Effect.VIEW, bounded=False)
+    ] = None  # fmt: skip
+    run_up: Annotated[
+        float, param("Time that is simulated before the first frame, from the bind pose into the first pose.",
+                     unit="s", lo=0.0, hi=60.0, soft=(0.0, 5.0), step=0.1, effect=Effect.RESET, label="Run-up")
+    ] = 0.0  # fmt: skip
+
+    @property
+    def start_time(self) -> float:
+        """Start of the scene [s]."""
+        return self.start / self.rate
+
+    @property
+    def simulation_start(self) -> float:
+        """Where what is simulated starts: at the start of the run-up, which lasts whole steps [s]."""
+        return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
+
+    def end_time(self, duration: float) -> float:
+        """End of the scene [s], where it would last so many seconds by itself."""
+        last = duration if self.end is None else min(max(self.end, 0), FRAME_MAX) / self.rate
+        return max(last, self.start_time)

@@ -23,7 +23,7 @@ class Playhead:
     """The scene clock.
 
     Attributes:
-        time: Time in the clip [s].  Scrubbing may place it anywhere, outside the range too.
+        time: Scene time [s].  Scrubbing may place it anywhere, outside the range too.
         playing: Whether it moves.
         direction: 1 or -1; ping-pong turns it round, and so does playing backwards.
     """
@@ -36,14 +36,15 @@ class Playhead:
 def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, float]:
     """Start and end of what is played [s], within 0 and `duration`.
 
-    In and out point may be given in either order.  A range that is empty, or lies outside the clip, would
-    stop playback without a visible reason; it stands for the whole clip.
+    In and out point may be given in either order.  A range that is empty, or lies outside the scene, would
+    stop playback without a visible reason; it stands for the whole scene.
     """
     length = max(duration, 0.0)
-    start = 0.0 if settings.in_point is None else settings.in_point
+    first = min(settings.start_time, length)
+    start = first if settings.in_point is None else settings.in_point
     end = length if settings.out_point is None else settings.out_point
     start, end = (min(max(point, 0.0), length) for point in (min(start, end), max(start, end)))
-    return (start, end) if end > start else (0.0, length)
+    return (start, end) if end > start else (first, length)
 
 
 def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direction: int = 1) -> Playhead:
@@ -63,11 +64,11 @@ def pause(playhead: Playhead) -> Playhead:
 
 
 def scrub(playhead: Playhead, time: float, duration: float) -> Playhead:
-    """Move to `time` [s], which is clamped to the clip but not to the range; playback goes on from there."""
+    """Move to `time` [s], which is clamped to the scene but not to the range; playback goes on from there."""
     return replace(playhead, time=min(max(0.0, time), max(duration, 0.0)))
 
 
-def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, clip_duration: float) -> Playhead:
+def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, duration: float) -> Playhead:
     """The playhead after `elapsed` seconds of real time.
 
     Outside the range it runs towards the range, or, when it moves away from it, enters at the far end (ping-pong and
@@ -78,12 +79,12 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, cli
         playhead: Where playback stands.
         elapsed: Real time since then [s].
         settings: Speed, loop mode and range.
-        clip_duration: Length of the clip [s].
+        duration: End of the scene [s].
     """
     step = abs(settings.speed) * elapsed
     if not playhead.playing or not 0.0 < step < math.inf:
         return playhead
-    start, end = play_range(settings, clip_duration)
+    start, end = play_range(settings, duration)
     length, sense = end - start, _sense(playhead, settings)
     # Measured from the edge that playback comes from, both senses are the same motion.
     gone = playhead.time - start if sense > 0 else end - playhead.time
@@ -94,20 +95,19 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, cli
     return Playhead(time, playing, -playhead.direction if turned else playhead.direction)
 
 
-def stepped(playhead: Playhead, settings: PlaybackSettings, clip_duration: float) -> Playhead:
+def stepped(playhead: Playhead, settings: PlaybackSettings, duration: float) -> Playhead:
     """The playhead after one simulation step: `STEP_TIME` of scene time further, whatever the speed.
 
-    Where there is no clip it stands, and nothing ends.
+    Where the scene has no end yet it stands, and nothing ends.
     """
-    if clip_duration <= 0.0:
+    if duration <= 0.0:
         return playhead
-    return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, clip_duration)
+    return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, duration)
 
 
-def simulation_start(settings: PlaybackSettings, clip_duration: float) -> Playhead:
-    """Where a simulation starts: at the start of the range, running forwards through the clip."""
-    start, _ = play_range(settings, clip_duration)
-    return Playhead(start, True, 1 if settings.speed >= 0.0 else -1)
+def simulation_start(settings: PlaybackSettings, duration: float) -> Playhead:
+    """Where a simulation starts: at the start of the scene, running forwards."""
+    return Playhead(min(settings.start_time, max(duration, 0.0)), True, 1 if settings.speed >= 0.0 else -1)
 
 
 def _sense(playhead: Playhead, settings: PlaybackSettings) -> int:

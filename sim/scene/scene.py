@@ -47,6 +47,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     solo: Annotated[
         bool, param("Silence every node of the kind that is not solo too.", group="Node", role=Role.HIDDEN)
     ] = False
+    baked: Annotated[
+        bool, param("Show the steps that were baked instead of simulating.", group="Node", role=Role.HIDDEN)
+    ] = False
     locked: Annotated[
         bool,
         param("Keep this node as it is: not picked in the view, moved or removed.", group="Node", role=Role.HIDDEN,

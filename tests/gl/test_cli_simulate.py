@@ -28,6 +28,7 @@ from sim.kinds.emitter.settings import EmitterSettings
 from sim.scene.places import Places
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.strips import Strip
 from sim.scene.transform import Transform, node_matrix
 from sim.scene.view_state import ViewState
 from sim.solids.scene_solids import solids_over
@@ -236,22 +237,36 @@ def test_pins_follow_the_clip_through_its_loop(tmp_path: Path, output: Path, tar
     np.testing.assert_allclose(pin[65:129], pin[1:65], atol=2e-5)
 
 
-def test_speed_and_range_move_the_pins_as_the_editor_does(tmp_path: Path, output: Path) -> None:
-    """The scene advances by the same steps at any speed; a range of 16 steps comes back after 16."""
-    plain = simulated(saved(tmp_path, *worn()), output, "--steps", "40")["Sheet.positions"]
-    fast = saved(tmp_path, *worn(), playback=PlaybackSettings(speed=2.5))
-    np.testing.assert_array_equal(simulated(fast, output, "--steps", "40")["Sheet.positions"], plain)
-    part = saved(tmp_path, *worn(), playback=PlaybackSettings(out_point=16 / 60))
+def played(*strips: Strip) -> Node:
+    return msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, strips=strips))
+
+
+def test_a_strip_of_a_part_of_the_clip_comes_back_and_the_player_has_no_say(tmp_path: Path, output: Path) -> None:
+    """Speed, in and out point belong to whoever looks; a strip of 16 steps comes back after 16."""
+    figure, cloth = worn()
+    plain = simulated(saved(tmp_path, figure, cloth), output, "--steps", "40")["Sheet.positions"]
+    player = PlaybackSettings(speed=2.5, in_point=0.1, out_point=16 / 60, loop=LoopMode.PING_PONG)
+    looked = saved(tmp_path, figure, cloth, playback=player)
+    np.testing.assert_array_equal(simulated(looked, output, "--steps", "40")["Sheet.positions"], plain)
+    part = saved(tmp_path, played(Strip(clip="walk", clip_out=16 / 60)), cloth)
     pin = simulated(part, output, "--steps", "40")["Sheet.positions"][:, 0]
-    np.testing.assert_allclose(pin[17:33], pin[1:17], atol=2e-5)
+    np.testing.assert_allclose(pin[17:32], pin[1:16], atol=2e-5)
     np.testing.assert_allclose(pin[1:16], plain[1:16, 0], atol=1e-6)
 
 
 def test_what_plays_once_goes_on_hanging_at_the_end(tmp_path: Path, output: Path) -> None:
-    project = saved(tmp_path, *worn(), playback=PlaybackSettings(loop=LoopMode.ONCE))
+    project = saved(tmp_path, played(Strip(clip="walk", repeats=1.0)), worn()[1])
     positions = simulated(project, output, "--steps", "80")["Sheet.positions"]
     np.testing.assert_array_equal(positions[65:, 0], np.tile(positions[65, 0], (16, 1)))
     assert np.abs(positions[80] - positions[66]).max() > 1e-4
+
+
+def test_a_run_up_lets_a_cape_hang_before_the_first_frame(tmp_path: Path, output: Path) -> None:
+    """The pins stand still in the first pose by then, and the sheet has come down."""
+    rest = simulated(saved(tmp_path, *worn()), output, "--steps", "1")["Sheet.positions"][0]
+    project = saved(tmp_path, *worn(), playback=PlaybackSettings(run_up=1.0, start=3))
+    positions = simulated(project, output, "--steps", "1")["Sheet.positions"]
+    assert np.abs(positions[0] - rest).max() > 0.05
 
 
 # --- what is refused ----------------------------------------------------------------------------------

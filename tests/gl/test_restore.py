@@ -12,6 +12,7 @@ from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
 from sim.gl.context import Context
 from sim.kinds.cloth.settings import ClothSource
+from sim.scene.clock import step_end
 from sim.scene.params import SettingsError
 from sim.scene.scene import ParamRef, Scene, with_value
 
@@ -39,13 +40,13 @@ class Run:
             self.engine.apply(self.changed)
         assert self.run.advance_to(step) == []
 
-    def mark(self) -> tuple[bytes, Any, int]:
-        """Where it is now, with the playhead, which the engine does not know."""
-        return self.engine.state(), self.run._playhead, self.run.step_count
+    def mark(self) -> tuple[bytes, int]:
+        """Where it is now."""
+        return self.engine.state(), self.run.step_count
 
-    def back(self, mark: tuple[bytes, Any, int]) -> None:
-        state, self.run._playhead, self.run.step_count = mark
-        self.engine.restore(state, self.run._playhead.time)
+    def back(self, mark: tuple[bytes, int]) -> None:
+        state, self.run.step_count = mark
+        self.engine.restore(state, step_end(self.run.start_time, self.run.step_count))
 
     def bits(self) -> dict[str, bytes]:
         """Every array of every node."""

@@ -368,13 +368,13 @@ def test_the_timeline_plays_steps_and_starts_anew_without_a_clip(stage):
     first, play, step = timeline.transport.buttons[0], timeline.transport.buttons[4], timeline.transport.buttons[5]
     rest = stage.positions()
     step.click()
-    assert stage.steps == 1
+    assert stage.steps == 2, "a frame of 1/30 s"
     play.click()
     stage.run(5)
-    assert stage.steps == 6
+    assert stage.steps == 7
     play.click()
     stage.run(5)
-    assert stage.steps == 6
+    assert stage.steps == 7
     assert "held" in stage.editor.window._simulation.text()
     assert not np.array_equal(stage.positions(), rest)
     first.click()

@@ -9,12 +9,14 @@ from tests.gui.editor_harness import picture
 
 def test_a_clip_of_curves_runs_on_the_timeline(session, tmp_path):
     editor = session.open(skinned().write(tmp_path))
-    clip = editor.timeline.ruler.clip
-    assert (clip.name, clip.frame_count, clip.duration) == ("clip 0", 3, 1.0)
-    assert clip.frame_step == editor.binding._active.frame_step == 0.5
-    assert list(clip.key_times) == [0.0, 0.5, 1.0]
+    scene = editor.timeline.ruler.clip
+    assert (scene.frame_count, scene.duration) == (31, 1.0)
+    assert scene.frame_step == editor.active.frame_step == 1.0 / 30.0
+    assert scene.key_times == (0.0, 0.5, 1.0)
     start = picture(editor)
     editor.binding.step(1)
+    assert editor.playback.playhead.time == 1.0 / 30.0
+    editor.binding.step_key(1)
     assert editor.playback.playhead.time == 0.5
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     editor.binding.step_key(1)

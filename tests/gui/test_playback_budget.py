@@ -17,12 +17,19 @@ class Costly:
     def __init__(self, clock: Clock, cost: float) -> None:
         self._clock, self.cost = clock, cost
 
-    def step(self, time: float) -> None:
+    def step(self, time: float) -> float:
         self._clock.now += self.cost
         self.step_count += 1
+        return time
 
-    def jump(self, time: float) -> None:
-        """Costs nothing."""
+    def can_reach(self, time: float) -> bool:
+        return True
+
+    def is_held(self, time: float) -> bool:
+        return False
+
+    def pull(self) -> None:
+        """Nothing is held."""
 
     def reset(self) -> None:
         self.step_count = 0
@@ -34,7 +41,7 @@ class Costly:
 def test_steps_that_would_not_fit_are_left_out_and_one_is_always_done(qapp, cost, expected):
     clock = Clock()
     stepper = Costly(clock, cost * STEP_BUDGET)
-    playback = Playback(PlaybackSettings, lambda: 0.0, stepper, clock=clock)
+    playback = Playback(PlaybackSettings, lambda: 1000.0, stepper, clock=clock)
     playback.toggle()
     for tick in range(1, 4):
         clock.now += 4.01 * STEP_TIME

@@ -227,7 +227,7 @@ def test_stepping_ends_at_the_clip():
 
 @pytest.mark.parametrize("speed", [-3.0, -1.0, 0.3, 1.0, 4.0])
 def test_steps_of_a_simulation_are_even_and_forwards_at_any_speed(speed: float) -> None:
-    settings = PlaybackSettings(speed=speed, in_point=0.25)
+    settings = PlaybackSettings(speed=speed, start=5, rate=20.0, run_up=1.0)
     playhead = simulation_start(settings, 2.0)
     assert playhead.time == 0.25
     times = [0.25]

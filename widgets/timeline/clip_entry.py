@@ -1,4 +1,4 @@
-"""A clip as the timeline sees it: a name and its frames; knows no Qt."""
+"""A clip, or the whole scene, as the timeline sees it: a name and its frames; knows no Qt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,18 +11,22 @@ from sim.scene.playhead import frame_of, time_of
 _POSE_FRAME_STEP = 1.0 / 30.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class ClipEntry:
-    """One clip of the chooser."""
+    """One clip of the chooser, or the scene."""
 
     name: str  # Unique name within the model
     frame_count: int  # Number of frames, equally spaced from 0 to the end
     duration: float  # Playable length [s]; 0 for a single pose
     key_times: Sequence[float] | npt.NDArray[np.float64] = ()  # Times of the keys [s], ascending; drawn as ticks
+    rate: float = 0.0  # Frames in a second where that is given, and frames need not fill the length
+    start: float = 0.0  # Where it starts [s]; it can be scrubbed from 0 on
 
     @property
     def frame_step(self) -> float:
         """Time between two frames [s], positive; a single pose counts in thirtieths of a second."""
+        if self.rate > 0.0:
+            return 1.0 / self.rate
         if self.frame_count < 2 or self.duration <= 0.0:
             return _POSE_FRAME_STEP
         return self.duration / (self.frame_count - 1)
@@ -46,3 +50,8 @@ class ClipEntry:
     def time_of(self, frame: float) -> float:
         """Time [s] of a frame, which may be fractional."""
         return time_of(frame, self.frame_step)
+
+
+def scene_entry(start: float, end: float, rate: float, key_times: Sequence[float] = ()) -> ClipEntry:
+    """The scene from a start to an end [s] with so many frames in a second; keys are those of the model shown."""
+    return ClipEntry("", int(end * rate + 1e-6) + 1, end, tuple(key_times), rate, start)

@@ -106,7 +106,7 @@ class TimeFields(QObject):
         """Show the range [s]; None is the end of the clip, shown dim."""
         self._points = {IN_POINT: in_point, OUT_POINT: out_point}
         clip, last = self._clip, float(self._clip.last_frame)
-        fallbacks = {IN_POINT: 0.0, OUT_POINT: last}
+        fallbacks = {IN_POINT: clip.frame_of(clip.start), OUT_POINT: last}
         for name, field in self.ends.items():
             value = self._points[name]
             field.set_range(0.0, last)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -31,7 +31,13 @@ _NO_CLIP = ClipEntry("", 0, 0.0)
 
 
 class RulerCanvas(QWidget):
-    """Shows one clip on a time axis and repaints little: the still part is kept until the view changes."""
+    """Shows one clip on a time axis and repaints little: the still part is kept until the view changes.
+
+    Signals:
+        view_changed: Another part of time is shown, or another clip.
+    """
+
+    view_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -245,11 +251,12 @@ class RulerCanvas(QWidget):
     def _refresh(self) -> None:
         self._ground = self._view = None
         self.update()
+        self.view_changed.emit()
 
     def _ruler_view(self) -> RulerView:
         if self._view is None:
             font = small_font(self.font())
-            settings = PlaybackSettings(in_point=self._points[IN_POINT], out_point=self._points[OUT_POINT])
+            settings = PlaybackSettings(in_point=self.mark_time(IN_POINT) or None, out_point=self._points[OUT_POINT])
             in_time, out_time = play_range(settings, self.clip.duration)
             self._view = RulerView(
                 clip=self.clip,
@@ -270,5 +277,5 @@ class RulerCanvas(QWidget):
         """Time [s] at which a marker stands: its point inside the clip, or the clip's end."""
         point, duration = self._points[name], self.clip.duration
         if point is None:
-            return 0.0 if name == IN_POINT else duration
+            return min(self.clip.start, duration) if name == IN_POINT else duration
         return min(max(point, 0.0), duration)

@@ -20,10 +20,12 @@ from widgets.timeline.fields import TimeFields, speed_field
 from widgets.timeline.ruler import Ruler
 from widgets.timeline.ruler_canvas import StripPainter
 from widgets.timeline.ruler_scale import IN_POINT, OUT_POINT
+from widgets.timeline.tracks import Tracks
 from widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
+_SCENE_TIP = "First and last frame of the scene, frame rate and run-up"
 _LOOP, _SPEED = "loop", "speed"
 
 
@@ -58,7 +60,8 @@ class Timeline(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Timeline")
         self._clips: dict[str, ClipEntry] = {}
-        self._simulating = False
+        self._scene: ClipEntry | None = None
+        self._simulating, self._current = False, ""
         self._row = ControlRow(self)
         self.clip_chooser = ClipChooser(self._row)
         self.bind_pose_button = TransportButton("Bind pose", _BIND_POSE_TIP, icon("mdi6.human-handsdown"), self._row)
@@ -70,14 +73,24 @@ class Timeline(QWidget):
         self.fields = TimeFields(self._row)
         self.ruler = Ruler(self)
         self.ruler.set_empty_text(_EMPTY_TEXT)
+        self.tracks = Tracks(self)
+        self.scene_button = TransportButton("Scene", _SCENE_TIP, icon("mdi6.timeline-clock-outline"), self._row)
         self._arrange()
         self._connect()
         self.set_clips((), "")
 
     # Values from outside
 
+    def set_scene(self, scene: ClipEntry) -> None:
+        """Show scene time on the ruler, instead of that of a clip."""
+        self._scene = scene
+        for widget in self._numbers:
+            widget.setEnabled(True)
+        self._enable_transport()
+        self._show_on_ruler(scene)
+
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Offer these clips and show one of them; none is the empty state.
+        """Offer these clips; without a scene the ruler shows one of them, and none is the empty state.
 
         Args:
             clips: Clips of the selected model, names unique.
@@ -85,9 +98,9 @@ class Timeline(QWidget):
         """
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
-        numbers = [self.speed_field, *self.fields.labels, *self.fields.labels.values()]
-        for widget in (self.bind_pose_button, self.loop_button, *numbers):
-            widget.setEnabled(bool(clips))
+        self.bind_pose_button.setEnabled(bool(clips))
+        for widget in self._numbers:
+            widget.setEnabled(bool(clips) or self._scene is not None)
         self._enable_transport()
         self.set_current_clip(current)
 
@@ -100,13 +113,14 @@ class Timeline(QWidget):
         """Show another one of the clips; a clip of the same length keeps the zoom."""
         clip = self._clips.get(name) or next(iter(self._clips.values()), None)
         self.clip_chooser.set_current(clip.name if clip else "")
-        self.ruler.set_clip(clip)
-        self.fields.set_clip(clip or ClipEntry("", 0, 0.0))
-        self.fields.set_time(self.ruler.time)
+        self._current = clip.name if clip else ""
+        if self._scene is None:
+            self._show_on_ruler(clip)
 
     def set_time(self, seconds: float) -> None:
         """Move the playhead; cheap enough for every drawn frame."""
         self.ruler.set_time(seconds)
+        self.tracks.set_time(seconds)
         self.fields.set_time(seconds)
 
     def set_playing(self, playing: bool, direction: int = 1) -> None:
@@ -176,11 +190,23 @@ class Timeline(QWidget):
         allowed = (Qt.KeyboardModifier.NoModifier, *((Qt.KeyboardModifier.ShiftModifier,) if arrows else ()))
         forwards = event.key() in (Qt.Key.Key_Right, Qt.Key.Key_Home)
         shifted = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        takes = bool(self._clips) or (self._simulating and forwards and not shifted)
+        takes = bool(self._clips) or self._scene is not None or (self._simulating and forwards and not shifted)
         return takes and (arrows or ends) and plain in allowed
 
     def _enable_transport(self) -> None:
-        self.transport.enable(clip=bool(self._clips), simulation=self._simulating)
+        has_time = bool(self._clips) or self._scene is not None
+        self.transport.enable(clip=has_time, simulation=self._simulating)
+
+    @property
+    def _numbers(self) -> list[QWidget]:
+        """What says where it is and how it plays."""
+        labels = self.fields.labels
+        return [self.loop_button, self.speed_field, *labels, *labels.values()]
+
+    def _show_on_ruler(self, clip: ClipEntry | None) -> None:
+        self.ruler.set_clip(clip)
+        self.fields.set_clip(clip or ClipEntry("", 0, 0.0))
+        self.fields.set_time(self.ruler.time)
 
     # Assembly
 
@@ -190,7 +216,7 @@ class Timeline(QWidget):
 
     def _arrange(self) -> None:
         row, fields = self._row, self.fields
-        row.add(self.clip_chooser, self.bind_pose_button)
+        row.add(self.clip_chooser, self.bind_pose_button, self.scene_button)
         row.add_stretch(5, self.notice)
         row.add(self.transport)
         row.add_gap()
@@ -202,15 +228,16 @@ class Timeline(QWidget):
         row.set_expendable(
             [list(fields.labels.values()), ends, [fields.time], [self.bind_pose_button], [self.speed_field]]
         )
-        packed(QVBoxLayout(self), row, (self.ruler, 1), spacing=SPACE, margins=SPACE)
-        order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
-        order += [self.speed_field, *fields.all, self.ruler]
+        packed(QVBoxLayout(self), row, (self.ruler, 1), (self.tracks, 1), spacing=SPACE, margins=SPACE)
+        order = [self.clip_chooser, self.bind_pose_button, self.scene_button, *self.transport.buttons, self.loop_button]
+        order += [self.speed_field, *fields.all, self.ruler, self.tracks]
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
 
     def _connect(self) -> None:
         self.clip_chooser.clip_chosen.connect(self._choose_clip)
         self.bind_pose_button.clicked.connect(self.bind_pose_toggled)
+        self.ruler.view_changed.connect(lambda: self.tracks.set_scale(self.ruler.scale, self.ruler.clip.frame_step))
         self.transport.play_toggled.connect(self.play_toggled)
         self.transport.step_requested.connect(self.step_requested)
         self.transport.key_requested.connect(self.key_requested)
@@ -230,7 +257,7 @@ class Timeline(QWidget):
             source.edit_cancelled.connect(self.edit_cancelled)
 
     def _choose_clip(self, name: str) -> None:
-        if name in self._clips and name != self.ruler.clip.name:
+        if name in self._clips and name != self._current:
             self.set_current_clip(name)
             self.clip_chosen.emit(name)
 

@@ -115,6 +115,7 @@ class Carriage:
         if last is None or not node.attachment.node:
             return False
         is_next = abs(inputs.time - last.time) < 1.5 * STEP_TIME
+        is_next = is_next and not (last.figure is not None and last.figure.is_cut(last.time, inputs.time))
         if is_next and (world.scene is last.scene or _same_nodes(world.scene.carriers(node.id), last.carriers)):
             return False
         placement = world.places.world_from_node(node)

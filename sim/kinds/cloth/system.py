@@ -129,6 +129,18 @@ class ClothSystem(System):
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """Largest strain, and energies [J]."""
+        if self.cloth is None:
+            return {}
+        found = self.cloth.check()
+        return {
+            "strain": found.strain,
+            "energy": found.kinetic + found.elastic,
+            "kinetic": found.kinetic,
+            "elastic": found.elastic,
+        }
+
     def state(self) -> bytes:
         """Particles, pins and what they are tied to."""
         assert self.cloth is not None

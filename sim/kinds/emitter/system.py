@@ -152,6 +152,10 @@ class EmitterSystem(System):
             "widths": Array(self._widths, (count,), np.float32, "widths"),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """How many particles live."""
+        return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
+
     def state(self) -> bytes:
         """Particles, and how many were born when."""
         assert self.emitter is not None

@@ -85,7 +85,7 @@ class Mouse:
 def timeline(qtbot):
     widget = Timeline()
     qtbot.addWidget(widget)
-    widget.resize(1280, 118)
+    widget.resize(1280, 154)
     widget.show()
     qtbot.waitExposed(widget)
     widget.activateWindow()

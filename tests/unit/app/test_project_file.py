@@ -37,6 +37,7 @@ GOLDEN = """{
       "visible": true,
       "muted": false,
       "solo": false,
+      "baked": false,
       "locked": false,
       "within": "",
       "transform": {
@@ -57,6 +58,7 @@ GOLDEN = """{
         "hidden_sections": "",
         "skinning": "lbs",
         "clip": "walk",
+        "strips": [],
         "bind_pose": false,
         "interpolation": "linear",
         "lock_root": false,
@@ -72,6 +74,7 @@ GOLDEN = """{
       "visible": false,
       "muted": false,
       "solo": false,
+      "baked": false,
       "locked": false,
       "within": "",
       "transform": {
@@ -95,7 +98,11 @@ GOLDEN = """{
     "loop": "loop",
     "speed": 1.0,
     "in_point": null,
-    "out_point": null
+    "out_point": null,
+    "rate": 30.0,
+    "start": 0,
+    "end": null,
+    "run_up": 0.0
   },
   "view": {
     "display": "shaded",

@@ -1,0 +1,191 @@
+"""`sinew sweep`: runs a simulation with all combinations of settings; a table, and pictures of the last frames."""
+
+import argparse
+import csv
+import io
+import math
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw
+
+from app.cli.failure import CommandError
+from app.cli.options import any_of, output_file, require_folder
+from app.cli.progress import Progress
+from app.cli.render import picture_size
+from app.cli.run import SceneRun, headless
+from app.cli.scene import OpenedScene, opened
+from app.cli.scene_files import add_outside_option
+from app.cli.simulate import step_count
+from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.export.atomic_file import write_atomically
+from sim.export.formats import PICTURE_WRITERS
+from sim.gl.framebuffer import Framebuffer
+from sim.kept.sweep import Axis, Outcome, SweepError, axis_of, combinations, with_values
+from sim.scene.camera import Camera
+from sim.scene.params import ParamError, value_text
+
+STEPS = 120
+EVERY = 10
+"""Steps between two looks at the measures."""
+
+TIME = "time"
+CAPTION = 34
+UInt8 = npt.NDArray[np.uint8]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
+    parser.add_argument(
+        "--set", action="append", required=True, metavar="NODE.PARAM=VALUES", dest="axes",
+        help="values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; all combinations are run",
+    )  # fmt: skip
+    parser.add_argument(
+        "--steps", type=step_count, default=STEPS, metavar="N", help="steps of 1/60 s (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--measure", default="", metavar="NAMES", help="columns, such as strain,energy,time (default: all there are)"
+    )
+    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the table, comma separated")
+    parser.add_argument(
+        "--pictures", type=output_file(PICTURE_WRITERS), metavar=f"FILE{any_of(PICTURE_WRITERS)}",
+        help="contact sheet of the last frames",
+    )  # fmt: skip
+    parser.add_argument(
+        "--size", type=picture_size, default=(320, 240), metavar="WxH", help="of a picture (default: 320x240)"
+    )
+    add_outside_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Reads, simulates every combination in one process, and writes.
+
+    Raises:
+        CommandError: If the settings or the names mean nothing.
+    """
+    for output in (options.output, options.pictures):
+        if output is not None:
+            require_folder(output)
+    if not is_project(options.project):
+        raise CommandError(options.project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
+    scene = opened(options.project, allow_outside=options.allow_outside)
+    try:
+        axes = [axis_of(scene.scene, text) for text in options.axes]
+        wanted = list(combinations(axes))
+    except (SweepError, ParamError) as error:
+        raise CommandError(options.project, "--set", str(error)) from error
+    with headless() as context, Progress(f"sweeping {options.project.name}") as progress:
+        run = SceneRun(context, scene)
+        if not run.engine.simulation.states():
+            raise CommandError(options.project, "", "nothing in it is simulated")
+        target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
+        camera = scene.view_state.camera if scene.view_state is not None else Camera()
+        outcomes, pictures = [], []
+        for number, values in enumerate(wanted):
+            outcomes.append(outcome(run, scene, axes, values, options.steps))
+            if target is not None:
+                run.engine.refresh(time.monotonic())
+                run.engine.draw(target, camera)
+                pictures.append(target.read_pixels(flip=True)[..., :3])
+            progress((number + 1) / len(wanted))
+        if target is not None:
+            target.release()
+        run.release()
+    names = columns(outcomes, options.measure, options.project)
+    write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
+    if options.pictures is not None:
+        PICTURE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, pictures), options.pictures)
+
+
+def outcome(run: SceneRun, scene: OpenedScene, axes: Sequence[Axis], values: Sequence[object], steps: int) -> Outcome:
+    """Runs one combination from the start; ends early where a node halts or settings are refused."""
+    run.engine.apply(with_values(scene.scene, axes, values))
+    run.restart()
+    problems = run.problems()
+    found: dict[str, float] = {}
+    costs: list[float] = []
+    while run.step_count < steps and not problems:
+        begun = time.perf_counter()
+        count = min(EVERY, steps - run.step_count)
+        problems = run.advance_to(run.step_count + count)
+        run.engine.context.finish()
+        costs.append((time.perf_counter() - begun) / count * 1e3)
+        _measure(run, axes, found)
+    milliseconds = statistics.median(costs) if costs else math.nan
+    return Outcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
+
+
+def _measure(run: SceneRun, axes: Sequence[Axis], found: dict[str, float]) -> None:
+    """Takes the figures of the nodes whose settings are tried, else of all; one that several have is the largest."""
+    systems = run.engine.simulation.systems
+    nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
+    now: dict[str, float] = {}
+    for node in dict.fromkeys(nodes):
+        if systems[node].is_ready:
+            for name, value in systems[node].measures().items():
+                now[name] = max(value, now.get(name, value))
+    for name, value in now.items():
+        found[name] = value
+        found[f"{name} max"] = max(value, found.get(f"{name} max", value))
+
+
+def columns(outcomes: Sequence[Outcome], wanted: str, project: Path) -> list[str]:
+    """Names of the figures in the table.
+
+    Raises:
+        CommandError: If one is wanted that there is not.
+    """
+    known = list(dict.fromkeys(name for one in outcomes for name in one.measures))
+    if not wanted:
+        return [*known, TIME]
+    names = [name.strip() for name in wanted.split(",")]
+    for name in names:
+        if name not in (*known, TIME):
+            raise CommandError(
+                project, "--measure", f"{name!r} is not measured; there are: {', '.join([*known, TIME])}"
+            )
+    return [full for name in names for full in (name, f"{name} max") if full in (*known, TIME)]
+
+
+def table(axes: Sequence[Axis], outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
+    """Comma separated values: a row for each combination."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = ["time [ms/step]" if name == TIME else name for name in names]
+    writer.writerow([*(axis.label for axis in axes), *heads, "steps", "stable", "problem"])
+    for one in outcomes:
+        figures = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
+        shown = ["" if math.isnan(figure) else f"{figure:.6g}" for figure in figures]
+        words = [value_text(value) for value in one.values]
+        writer.writerow([*words, *shown, one.steps, "no" if one.problem else "yes", one.problem])
+    return text.getvalue()
+
+
+def contact_sheet(axes: Sequence[Axis], outcomes: Sequence[Outcome], pictures: Sequence[UInt8]) -> UInt8:
+    """Pictures side by side with their values below; the last axis goes to the right where there are two or more."""
+    across = len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(pictures)))
+    down = math.ceil(len(pictures) / across)
+    height, width = pictures[0].shape[:2]
+    sheet = Image.new("RGB", (across * width, down * (height + CAPTION)), (30, 30, 30))
+    draw = ImageDraw.Draw(sheet)
+    for number, (one, picture) in enumerate(zip(outcomes, pictures, strict=True)):
+        x, y = number % across * width, number // across * (height + CAPTION)
+        sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
+        pairs = zip(axes, one.values, strict=True)
+        words = ", ".join(f"{axis.ref.name} {value_text(value)}" for axis, value in pairs)
+        state = "stopped" if one.problem else f"{one.milliseconds:.1f} ms/step"
+        colour = (240, 119, 108) if one.problem else (200, 200, 200)
+        draw.text((x + 6, y + height + 3), _fitted(draw, words, width - 12), fill=(222, 222, 222))
+        draw.text((x + 6, y + height + 17), state, fill=colour)
+    return np.asarray(sheet)
+
+
+def _fitted(draw: ImageDraw.ImageDraw, words: str, width: int) -> str:
+    while words and draw.textlength(words) > width:
+        words = words[:-4].rstrip() + "..." if len(words) > 4 else ""
+    return words

@@ -1,0 +1,191 @@
+"""Bakes the steps of simulated nodes beside the project, and shows those of baked nodes without simulating them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.document.document import Document
+from app.files.project_file import cache_folder
+from app.timeline.playback import Playback
+from app.timeline.seek import SimulationSeek
+from app.timeline.simulation_stepper import SimulationStepper
+from app.viewport.client import ViewportClient
+from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter
+from sim.kept.key import digest
+from sim.scene.scene import NodeId, ParamRef
+from widgets.viewport import Viewport
+
+ROWS = 32
+"""Steps that are written in one turn of the event loop."""
+
+
+class Baking(QObject):
+    """Simulates to the end of the scene, then writes what was kept, in turns between which the window stays alive.
+
+    Signals:
+        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
+        ended: One line how it went.
+        failed: One line what went wrong.
+    """
+
+    progressed = Signal(str, float)
+    ended = Signal(str)
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        document: Document,
+        playback: Playback,
+        stepper: SimulationStepper,
+        seek: SimulationSeek,
+        client: ViewportClient,
+        viewport: Viewport,
+    ) -> None:
+        super().__init__()
+        self._document, self._playback, self._stepper, self._seek = document, playback, stepper, seek
+        self._client, self._viewport = client, viewport
+        self._writer: BakeWriter | None = None
+        self._wanted: tuple[NodeId, ...] = ()
+        self._next = self._last = 0
+        self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
+        self._told: set[str] = set()
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._turn)
+        seek.ended.connect(self._on_simulated)
+        client.given = self.given
+
+    @property
+    def busy(self) -> bool:
+        """Whether a bake is being written."""
+        return self._writer is not None
+
+    def start(self) -> None:
+        """Bakes the selected node if it is simulated, else all that are, from the start of the scene to its end."""
+        systems = self._client.engine.simulation.systems if self._client.engine is not None else {}
+        nodes = [node for node, system in systems.items() if system.is_ready and system.has_state]
+        chosen = self._document.selection.node
+        if self.busy or not nodes:
+            self.ended.emit("There is nothing to bake" if not nodes else "A bake is being written already")
+            return
+        if self._document.path is None:
+            self.ended.emit("Save the project first: baked steps lie beside it")
+            return
+        self._wanted = (chosen,) if chosen in nodes else tuple(nodes)
+        self._document.set_as_one("Bake", {_ref(node): False for node in self._wanted})
+        self._playback.pause()
+        self._playback.scrub(self._playback.duration)
+        self._seek.start()
+
+    def free(self) -> None:
+        """Lets the selected node, or all that are baked, be simulated again."""
+        chosen = self._document.selected
+        nodes = [node.id for node in self._document.scene.nodes if node.baked]
+        nodes = [chosen.id] if chosen is not None and chosen.id in nodes else nodes
+        if nodes:
+            self._document.set_as_one("Free the bake", {_ref(node): False for node in nodes})
+        self.ended.emit("" if nodes else "Nothing is baked")
+
+    def cancel(self) -> None:
+        """Gives up what is being written; the bake of before stays."""
+        self._wanted = ()
+        if self._writer is not None:
+            self._writer.cancel()
+            self._end("The bake was given up")
+
+    def given(self, node_id: NodeId, step: int) -> bytes | None:
+        """The baked state of a node after a step; None where it is to be simulated."""
+        node = self._document.scene.by_id.get(node_id)
+        if node is None or not node.baked:
+            return None
+        try:
+            bake = self._bake()
+            return bake.state(node_id, step) if bake is not None else None
+        except BakeError as error:
+            self._tell(str(error))
+            return None
+
+    def is_of_now(self, node_id: NodeId) -> bool:
+        """Whether a node was baked with the settings of now."""
+        bake, engine = self._bake(), self._client.engine
+        if bake is None or engine is None or node_id not in bake.index.nodes:
+            return False
+        return bake.index.nodes[node_id].key == digest(engine.world, self._document.scene.node(node_id))
+
+    def _bake(self) -> Bake | None:
+        """What lies beside the project now."""
+        project = self._document.path
+        index = cache_folder(project) / INDEX if project is not None else None
+        stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
+        if stamp != self._read[0]:
+            self._read = stamp, None
+            if stamp is not None and index is not None:
+                self._read = stamp, Bake(index.parent)
+        return self._read[1]
+
+    # --- writing --------------------------------------------------------------------------------------
+
+    def _on_simulated(self, _text: str) -> None:
+        wanted, film, engine, project = self._wanted, self._stepper.film, self._client.engine, self._document.path
+        if not wanted or self.busy or film is None or engine is None or project is None:
+            return
+        self._last = film.step_of(self._playback.duration)
+        while film.time_of(self._last) > self._playback.duration + 1e-6:
+            self._last -= 1
+        if film.missing(self._last) or len(film.kept) < self._last:
+            self._wanted = ()
+            self.ended.emit("Not all steps are there; nothing was baked")
+            return
+        keys = {node: digest(engine.world, self._document.scene.node(node)) for node in wanted}
+        self._guarded(
+            lambda: self._begin(cache_folder(project), keys, film.time_of(0), engine.context.capabilities.renderer)
+        )
+
+    def _begin(self, folder: Path, keys: dict[NodeId, str], start: float, renderer: str) -> None:
+        self._writer, self._next = BakeWriter(folder, keys, start, renderer), 1
+        self._timer.start()
+
+    def _turn(self) -> None:
+        self._guarded(self._write_some)
+
+    def _write_some(self) -> None:
+        film, writer = self._stepper.film, self._writer
+        if film is None or writer is None:
+            self.cancel()
+            return
+        for step in range(self._next, min(self._next + ROWS, self._last + 1)):
+            state = film.state_at(step)
+            if state is None:
+                self.cancel()
+                return
+            writer.add(step, msgspec.msgpack.decode(state)[2])
+        self._next = min(self._next + ROWS, self._last + 1)
+        self.progressed.emit(f"Baking step {self._next - 1} of {self._last}", self._next / max(self._last, 1))
+        if self._next > self._last:
+            writer.finish()
+            nodes, self._wanted = self._wanted, ()
+            self._document.set_as_one("Bake", {_ref(node): True for node in nodes})
+            self._end(f"Baked {self._last} steps of {len(nodes)} node{'s' if len(nodes) != 1 else ''}")
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except BakeError as error:
+            self.failed.emit(str(error))
+            self.cancel()
+
+    def _end(self, text: str) -> None:
+        self._timer.stop()
+        self._writer, self._wanted = None, ()
+        self.progressed.emit("", 1.0)
+        self.ended.emit(text)
+
+    def _tell(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self.failed.emit(text)
+
+
+def _ref(node: NodeId) -> ParamRef:
+    return ParamRef(node, "node", "baked")

@@ -1,0 +1,47 @@
+"""Bars under the ruler: what is kept of each simulated node."""
+
+from PySide6.QtCore import QObject, Qt
+
+from app.document.document import Document
+from app.viewport.client import ViewportClient
+from sim.kept.film import Film
+from sim.scene.scene import Node
+from widgets.timeline.timeline import Timeline
+from widgets.timeline.track_rows import BarRow, Kept
+
+
+class KeptBars(QObject):
+    """Follows what is kept, with the pictures."""
+
+    def __init__(self, timeline: Timeline, document: Document, client: ViewportClient) -> None:
+        super().__init__(timeline)
+        self._tracks, self._document, self._client = timeline.tracks, document, client
+        self._shown: object = None
+        client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
+
+    def refresh(self, *_: object) -> None:
+        """Shows what is kept now."""
+        film, engine = self._client.film, self._client.engine
+        if film is None or engine is None:
+            return
+        state = (film.version, self._document.scene, len(engine.simulation.systems))
+        if self._shown is not None and state == self._shown:
+            return
+        self._shown = state
+        systems = engine.simulation.systems
+        nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
+        self._tracks.set_bars([self._row(film, node) for node, system in nodes if system.is_ready and system.has_state])
+
+    def _row(self, film: Film, node: Node) -> BarRow:
+        spans: list[tuple[float, float, Kept]] = []
+        halted = film.halted_at(node.id)
+        for first, last, is_thin, is_old in film.spans():
+            kept = Kept.OLD if is_old else Kept.THINNED if is_thin else Kept.BAKED if node.baked else Kept.KEPT
+            until = last if halted is None else min(last, halted)
+            if until > first:
+                spans.append((film.time_of(first), film.time_of(until), kept))
+            if until < last:
+                spans.append((film.time_of(max(until, first)), film.time_of(last), Kept.HALTED))
+        if halted is not None and not spans:
+            spans.append((film.time_of(halted), film.time_of(halted + 1), Kept.HALTED))
+        return BarRow(node.id, node.name, tuple(spans), node.baked)

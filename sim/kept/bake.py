@@ -1,0 +1,240 @@
+"""Baked steps: the exact states of nodes in a folder, from where they are shown again without simulating, on any GPU.
+
+The folder holds `index.json` and a file for each node.  A file is rows of bytes, each what `System.state` gave after a
+step, at the offsets that the index tells.  Rows are written first and the index last, in one piece: whatever ends the
+writing leaves the bake of before.  Bytes that the index does not name are ignored, and a file that is too short loses
+its last steps alone.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from sim.export.atomic_file import write_atomically
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import NodeId
+
+FORMAT, VERSION = "sinew-cache", 1
+INDEX = "index.json"
+INDEX_MAX = 256 * 1024**2
+"""Largest index that is read [bytes]."""
+
+ROWS = "steps"
+"""How the names of the files of nodes end."""
+
+
+class BakeError(ValueError):
+    """A bake that cannot be read or written; one line that names the file."""
+
+
+class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
+    """What is baked of one node.
+
+    Attributes:
+        file: Name of its file in the folder.
+        key: What it was made with, see `sim.kept.key.digest`.
+        first: The step of the first row.
+        rows: Offset and size of every row [bytes].
+    """
+
+    file: str
+    key: str
+    first: int = 0
+    rows: tuple[tuple[int, int], ...] = ()
+
+
+class Index(msgspec.Struct, frozen=True, kw_only=True):
+    """The index of a bake.
+
+    Attributes:
+        dt: Length of a step [s].
+        start: Moment of the scene of step 0 [s].
+        renderer: What it was simulated on.
+        nodes: By their ids.
+    """
+
+    format: str = FORMAT
+    version: int = VERSION
+    dt: float = STEP_TIME
+    start: float = 0.0
+    renderer: str = ""
+    nodes: dict[NodeId, BakedNode] = {}
+
+
+class Bake:
+    """A bake that is read; no file stays open.
+
+    Args:
+        folder: Where it lies.
+
+    Raises:
+        BakeError: If there is no index that can be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.index = _read_index(folder)
+
+    def steps(self, node: NodeId) -> range:
+        """The steps that are there of a node; those whose rows are cut off are not."""
+        baked = self.index.nodes.get(node)
+        if baked is None:
+            return range(0)
+        path = self.folder / baked.file
+        with _told(path):
+            size = path.stat().st_size
+        there = next((i for i, (offset, length) in enumerate(baked.rows) if offset + length > size), len(baked.rows))
+        return range(baked.first, baked.first + there)
+
+    def state(self, node: NodeId, step: int) -> bytes | None:
+        """What was kept of a node after a step; None where that is not there."""
+        baked = self.index.nodes.get(node)
+        if baked is None or not 0 <= step - baked.first < len(baked.rows):
+            return None
+        offset, length = baked.rows[step - baked.first]
+        path = self.folder / baked.file
+        with _told(path), path.open("rb") as file:
+            if offset + length > os.fstat(file.fileno()).st_size:
+                return None
+            file.seek(offset)
+            return file.read(length)
+
+
+@dataclass
+class _Writing:
+    file: BinaryIO
+    name: str
+    first: int
+    end: int = 0
+    rows: list[tuple[int, int]] = field(default_factory=list)
+
+
+class BakeWriter:
+    """Writes a bake step by step; what is there of other nodes stays.
+
+    Args:
+        folder: Where it lies; it is made.
+        keys: What each node is made with, by its id.
+        start: Moment of the scene of step 0 [s].
+        renderer: What simulates.
+
+    Raises:
+        BakeError: From every call, if something cannot be written; the bake of before stays.
+    """
+
+    def __init__(self, folder: Path, keys: Mapping[NodeId, str], start: float, renderer: str = "") -> None:
+        self._folder, self._keys, self._start, self._renderer = folder, keys, start, renderer
+        self._nodes: dict[NodeId, _Writing] = {}
+        with _told(folder):
+            folder.mkdir(exist_ok=True)
+
+    def add(self, step: int, states: Mapping[NodeId, bytes]) -> None:
+        """Adds the states after a step, which follows the one before."""
+        with _told(self._folder):
+            for node in self._keys:
+                if node not in states:
+                    continue
+                writing = self._nodes.get(node) or self._begun(node, step)
+                writing.file.write(states[node])
+                writing.rows.append((writing.end, len(states[node])))
+                writing.end += len(states[node])
+
+    def finish(self) -> None:
+        """Puts the new bake in the place of the one before."""
+        with _told(self._folder):
+            for writing in self._nodes.values():
+                writing.file.flush()
+                os.fsync(writing.file.fileno())
+                writing.file.close()
+            with contextlib.suppress(BakeError):
+                before = _read_index(self._folder).nodes
+                self._write({**before, **self._made()})
+                return
+            self._write(self._made())
+
+    def cancel(self) -> None:
+        """Gives up: the bake of before stays."""
+        for writing in self._nodes.values():
+            writing.file.close()
+            with contextlib.suppress(OSError):
+                (self._folder / writing.name).unlink()
+        self._nodes.clear()
+
+    def _made(self) -> dict[NodeId, BakedNode]:
+        return {
+            node: BakedNode(file=one.name, key=self._keys[node], first=one.first, rows=tuple(one.rows))
+            for node, one in self._nodes.items()
+        }
+
+    def _write(self, nodes: Mapping[NodeId, BakedNode]) -> None:
+        index = Index(start=self._start, renderer=self._renderer, nodes=dict(nodes))
+        write_atomically(self._folder / INDEX, msgspec.json.encode(index))
+        _sweep(self._folder, {node.file for node in nodes.values()})
+
+    def _begun(self, node: NodeId, step: int) -> _Writing:
+        """A new file beside the one of before, which the index still names."""
+        stem = re.sub(r"[^\w-]", "_", node)[:80]
+        number = 0
+        while (self._folder / f"{stem}-{number}.{ROWS}").exists():
+            number += 1
+        name = f"{stem}-{number}.{ROWS}"
+        self._nodes[node] = _Writing((self._folder / name).open("xb"), name, step)
+        return self._nodes[node]
+
+
+def free(folder: Path, nodes: Iterable[NodeId]) -> None:
+    """Takes nodes out of a bake.
+
+    Raises:
+        BakeError: If it cannot be read or written.
+    """
+    index = _read_index(folder)
+    gone = set(nodes)
+    kept = {node: baked for node, baked in index.nodes.items() if node not in gone}
+    with _told(folder):
+        write_atomically(folder / INDEX, msgspec.json.encode(msgspec.structs.replace(index, nodes=kept)))
+        _sweep(folder, {node.file for node in kept.values()})
+
+
+def _sweep(folder: Path, used: set[str]) -> None:
+    """Removes files of rows that no index names, such as an interrupted bake leaves."""
+    for path in folder.glob(f"*.{ROWS}"):
+        if path.name not in used:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _read_index(folder: Path) -> Index:
+    path = folder / INDEX
+    try:
+        if path.stat().st_size > INDEX_MAX:
+            raise BakeError(f"{path}: is larger than {INDEX_MAX // 2**20} MiB")
+        content: Any = json.loads(path.read_bytes())
+        index = msgspec.convert(content, Index)
+    except OSError as error:
+        raise BakeError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BakeError(f"{path}: is no index of baked steps: {error}") from error
+    if index.format != FORMAT or index.version > VERSION:
+        raise BakeError(f"{path}: is no index of baked steps that this version reads")
+    for node, baked in index.nodes.items():
+        if Path(baked.file).name != baked.file or not baked.file.endswith(f".{ROWS}"):
+            raise BakeError(f"{path}: {node}: names a file outside its folder")
+        if any(offset < 0 or size < 0 for offset, size in baked.rows):
+            raise BakeError(f"{path}: {node}: names a row before the start of its file")
+    return index
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BakeError(f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,321 @@
+"""Film: the steps of a scene as they are simulated, kept, shown again, and gone on from.
+
+Steps count from the start of the simulation: step 0 is that moment, before anything moved.  What is kept of a step is
+its exact state, so that going on from it gives the same bits as the first time.
+"""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Protocol
+
+from sim.kept.history import History
+from sim.kept.key import start_key, step_key
+from sim.kept.store import Block, StepStore
+from sim.kinds.contract import Grab, World
+from sim.scene.clock import STEP_TIME, step_at, step_end
+from sim.scene.scene import NodeId
+
+AHEAD = 2
+"""Steps that are simulated at once where a kept one is missing between two, so that a picture does not wait long."""
+
+
+class Stepped(Protocol):
+    """What is filmed; an engine is one."""
+
+    @property
+    def world(self) -> World:
+        """The scene as it stands now."""
+
+    @property
+    def halted(self) -> Mapping[NodeId, str]:
+        """Why nodes stand still, those that do."""
+
+    @property
+    def has_state(self) -> bool:
+        """Whether anything depends on the steps before, and can be stepped."""
+
+    def step(self, time: float, grab: Grab | None = None) -> None:
+        """One step, which ends at a moment of the scene [s]."""
+
+    def restart(self, time: float) -> None:
+        """Back to the start, which is at a moment of the scene [s]."""
+
+    def stand(self, time: float) -> None:
+        """The next step follows one that ended at this moment [s], whatever was shown meanwhile."""
+
+    def state(self) -> bytes:
+        """Everything that the next step depends on."""
+
+    def restore(self, state: bytes, time: float) -> None:
+        """Goes back to what `state` gave after the step that ended at `time` [s]."""
+
+
+class Film:
+    """Keeps what an engine simulates.
+
+    Args:
+        engine: What is filmed.
+        store: Where steps are kept.
+
+    Attributes:
+        shown: The step that is shown, or will be with the next picture.
+        version: Another number whenever what is kept changed.
+        is_full: Whether there was no room for a step.
+        is_catching_up: Whether the step that is wanted was let go of and is being simulated again, picture by picture.
+    """
+
+    def __init__(self, engine: Stepped, store: StepStore | None = None) -> None:
+        self._engine, self._store = engine, store or StepStore()
+        self._history: History[Block] = History((), self._store.drop)
+        self._scene: tuple[object, ...] = ()
+        self._start_key: Hashable = None
+        self._start, self._run_up = 0.0, 0
+        self._stands: tuple[Any, int] | None = None
+        self.shown = self.version = 0
+        self.is_full = self.is_catching_up = False
+
+    # --- moments --------------------------------------------------------------------------------------
+
+    def step_of(self, time: float) -> int:
+        """The step nearest to a moment of the scene [s]."""
+        return max(step_at(self._start, time) + self._run_up, 0)
+
+    def time_of(self, step: int) -> float:
+        """When a step ends [s]."""
+        return step_end(self._start, step - self._run_up)
+
+    # --- the scene ------------------------------------------------------------------------------------
+
+    def take(self, time: float) -> None:
+        """The engine has another scene, while this moment of it is shown [s]; other steps follow where they take it.
+
+        What was simulated before that moment stays.  Settings that were there before find their steps again.
+        """
+        world = self._engine.world
+        marks = (world.scene, *world.figures.values(), *world.meshes.values(), *world.images.values())
+        if len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
+            return
+        self._scene, key, start = marks, step_key(world), start_key(world)
+        playback = world.scene.playback
+        self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
+        if key == self._history.line.settings:
+            return
+        self.version += 1
+        if start != self._start_key:
+            self._start_key = start
+            self.restart()
+            return
+        shown = self._shown_at(self.step_of(time))
+        was_there = self._stands == (self._history.owner(shown), shown)
+        state = None if was_there else self.state_at(shown)
+        if self._history.change(shown, key):
+            if state is not None:
+                self._engine.restore(state, self.time_of(shown))
+            self._keep(shown)  # as the new settings found it: they may have moved what is held
+        else:
+            self._stands = None
+
+    @property
+    def step_count(self) -> int:
+        """Steps to the one that is shown, those of the user's hand included."""
+        return self.shown + self._history.pulls(self.shown)
+
+    def settle(self) -> None:
+        """Brings the engine to the step that is shown."""
+        self._stand_at(self.shown)
+
+    def restart(self) -> None:
+        """A run from the start with the settings of now; what is kept of one is there again."""
+        self._history.restart(step_key(self._engine.world))
+        self._stands, self.shown = None, 0
+        self.version += 1
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether all that is shown was simulated with the settings of now, from the start on."""
+        return self._history.is_fresh
+
+    # --- showing --------------------------------------------------------------------------------------
+
+    def show(self, time: float) -> float:
+        """Brings the engine to a moment of the scene [s]: the step that is kept of it, else the last one before.
+
+        Returns:
+            The moment to show the rest of the scene at [s].
+        """
+        if not self._engine.has_state:
+            return time
+        wanted = self.step_of(time)
+        self.shown = self._shown_at(wanted)
+        self.is_catching_up = self._can_catch_up(wanted)
+        if self.is_catching_up:
+            for step in range(self.shown + 1, min(self.shown + AHEAD, wanted) + 1):
+                self.advance(step)
+            self.is_catching_up = self.shown < wanted
+        self._stand_at(self.shown)
+        return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
+
+    def _can_catch_up(self, wanted: int) -> bool:
+        """Whether what is missing until a step was simulated before, with the settings of now, and let go of."""
+        return (
+            self.shown < wanted <= self._history.reached and self._history.owner(self.shown + 1) is self._history.line
+        )
+
+    def can_reach(self, step: int) -> bool:
+        """Whether a step is kept, or follows one that can be shown."""
+        return self._is_there(step) or self._is_there(step - 1)
+
+    def is_held(self, time: float) -> bool:
+        """Whether what is shown at a moment of the scene [s] is an earlier step, since its own is missing."""
+        wanted = self.step_of(time)
+        return self._shown_at(wanted) != wanted
+
+    def missing(self, step: int) -> int:
+        """How many steps there are to simulate until a step is there."""
+        return step - self._shown_at(step)
+
+    # --- simulating -----------------------------------------------------------------------------------
+
+    def advance(self, step: int, grab: Grab | None = None) -> bool:
+        """Goes to a step: to what is kept of it, else simulates it, from the one before.
+
+        Args:
+            step: The step.
+            grab: What the user drags; then it is simulated in any case.
+
+        Returns:
+            Whether it is there.
+        """
+        if self._is_there(step) and grab is None:
+            self.shown = step
+            return True
+        if step < 1 or not self._is_there(step - 1):
+            return False
+        self._stand_at(step - 1)
+        if grab is not None and self._history.take_by_hand(step - 1):
+            self._keep(step - 1)
+        again = step <= self._history.reached and self._history.owner(step) is self._history.line and grab is None
+        self._engine.stand(self.time_of(step - 1))
+        self._engine.step(self.time_of(step), grab)
+        self.shown = step
+        if again:
+            self._add(step)
+        else:
+            self._keep(step)
+        return True
+
+    def pull(self, grab: Grab) -> None:
+        """One step while time stands: the step that is shown becomes another one, which is the user's."""
+        self._stand_at(self.shown)
+        self._history.take_by_hand(self.shown)
+        self._engine.stand(self.time_of(self.shown))
+        self._engine.step(self.time_of(self.shown), grab)
+        self._history.line.pulls += 1
+        self._keep(self.shown)
+
+    def altered(self) -> None:
+        """Someone changed the state of what is simulated: what is kept from the shown step on follows from that."""
+        self._history.take_by_hand(self.shown)
+        self._keep(self.shown)
+
+    # --- what is kept ---------------------------------------------------------------------------------
+
+    @property
+    def kept(self) -> list[int]:
+        """The steps that are kept, ascending."""
+        return self._history.kept
+
+    @property
+    def reached(self) -> int:
+        """The last step that was simulated of the present course."""
+        return self._history.reached
+
+    def spans(self) -> list[tuple[int, int, bool, bool]]:
+        """Runs of kept steps: first and last one, whether some between are missing, whether settings were others."""
+        found: list[tuple[int, int, bool, bool]] = []
+        line = self._history.line
+        for step in self.kept:
+            is_old = step < line.fork
+            if found and found[-1][3] == is_old:
+                first, last, thin, _ = found[-1]
+                found[-1] = (first, step, thin or step > last + 1, is_old)
+            else:
+                begin = max(step - 1, 0) if step else 0
+                found.append((begin if not found else found[-1][1], step, False, is_old))
+        return found
+
+    def halted_at(self, node: NodeId) -> int | None:
+        """The step at which a node halted in the present course."""
+        return self._history.line.halted.get(node)
+
+    def note_halts(self) -> None:
+        """Remembers which nodes stand still at the step that is shown."""
+        for node in self._engine.halted:
+            if node not in self._history.line.halted:
+                self._history.line.halted[node] = self.shown
+                self.version += 1
+
+    def state_at(self, step: int) -> bytes | None:
+        """What is kept of a step; None where nothing is."""
+        block = self._history.get(step)
+        return self._store.get(block) if block is not None else None
+
+    def clear(self) -> None:
+        """Lets go of everything."""
+        self._history.clear(())
+        self._start_key = self._stands = None
+        self._scene = ()
+        self.shown, self.is_full = 0, False
+        self.version += 1
+
+    def release(self) -> None:
+        """Gives the disk back; may be called twice."""
+        self._store.close()
+
+    def _shown_at(self, wanted: int) -> int:
+        latest = self._history.latest(wanted)
+        stands = self._stands
+        if stands is not None and latest < stands[1] <= wanted and stands[0] is self._history.owner(stands[1]):
+            return stands[1]
+        return latest
+
+    def _is_there(self, step: int) -> bool:
+        return not step or self._history.get(step) is not None or self._stands == (self._history.owner(step), step)
+
+    def _stand_at(self, step: int) -> None:
+        """Brings the engine to a step that is there."""
+        place = self._history.owner(step), step
+        if self._stands == place:
+            return
+        state = self.state_at(step)
+        if state is None:
+            self._engine.restart(self.time_of(0))
+        else:
+            self._engine.restore(state, self.time_of(step))
+        self._stands = place
+
+    def _keep(self, step: int) -> None:
+        if (block := self._put()) is not None:
+            self._history.put(step, block)
+        self._history.line.reached = step
+        self._stands = self._history.line, step
+        self.version += 1
+
+    def _add(self, step: int) -> None:
+        if (block := self._put()) is not None:
+            self._history.add(step, block)
+        self._stands = self._history.owner(step), step
+        self.version += 1
+
+    def _put(self) -> Block | None:
+        block = self._store.put(self._engine.state())
+        while not self._store.has_room and self._history.let_go():
+            pass
+        if block is not None and not self._store.has_room:
+            self._store.drop(block)
+            block = None
+        self.is_full = block is None
+        return block
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other

@@ -1,0 +1,109 @@
+"""Blocks of bytes in one file of a temporary folder, within a budget; freed room is used again."""
+
+import contextlib
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+GRAIN = 4096
+"""Blocks begin and end at multiples of this [bytes], so that blocks of nearly one size take each other's places."""
+
+BUDGET = 2 * 1024**3
+"""Room for kept steps [bytes]; half of what the disk has free is the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where something is kept: offset and size in the file [bytes]."""
+
+    offset: int
+    size: int
+
+    @property
+    def room(self) -> int:
+        """What it takes of the file [bytes]."""
+        return -(-self.size // GRAIN) * GRAIN
+
+
+class StepStore:
+    """A raw file that grows up to a budget; nothing of it lies in memory but what the system keeps there.
+
+    Args:
+        budget: Most bytes.
+        folder: Where the file lies; that of temporary files for None.
+
+    Attributes:
+        used: Bytes of the blocks that are kept.
+    """
+
+    def __init__(self, budget: int = BUDGET, folder: Path | None = None) -> None:
+        self._folder, self._wanted = folder or Path(tempfile.gettempdir()), budget
+        self._file: BinaryIO | None = None
+        self._free: dict[int, list[int]] = {}
+        self._end = self.used = 0
+
+    @property
+    def budget(self) -> int:
+        """Most bytes now, as the disk allows."""
+        return min(self._wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether no more is used than may be."""
+        return self.used <= self.budget
+
+    def put(self, data: bytes) -> Block | None:
+        """Keeps bytes; None where the disk does not take them, and then nothing is kept."""
+        room = Block(0, len(data)).room
+        spare = self._free.get(room)
+        offset = spare.pop() if spare else self._end
+        try:
+            file = self._opened()
+            file.seek(offset)
+            file.write(data)
+            file.flush()
+        except OSError:
+            if offset != self._end:
+                self._free.setdefault(room, []).append(offset)
+            return None
+        self._end = max(self._end, offset + room)
+        self.used += room
+        return Block(offset, len(data))
+
+    def get(self, block: Block) -> bytes:
+        """What was kept.
+
+        Raises:
+            OSError: If it cannot be read.
+        """
+        file = self._opened()
+        file.seek(block.offset)
+        return file.read(block.size)
+
+    def drop(self, block: Block) -> None:
+        """Lets go of a block; its room is used again."""
+        self._free.setdefault(block.room, []).append(block.offset)
+        self.used -= block.room
+        if not self.used:
+            self.clear()
+
+    def clear(self) -> None:
+        """Lets go of everything, and gives the disk back."""
+        self._free.clear()
+        self._end = self.used = 0
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.truncate(0)
+
+    def close(self) -> None:
+        """Ends; may be called twice."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="sinew-steps-", dir=self._folder)  # noqa: SIM115
+        return self._file

@@ -1,0 +1,144 @@
+"""Strips: which clips a figure plays when, on scene time.  Pure; a strip knows its clip by name alone.
+
+Strips that overlap blend, the later one fading in over the overlap.  Where none is, the pose stands: at the end of the
+strip before, and before the first one at its beginning.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+STRIPS_MAX = 256
+"""Most strips of one figure."""
+
+MOMENTS_MAX = 100_000
+"""Most moments of one strip that are told."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+
+
+class Strip(msgspec.Struct, frozen=True, kw_only=True):
+    """A clip that is played from a moment of the scene on.
+
+    Attributes:
+        clip: Its name.
+        start: Where the strip begins in the scene [s].
+        clip_in: First moment of the clip that is played [s].
+        clip_out: Last one [s]; None for the end of the clip.
+        speed: Seconds of the clip in a second of the scene; negative from the last moment to the first, 0 stands.
+        repeats: How often it is played; 0 for without end.
+    """
+
+    clip: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    start: Seconds = 0.0
+    clip_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None
+    speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0
+    repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+
+    def length(self, clip: float) -> float:
+        """Length of one repetition in the scene [s] for a clip of so many seconds; infinite where it stands."""
+        lo, hi = self.span(clip)
+        return (hi - lo) / abs(self.speed) if self.speed else math.inf
+
+    def end(self, clip: float) -> float:
+        """Where it ends in the scene [s]; infinite where it does not."""
+        return self.start + self.repeats * self.length(clip) if self.repeats and self.speed else math.inf
+
+    def span(self, clip: float) -> tuple[float, float]:
+        """First and last moment of the clip that are played [s], within the clip."""
+        last = clip if self.clip_out is None else min(self.clip_out, clip)
+        return min(self.clip_in, last), last
+
+    def place(self, time: float, clip: float) -> tuple[float, int]:
+        """Moment of the clip [s] and number of the repetition at a moment of the scene, the nearest within the strip.
+
+        The very end of the last repetition, and of the first where there is no end, is the end of the clip.
+        """
+        lo, hi = self.span(clip)
+        length = hi - lo
+        if length <= 0.0:
+            return lo, 0
+        gone = max(min(time, self.end(clip)) - self.start, 0.0) * abs(self.speed)
+        turn = int(gone // length) if gone > length else 0
+        within = min(gone % length, length) if gone > length else gone
+        if turn and within == 0.0 and time >= self.end(clip):
+            turn, within = turn - 1, length
+        return (lo + within if self.speed >= 0.0 else hi - within), turn
+
+    def moments(self, times: Iterable[float], clip: float, until: float) -> list[float]:
+        """When moments of a clip [s], its keys say, are played in the scene, from 0 until a moment [s]."""
+        lo, hi = self.span(clip)
+        length, end = self.length(clip), min(self.end(clip), until)
+        if not 0.0 < length < math.inf:
+            return []
+        within = [(t - lo if self.speed > 0.0 else hi - t) / abs(self.speed) for t in times if lo <= t <= hi]
+        turns = min(int((end - self.start) / length) + 1, MOMENTS_MAX // max(len(within), 1) + 1)
+        found = (self.start + turn * length + t for turn in range(max(turns, 0)) for t in within)
+        return [moment for moment in found if 0.0 <= moment <= end + 1e-9]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One clip in the pose of a moment.
+
+    Attributes:
+        strip: Number of the strip in the order of their starts.
+        clip: Name of the clip.
+        time: Moment of it [s].
+        turn: Number of the repetition.
+        weight: Share of it over all parts before it, 0 to 1; 1 for the first.
+    """
+
+    strip: int
+    clip: str
+    time: float
+    turn: int
+    weight: float
+
+
+def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[Part, ...]:
+    """What the pose of a moment of the scene [s] is blended from, the lowest first.
+
+    Args:
+        strips: In any order; none gives nothing.
+        duration: Length of the clip of a name [s].
+        time: The moment.
+    """
+    ordered = sorted(strips, key=lambda strip: strip.start)
+    ends = [strip.end(duration(strip.clip)) for strip in ordered]
+    playing = [i for i, strip in enumerate(ordered) if strip.start <= time < ends[i]]
+    if not playing:
+        over = [i for i, strip in enumerate(ordered) if strip.start <= time]
+        playing = [max(over, key=lambda i: (ends[i], i))] if over else list(range(len(ordered)))[:1]
+    parts: list[Part] = []
+    for place, i in enumerate(playing):
+        strip, weight = ordered[i], 1.0
+        if place:
+            until = min(ends[playing[place - 1]], ends[i])
+            # What goes on without end leaves no overlap to fade over: the later strip takes its place.
+            weight = smooth((time - strip.start) / (until - strip.start)) if until < math.inf else 1.0
+        moment, turn = strip.place(time, duration(strip.clip))
+        parts.append(Part(i, strip.clip, moment, turn, weight))
+    return tuple(parts)
+
+
+def is_cut(before: Sequence[Part], after: Sequence[Part]) -> bool:
+    """Whether the pose may jump between two moments that follow each other: a clip began anew, or another one."""
+    known = {(part.strip, part.turn) for part in before}
+    return not any((part.strip, part.turn) in known for part in after)
+
+
+def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
+    """End of the strip that ends last [s]; one without end counts once.  0 without strips."""
+    ends = [strip.start + strip.length(duration(strip.clip)) * (strip.repeats or 1.0) for strip in strips]
+    return max((end for end in ends if end < math.inf), default=0.0)
+
+
+def smooth(share: float) -> float:
+    """A weight that starts and arrives without a kink, 0 to 1."""
+    share = min(max(share, 0.0), 1.0)
+    return share * share * (3.0 - 2.0 * share)

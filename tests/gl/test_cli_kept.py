@@ -1,0 +1,89 @@
+"""`sinew simulate --cache`, `verify` and `sweep`: what they write, and what they tell."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.cli.main import main
+from app.files.project_file import cache_folder, save_project
+from sim.kept.bake import INDEX, Bake
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sim.scene.scene import Node, ParamRef, Scene, with_value
+from sim.scene.view_state import ViewState
+
+
+def saved(path: Path, **settings: object) -> Scene:
+    values = {"columns": 8, "rows": 8, "substeps": 16, "placement": ClothPlacement.HANGING, **settings}
+    node = Node(id="c", name="Sheet", settings=ClothSettings(**values))
+    scene = Scene(nodes=(node,))
+    save_project(path, scene, ViewState())
+    return scene
+
+
+def simulate(project: Path, *options: str) -> dict[str, np.ndarray]:
+    output = project.with_name("out.npz")
+    assert main(["simulate", str(project), "--steps", "12", "--output", str(output), *options]) == 0
+    with np.load(output) as arrays:
+        return {name: arrays[name] for name in arrays.files if name != "settings"}
+
+
+def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = tmp_path / "a.sinew"
+    scene = saved(project)
+    assert main(["verify", str(project)]) == 1
+    assert "has no baked steps" in capsys.readouterr().err
+    plain = simulate(project)
+    cached = simulate(project, "--cache")
+    again = simulate(project, "--cache")
+    for name, array in plain.items():
+        assert cached[name].tobytes() == array.tobytes() == again[name].tobytes()
+    bake = Bake(cache_folder(project))
+    assert bake.steps("c") == range(1, 13)
+    assert main(["verify", str(project)]) == 0
+    assert capsys.readouterr().out == "1 node, 12 steps: the same bits\n"
+
+    node = scene.node("c")
+    softer = with_value(with_value(scene, ParamRef("c", "cloth", "wind"), (0.0, 0.0, 2.0)), _baked(node), True)
+    save_project(project, softer, ViewState())
+    shown = simulate(project)
+    assert shown["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes(), "a baked node is not simulated"
+    assert "those of other settings" in capsys.readouterr().err
+    assert main(["verify", str(project)]) == 1
+    told = capsys.readouterr().err
+    assert "Sheet: step 1 is the first that differs, by" in told
+
+    (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
+    assert main(["verify", str(project)]) == 1
+    assert INDEX in capsys.readouterr().err
+
+
+def _baked(node: Node) -> ParamRef:
+    return ParamRef(node.id, "node", "baked")
+
+
+def test_a_sweep_writes_a_row_and_a_picture_for_every_combination(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, rows, sheet = tmp_path / "a.sinew", tmp_path / "a.csv", tmp_path / "a.png"
+    saved(project)
+    command = ["sweep", str(project), "--set", "sheet.substeps=4,16", "--set", "sheet.stretch_stiffness=10:1e6:log:3"]
+    command += ["--steps", "10", "--output", str(rows)]
+    options = ["--measure", "strain,time", "--pictures", str(sheet), "--size", "80x60"]
+    assert main([*command, *options]) == 0
+    with rows.open() as file:
+        found = list(csv.DictReader(file))
+    assert [(row["Sheet.substeps"], row["Sheet.stretch_stiffness"]) for row in found[:3]] == [
+        ("4", "10"), ("4", "3162.28"), ("4", "1e+06")
+    ]  # fmt: skip
+    assert len(found) == 6
+    assert (found[3]["stable"], found[3]["steps"]) == ("yes", "10")
+    assert float(found[3]["strain"]) > 0.0
+    assert "stopped" in found[2]["problem"]
+    with Image.open(sheet) as picture:
+        assert picture.size == (3 * 80, 2 * (60 + 34))
+    assert main([*command, "--measure", "beauty"]) == 1
+    assert "'beauty' is not measured; there are: strain" in capsys.readouterr().err

@@ -1,0 +1,212 @@
+"""Kept steps on the GPU: whatever way through time, a step is the one that a fresh run gives, to the bit."""
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import resources
+from app.cli.run import SceneRun
+from app.cli.scene import OpenedScene, opened
+from sim.gl.context import Context
+from sim.kept.film import Film
+from sim.kept.store import StepStore
+from sim.kinds.contract import Grab
+from sim.scene.scene import ParamRef, Scene, with_value
+
+END = 40
+SOFT = ParamRef("cape", "cloth", "stretch_stiffness"), 90.0
+EDITS = {
+    "cape": SOFT,
+    "sparks": (ParamRef("glow", "emitter", "rate"), 1234.5),
+}
+
+
+class Reel:
+    """A shipped project and its film."""
+
+    def __init__(self, context: Context, scene: OpenedScene, budget: int = 10**9) -> None:
+        self.scene = scene
+        self.run = SceneRun(context, self.scene)
+        self.engine = self.run.engine
+        self.store = StepStore(budget)
+        self.film = Film(self.engine, self.store)
+        self.time = 0.0
+        self.take(self.scene.scene)
+
+    def take(self, scene: Scene) -> None:
+        self.engine.apply(scene)
+        self.film.take(self.time)
+
+    def edit(self, ref: ParamRef, value: Any) -> None:
+        self.take(with_value(self.engine.world.scene, ref, value))
+
+    def scrub(self, step: int) -> None:
+        self.time = self.film.time_of(step)
+        self.engine.advance(self.film.show(self.time))
+
+    def fill(self, step: int) -> None:
+        """From what is shown to a step, as playing does."""
+        for one in range(self.film.shown + 1, step + 1):
+            assert self.film.advance(one)
+        self.scrub(step)
+
+    def bits(self) -> dict[str, bytes]:
+        systems = self.engine.simulation.systems.items()
+        return {f"{n}.{key}": one.read().tobytes() for n, system in systems for key, one in system.arrays().items()}
+
+    def release(self) -> None:
+        self.film.release()
+        self.run.release()
+
+
+def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list[int]) -> dict[int, dict[str, bytes]]:
+    """What plain runs without a film give."""
+    run = SceneRun(context, scene)
+    run.engine.apply(changed)
+    found = {}
+    for step in sorted(steps):
+        assert run.advance_to(step) == []
+        systems = run.engine.simulation.systems.items()
+        found[step] = {f"{n}.{k}": a.read().tobytes() for n, system in systems for k, a in system.arrays().items()}
+    run.release()
+    return found
+
+
+@pytest.mark.parametrize("name", list(EDITS))
+def test_steps_are_those_of_a_fresh_run_after_any_walk(context: Context, name: str) -> None:
+    """Played, scrubbed, edited in mid-flight and taken back; pins, wind, births and colliders that ride on bones."""
+    source, places = opened(resources.path("projects") / f"{name}.sinew"), [5, 17, 30, END]
+    plain, changed = source.scene, with_value(source.scene, *EDITS[name])
+    before, after = (fresh_bits(context, source, scene, places) for scene in (plain, changed))
+    reel, walk = Reel(context, source), random.Random(3)
+    reel.fill(END)
+    assert reel.bits() == before[END]
+    for step in walk.sample(places * 3, 12):
+        reel.scrub(step)
+        assert reel.bits() == before[step], step
+    reel.scrub(17)
+    reel.take(changed)
+    assert reel.film.kept[-1] == 17, "what comes after the edit is gone"
+    reel.fill(30)
+    mixed = reel.bits()
+    assert mixed not in (before[30], after[30])
+    reel.scrub(5)
+    assert reel.bits() == before[5], "what lies before an edit is history"
+    reel.scrub(30)
+    assert reel.bits() == mixed
+    reel.take(plain)
+    assert reel.film.kept[-1] == END, "undo finds the steps again"
+    assert reel.film.is_fresh
+    reel.scrub(30)
+    assert reel.bits() == before[30]
+    reel.take(changed)
+    reel.film.restart()
+    reel.fill(END)
+    for step in places:
+        reel.scrub(step)
+        assert reel.bits() == after[step], step
+    reel.release()
+
+
+def test_thinned_steps_are_simulated_again_to_the_bit(context: Context) -> None:
+    source = opened(resources.path("projects") / "cape.sinew")
+    expected = fresh_bits(context, source, source.scene, [9, 21, END])
+    reel = Reel(context, source)
+    reel.fill(2)
+    room = reel.store.used // 2
+    reel.release()
+    reel = Reel(context, source, 5 * room)
+    reel.fill(END)
+    assert len(reel.film.kept) <= 5
+    assert END in reel.film.kept
+    for step in (21, END, 9):
+        reel.scrub(step)
+        while reel.film.is_catching_up:
+            reel.scrub(step)
+        assert reel.bits() == expected[step], step
+        assert reel.store.used <= 5 * room
+    reel.release()
+
+
+def test_a_pull_by_hand_is_kept_and_the_run_without_it_stays(context: Context) -> None:
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(12)
+    plain = reel.bits()
+    reel.scrub(6)
+    at_six = reel.bits()
+    for _ in range(3):
+        reel.film.pull(Grab("cape", 400, (0.0, 2.0, -1.0)))
+    pulled = reel.bits()
+    assert pulled != at_six
+    assert reel.film.step_count == 9
+    reel.scrub(3)
+    reel.scrub(6)
+    assert reel.bits() == pulled
+    reel.film.restart()
+    reel.scrub(12)
+    assert reel.bits() == plain
+    reel.release()
+
+
+class Counter:
+    """An engine whose state is a number of steps, large as a cloth."""
+
+    has_state = True
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
+        self.halted: dict[str, str] = {}
+
+    def step(self, time: float, grab: object = None) -> None:
+        self.value += 1
+
+    def restart(self, time: float) -> None:
+        self.value = 0
+
+    def stand(self, time: float) -> None:
+        """Nothing depends on the time."""
+
+    def state(self) -> bytes:
+        return np.full(3000, self.value, np.int64).tobytes()
+
+    def restore(self, state: bytes, time: float) -> None:
+        self.value = int(np.frombuffer(state, np.int64)[0])
+
+
+def test_ten_thousand_seeks_take_no_more_room() -> None:
+    engine, store = Counter(), StepStore(40 * 24 * 1024)
+    film = Film(engine, store)
+    film.take(0.0)
+    for step in range(1, 301):
+        assert film.advance(step)
+    ends, walk = set(), random.Random(1)
+    for number in range(10_000):
+        step = walk.randrange(301)
+        film.show(film.time_of(step))
+        assert engine.value == film.shown <= step
+        if number > 2000:
+            ends.add(store._end)
+    assert store.used <= 40 * 24 * 1024
+    assert len(ends) == 1, "the file does not grow"
+    film.release()
+
+
+def test_a_full_disk_ends_keeping_and_nothing_else() -> None:
+    engine = Counter()
+    film = Film(engine, StepStore(0))
+    film.take(0.0)
+    for step in range(1, 20):
+        assert film.advance(step)
+    assert film.is_full
+    assert film.kept == []
+    assert (film.shown, engine.value) == (19, 19)
+    film.show(film.time_of(3))
+    assert film.is_catching_up, "from the start, which is always there"
+    while film.is_catching_up:
+        film.show(film.time_of(3))
+    assert engine.value == 3
+    film.release()

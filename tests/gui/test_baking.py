@@ -1,0 +1,68 @@
+"""Baking in the editor: steps beside the project, shown without simulating, and freed again."""
+
+import pytest
+
+from app.files.project_file import cache_folder
+from sim.kept.bake import Bake
+from sim.scene.scene import PLAYBACK, ParamRef
+from tests.gui.editor_harness import Session, picture
+
+
+@pytest.fixture
+def baked(fresh, arm, qtbot, tmp_path):
+    """A small cloth on a short scene, baked."""
+    Session(qtbot).load(fresh, arm)
+    fresh.edits.add("cloth")
+    cloth = fresh.document.selection.node
+    values = {ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")}
+    fresh.document.set_values({**values, ParamRef(PLAYBACK, PLAYBACK, "end"): 10})
+    picture(fresh)
+    fresh.baking.start()
+    assert not fresh.baking.busy, "an unsaved project has no place for it"
+    fresh.files.save_to(tmp_path / "a.sinew")
+    with qtbot.waitSignal(fresh.baking.ended, timeout=20000) as ended:
+        fresh.baking.start()
+    assert ended.args == ["Baked 20 steps of 1 node"]
+    return fresh, cloth, tmp_path / "a.sinew"
+
+
+def states(editor, steps):
+    """Positions of the cloth at steps, as scrubbing shows them."""
+    found = []
+    for step in steps:
+        editor.playback.scrub(step / 60)
+        picture(editor)
+        with editor.viewport.gl_current():
+            (system,) = editor.client.engine.simulation.systems.values()
+            found.append(system.arrays()["positions"].read().tobytes())
+    return found
+
+
+def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkeypatch):
+    editor, cloth, path = baked
+    before = states(editor, (5, 13, 20))
+    bake = Bake(cache_folder(path))
+    assert bake.steps(cloth) == range(1, 21)
+    assert editor.document.scene.node(cloth).baked
+    assert editor.baking.is_of_now(cloth)
+    editor.files.save_to(path)
+    Session(qtbot).load(editor, path)
+    (system,) = editor.client.engine.simulation.systems.values()
+    monkeypatch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
+    editor.playback.scrub(20 / 60)
+    with qtbot.waitSignal(editor.seek.ended, timeout=20000):
+        editor.seek.start()
+    assert states(editor, (5, 13, 20)) == before
+    editor.kept_bars.refresh()
+    (row,) = editor.timeline.tracks.bars
+    assert row.is_baked
+    monkeypatch.undo()
+    editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
+    picture(editor)
+    assert not editor.baking.is_of_now(cloth)
+    editor.baking.free()
+    assert not editor.document.scene.node(cloth).baked
+    editor.playback.scrub(20 / 60)
+    with qtbot.waitSignal(editor.seek.ended, timeout=20000):
+        editor.seek.start()
+    assert states(editor, (20,)) != before[2:]

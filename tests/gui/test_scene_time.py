@@ -1,0 +1,124 @@
+"""Scene time in the whole editor: strips that are dragged, a range that is fitted, and steps that are scrubbed."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+
+from sim.scene.clock import STEP_TIME
+from sim.scene.playback import LENGTH
+from sim.scene.scene import PLAYBACK, ParamRef
+from sim.scene.strips import Strip
+from tests.gui.editor_harness import Mouse, Session, picture
+from widgets.timeline.track_rows import Kept
+
+
+@pytest.fixture
+def opened(fresh, arm, qtbot):
+    Session(qtbot).load(fresh, arm)
+    return fresh
+
+
+def play(editor, steps):
+    editor.playback.toggle()
+    for _ in range(steps):
+        editor.playback._clock.now += STEP_TIME
+        editor.playback.tick()
+    editor.playback.pause()
+
+
+def test_an_empty_scene_has_a_ruler_and_time_runs(fresh):
+    ruler = fresh.timeline.ruler
+    assert ruler.has_clip
+    assert ruler.clip.duration == LENGTH
+    play(fresh, 3)
+    assert fresh.playback.playhead.time > 0.0
+
+
+def test_strips_are_dragged_trimmed_and_taken_back(opened):
+    tracks, document, node = opened.timeline.tracks, opened.document, opened.active.node.id
+    (row,) = tracks.strips
+    assert row.bars[0].end == float("inf"), "one strip that repeats"
+    clip = opened.active.clip.name
+    opened.strips.add(node, clip)
+    first, second = document.scene.node(node).settings.strips
+    assert first.repeats == 1.0
+    assert second.start < first.end(opened.active.clip.duration), "they overlap"
+    opened.timeline.fit()
+    mouse, place = Mouse(tracks), tracks.place_of(node, 1)
+    entries = document.undo_stack.count()
+    mouse.drag(place.center(), place.center() + QPointF(60.0, 0.0))
+    moved = document.scene.node(node).settings.strips[1]
+    assert moved.start > second.start
+    assert moved.start * 30.0 == pytest.approx(round(moved.start * 30.0)), "on a whole frame"
+    end = tracks.place_of(node, 0)
+    mouse.drag(QPointF(end.right(), end.center().y()), QPointF(end.right() - 80.0, end.center().y()))
+    assert 0.0 < document.scene.node(node).settings.strips[0].repeats < 1.0
+    assert document.undo_stack.count() == entries + 2, "an entry a gesture"
+    for _ in range(2):
+        document.undo_stack.undo()
+    assert document.scene.node(node).settings.strips == (first, second)
+    document.undo_stack.undo()
+    assert document.scene.node(node).settings.strips == ()
+
+
+def test_the_range_is_fitted_to_the_longest_strip_and_survives_the_file(opened, tmp_path, qtbot):
+    document, node = opened.document, opened.active.node
+    strips = (Strip(clip=opened.active.clip.name, start=1.0, repeats=3.0),)
+    document.set_values({ParamRef(node.id, "model", "strips"): strips})
+    opened.binding.scene_menu.fit()
+    assert document.scene.playback.end == round((1.0 + 3.0 * opened.active.clip.duration) * 30.0)
+    document.set_values({ParamRef(PLAYBACK, PLAYBACK, "start"): 12, ParamRef(PLAYBACK, PLAYBACK, "run_up"): 0.5})
+    scene = document.scene
+    opened.files.save_to(tmp_path / "a.sinew")
+    Session(qtbot).load(opened, tmp_path / "a.sinew")
+    assert opened.document.scene.playback == scene.playback
+    assert opened.document.scene.node(node.id).settings.strips == strips
+    assert opened.playback.start == 12 / 30.0
+
+
+def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
+    opened.edits.add("cloth")
+    cloth = opened.document.selection.node
+    opened.document.set_values({ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")})
+    picture(opened)
+    play(opened, 30)
+    playback, times = opened.playback, (0.1, 0.3, 0.5)
+    pictures = {}
+    for time in times:
+        playback.scrub(time)
+        pictures[time] = picture(opened)
+    assert not np.array_equal(pictures[0.1], pictures[0.5])
+    for time in (0.3, 0.5, 0.1):
+        playback.scrub(time)
+        np.testing.assert_array_equal(picture(opened), pictures[time])
+    film = opened.client.film
+    assert film.kept == list(range(1, 31))
+    playback.scrub(0.3)
+    opened.document.set_value(ParamRef(cloth, "cloth", "structural_stiffness"), 40.0)
+    picture(opened)
+    assert film.kept[-1] == 18, "what comes after the playhead is gone"
+    opened.document.undo_stack.undo()
+    picture(opened)
+    assert film.kept[-1] == 30, "and is found again"
+    playback.scrub(0.5)
+    np.testing.assert_array_equal(picture(opened), pictures[0.5])
+    opened.kept_bars.refresh()
+    (bar,) = opened.timeline.tracks.bars
+    assert [kept for *_, kept in bar.spans] == [Kept.KEPT]
+    playback.scrub(0.8)
+    picture(opened)
+    assert film.shown == 30, "beyond the end the last one is held"
+    assert opened.window._simulation.text().endswith("held")
+
+
+def test_playing_from_where_nothing_is_kept_simulates_what_is_missing_first(opened, qtbot):
+    opened.edits.add("cloth")
+    cloth = opened.document.selection.node
+    opened.document.set_values({ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")})
+    picture(opened)
+    opened.playback.scrub(0.5)
+    with qtbot.waitSignal(opened.seek.ended, timeout=20000):
+        opened.playback.toggle()
+    assert opened.client.film.kept[-1] == 30
+    assert opened.playback.playhead.playing
+    opened.playback.pause()

@@ -1,0 +1,110 @@
+"""The folder of a bake: what is written is read, and neither an interruption nor a broken file does harm."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter, free
+
+
+def written(folder: Path, count: int, mark: bytes = b"a", node: str = "cape") -> None:
+    writer = BakeWriter(folder, {node: f"key {mark!r}"}, 0.5, "a card")
+    for step in range(1, count + 1):
+        writer.add(step, {node: mark * step})
+    writer.finish()
+
+
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    written(tmp_path / "c", 5)
+    written(tmp_path / "c", 3, b"b", "sparks")
+    bake = Bake(tmp_path / "c")
+    assert bake.steps("cape") == range(1, 6)
+    assert [bake.state("cape", step) for step in (1, 5)] == [b"a", b"aaaaa"]
+    assert bake.state("sparks", 3) == b"bbb", "another node stays beside it"
+    assert (bake.state("cape", 0), bake.state("cape", 6), bake.state("none", 1)) == (None, None, None)
+    free(tmp_path / "c", ["cape"])
+    bake = Bake(tmp_path / "c")
+    assert not bake.steps("cape")
+    assert bake.state("sparks", 1) == b"b"
+    assert len(list((tmp_path / "c").iterdir())) == 2
+
+
+def test_a_short_file_loses_only_its_last_steps(tmp_path: Path) -> None:
+    written(tmp_path, 5)
+    (path,) = tmp_path.glob("cape*")
+    with path.open("r+b") as file:
+        file.truncate(11)
+    bake = Bake(tmp_path)
+    assert bake.steps("cape") == range(1, 5)
+    assert bake.state("cape", 5) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content.update(format="other"),
+        lambda content: content.update(version=2),
+        lambda content: content["nodes"]["cape"].update(file="../cape-0.steps"),
+        lambda content: content["nodes"]["cape"].update(rows=[[-4, 4]]),
+        lambda content: content["nodes"]["cape"].update(rows=[[0]]),
+        lambda content: content.update(nodes=7),
+    ],
+)
+def test_a_broken_index_is_told_with_its_name(tmp_path: Path, change: object) -> None:
+    written(tmp_path, 2)
+    content = json.loads((tmp_path / INDEX).read_text())
+    change(content)
+    (tmp_path / INDEX).write_text(json.dumps(content))
+    with pytest.raises(BakeError, match=INDEX):
+        Bake(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[" * 100_000, b"{}"])
+def test_what_is_no_index_is_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / INDEX).write_bytes(content)
+    if content == b"{}":
+        assert Bake(tmp_path).index.nodes == {}
+        return
+    with pytest.raises(BakeError, match=INDEX):
+        Bake(tmp_path)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from sim.kept.bake import BakeWriter
+folder, mark = Path(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+while True:
+    mark += 1
+    writer = BakeWriter(folder, {"cape": str(mark)}, 0.0)
+    for step in range(1, 6):
+        writer.add(step, {"cape": mark.to_bytes(4, "little") * 500})
+    writer.finish()
+"""
+
+
+def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    written(folder, 1)
+    for number in range(10):
+        command = [sys.executable, "-c", CHILD, str(folder), str(number * 1000)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            time.sleep(0.002 * number)
+            child.send_signal(signal.SIGKILL)
+        bake = Bake(folder)
+        mark = bake.index.nodes["cape"].key
+        for step in bake.steps("cape"):
+            row = bake.state("cape", step)
+            assert row is not None
+            assert row == b"a" or row == int(mark).to_bytes(4, "little") * 500
+    written(folder, 2)
+    assert len(list(folder.glob("*.steps"))) == 1, "what the killed left is swept away"

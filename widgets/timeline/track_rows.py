@@ -1,0 +1,90 @@
+"""What the rows under the ruler show; values that know no Qt."""
+
+import enum
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sim.scene.strips import Strip
+
+
+@dataclass(frozen=True, slots=True)
+class StripBar:
+    """One strip.
+
+    Attributes:
+        index: Its number among the strips of the figure, as they are stored.
+        text: What it plays, and how.
+        start, end: Where it lies [s]; the end may be infinite.
+        length: Of one repetition [s].
+        fade: How long it takes over from the strip before [s].
+    """
+
+    index: int
+    text: str
+    start: float
+    end: float
+    length: float
+    fade: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StripRow:
+    """The strips of one figure, in the order of their starts."""
+
+    node: str
+    name: str
+    bars: tuple[StripBar, ...]
+    is_active: bool = False
+
+
+class Kept(enum.Enum):
+    """How steps of a simulation are kept."""
+
+    KEPT = "kept"
+    THINNED = "thinned"
+    OLD = "old"
+    BAKED = "baked"
+    HALTED = "halted"
+
+
+KEPT_TEXT = {
+    Kept.KEPT: "simulated, and kept",
+    Kept.THINNED: "simulated; some steps were let go to save room, and are simulated again when needed",
+    Kept.OLD: "simulated with settings of before",
+    Kept.BAKED: "baked: shown without simulating",
+    Kept.HALTED: "halted here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """What is kept of one simulated node: spans of scene time [s] from, to, and how."""
+
+    node: str
+    name: str
+    spans: tuple[tuple[float, float, Kept], ...] = ()
+    is_baked: bool = False
+
+
+def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float]) -> tuple[StripBar, ...]:
+    """Bars of strips, in the order of their starts; `duration` gives the length of a clip of a name [s]."""
+    order = sorted(range(len(strips)), key=lambda index: strips[index].start)
+    bars: list[StripBar] = []
+    for index in order:
+        strip = strips[index]
+        length, end = strip.length(duration(strip.clip)), strip.end(duration(strip.clip))
+        before = max((bar.end for bar in bars), default=-math.inf)
+        fade = min(before, end) - strip.start if before < math.inf else 0.0
+        bars.append(StripBar(index, strip_text(strip), strip.start, end, length, max(fade, 0.0)))
+    return tuple(bars)
+
+
+def strip_text(strip: Strip) -> str:
+    """What a strip plays, such as "walk × 3, 0.5 speed"."""
+    words = strip.clip
+    if strip.repeats == 0.0:
+        words += " ∞"
+    elif strip.repeats != 1.0:
+        words += f" × {strip.repeats:.3g}"
+    return words if strip.speed == 1.0 else f"{words}, {strip.speed:g} speed"

@@ -1,0 +1,331 @@
+"""Rows under the ruler, on its scale: strips of clips that are moved and trimmed, and bars of simulated steps.
+
+It knows values and signals only.  A gesture lives from press to release; what it changes leaves as a signal.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPolygonF,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from widgets.number_field import mixed
+from widgets.timeline.ruler_paint import small_font
+from widgets.timeline.ruler_scale import RulerScale, fitted, snapped
+from widgets.timeline.track_rows import KEPT_TEXT, BarRow, Kept, StripBar, StripRow
+
+_PADDING, _GRIP, _THRESHOLD, _ROWS_SHOWN = 4.0, 5.0, 2.0, 2
+MOVE, START, END = "move", "start", "end"
+
+
+@dataclass(slots=True)
+class _Drag:
+    """A bar that the mouse holds."""
+
+    row: StripRow
+    bar: StripBar
+    part: str
+    press: float
+    changed: bool = False
+
+
+class Tracks(QWidget):
+    """Strips of the figures, then what is kept of each simulated node.
+
+    Signals:
+        edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): A strip is
+            moved, or one of its ends is ("move", "start" or "end"), to where its start or that end then is [s].
+        chosen(node): A row of a figure was pressed.
+        menu_requested(node, strip, place on the screen): Strip is -1 beside all.
+    """
+
+    edit_started = Signal(str, str)
+    edited = Signal(str, int, str, float)
+    edit_finished = Signal()
+    edit_cancelled = Signal()
+    chosen = Signal(str)
+    menu_requested = Signal(str, int, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.strips: tuple[StripRow, ...] = ()
+        self.bars: tuple[BarRow, ...] = ()
+        self._scale = fitted(1.0, 1.0)
+        self._time, self._frame_step, self._first = 0.0, 1.0 / 30.0, 0
+        self._drag: _Drag | None = None
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setAccessibleName("Tracks")
+        self.setAccessibleDescription("Strips of clips, and the kept steps of what is simulated")
+
+    # What is shown
+
+    def set_strips(self, rows: Sequence[StripRow]) -> None:
+        """Show strips; a gesture on a strip that is gone is taken back."""
+        if (shown := tuple(rows)) != self.strips:
+            self.strips = shown
+            self._arrange()
+
+    def set_bars(self, rows: Sequence[BarRow]) -> None:
+        """Show what is kept of simulated nodes."""
+        if (shown := tuple(rows)) != self.bars:
+            is_other = len(shown) != len(self.bars)
+            self.bars = shown
+            self._arrange() if is_other else self.update()
+
+    def set_scale(self, scale: RulerScale, frame_step: float) -> None:
+        """Lie under the ruler."""
+        self._scale, self._frame_step = scale, frame_step
+        self.update()
+
+    def set_time(self, time: float) -> None:
+        """Move the line of the playhead."""
+        for moment in (self._time, time):
+            self.update(QRectF(self._scale.x_of(moment) - 2.0, 0.0, 5.0, self.height()).toAlignedRect())
+        self._time = time
+
+    def sizeHint(self) -> QSize:
+        """Room for a few rows, however many there are: the window keeps its shape when something is added."""
+        return QSize(160, math.ceil(_ROWS_SHOWN * self.row_height) + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same."""
+        return self.sizeHint()
+
+    @property
+    def row_height(self) -> float:
+        """Height of a row [px]."""
+        return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 4.0
+
+    def place_of(self, node: str, index: int) -> QRectF:
+        """Where the bar of a strip is drawn."""
+        for number, row in enumerate(self.strips):
+            if row.node == node:
+                return self._bar_rect(number, row.bars[index])
+        raise KeyError(node)
+
+    def _arrange(self) -> None:
+        self._first = max(min(self._first, len(self.strips) + len(self.bars) - self._seen), 0)
+        self.update()
+
+    @property
+    def _seen(self) -> int:
+        return max(int(self.height() // self.row_height), 1)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """Rows from top to bottom, and the line of the playhead over them."""
+        palette, role = self.palette(), QPalette.ColorRole
+        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), base)
+            painter.setFont(small_font(self.font()))
+            for number in range(self._first, len(self.strips) + len(self.bars)):
+                area = self._row_rect(number)
+                painter.fillRect(QRectF(0.0, area.bottom() - 1.0, area.width(), 1.0), mixed(base, text, 0.1))
+                if number < len(self.strips):
+                    self._paint_strips(painter, number, self.strips[number])
+                else:
+                    self._paint_bar(painter, area, self.bars[number - len(self.strips)])
+            painter.fillRect(QRectF(round(self._scale.x_of(self._time)), 0.0, 2.0, self.height()), accent)
+
+    def _paint_strips(self, painter: QPainter, number: int, row: StripRow) -> None:
+        palette, role = self.palette(), QPalette.ColorRole
+        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for bar in row.bars:
+            area = self._bar_rect(number, bar)
+            held = self._drag is not None and self._drag.row.node == row.node and self._drag.bar.index == bar.index
+            fill = mixed(base, accent, 0.62 if held else 0.42 if row.is_active else 0.24)
+            painter.setPen(mixed(base, accent, 0.9))
+            painter.setBrush(fill)
+            painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
+            if bar.fade > 0.0:
+                left = area.left()
+                right = left + self._scale.pixels(bar.fade)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(mixed(base, text, 0.22))
+                painter.drawPolygon(
+                    QPolygonF([QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())])
+                )
+            self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
+            painter.setPen(text)
+            room = area.intersected(QRectF(self.rect())).adjusted(_PADDING + 2.0, 0.0, -_PADDING, 0.0)
+            label = f"{row.name}: {bar.text}" if bar.index == row.bars[0].index else bar.text
+            shown = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, max(int(room.width()), 0))
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _paint_turns(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
+        """Where a repetition ends and the next begins."""
+        width = self._scale.pixels(bar.length)
+        if not 6.0 < width < area.width():
+            return
+        place = self._scale.x_of(bar.start) + width
+        skipped = max(math.floor((area.left() - place) / width), 0)
+        place += skipped * width
+        while place < min(area.right(), self.width()) - 2.0:
+            painter.fillRect(QRectF(round(place), area.top() + 2.0, 1.0, area.height() - 4.0), ink)
+            place += width
+
+    def _paint_bar(self, painter: QPainter, area: QRectF, row: BarRow) -> None:
+        palette, role = self.palette(), QPalette.ColorRole
+        base, text = palette.color(role.Base), palette.color(role.Text)
+        line = QRectF(area.left(), area.bottom() - 6.0, area.width(), 4.0)
+        for begin, end, kept in row.spans:
+            left, right = self._scale.x_of(begin), self._scale.x_of(end)
+            painter.fillRect(QRectF(left, line.top(), max(right - left, 1.0), line.height()), self.colour(kept))
+        painter.setPen(mixed(base, text, 0.74))
+        name = f"{row.name} (baked)" if row.is_baked else row.name
+        room = QRectF(area.left() + _PADDING, area.top() - 2.0, area.width(), area.height() - 3.0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+
+    def colour(self, kept: Kept) -> QColor:
+        """Colour of a state of steps."""
+        palette, role = self.palette(), QPalette.ColorRole
+        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        return {
+            Kept.KEPT: mixed(base, accent, 0.95),
+            Kept.THINNED: mixed(base, accent, 0.5),
+            Kept.OLD: mixed(base, text, 0.32),
+            Kept.BAKED: QColor("#d39a2d"),
+            Kept.HALTED: QColor("#e0574b"),
+        }[kept]
+
+    def _row_rect(self, number: int) -> QRectF:
+        return QRectF(0.0, (number - self._first) * self.row_height, self.width(), self.row_height)
+
+    def _bar_rect(self, number: int, bar: StripBar) -> QRectF:
+        row = self._row_rect(number)
+        left, right = self._scale.x_of(bar.start), min(self._scale.x_of(bar.end), self.width() + 20.0)
+        left = max(left, -20.0)
+        return QRectF(left, row.top() + 1.0, max(right - left, 3.0), row.height() - 3.0)
+
+    # Mouse
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take a strip, or one of its ends."""
+        if event.button() != Qt.MouseButton.LeftButton or self._drag is not None:
+            return
+        found = self._at(event.position())
+        if found is None:
+            return
+        row, bar, part = found
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.chosen.emit(row.node)
+        if bar is not None:
+            self._drag = _Drag(row, bar, part, event.position().x())
+            self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the mouse on whole frames; Control frees it."""
+        drag, x = self._drag, event.position().x()
+        if drag is None:
+            found = self._at(event.position())
+            at_end = found is not None and found[1] is not None and found[2] != MOVE
+            self.setCursor(Qt.CursorShape.SizeHorCursor if at_end else Qt.CursorShape.ArrowCursor)
+            return
+        if not drag.changed and abs(x - drag.press) < _THRESHOLD:
+            return
+        if not drag.changed:
+            drag.changed = True
+            self.edit_started.emit(drag.row.node, drag.part)
+        before = drag.bar.end if drag.part == END else drag.bar.start
+        if not math.isfinite(before):
+            before = self._scale.time_of(drag.press)
+        time = before + (x - drag.press) * self._scale.seconds_per_pixel
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            time = snapped(time, self._frame_step)
+        self.edited.emit(drag.row.node, drag.bar.index, drag.part, time)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._end(cancelled=False)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The values of a strip."""
+        found = self._at(event.position())
+        if found is not None and event.button() == Qt.MouseButton.LeftButton:
+            row, bar, _ = found
+            self.menu_requested.emit(row.node, bar.index if bar is not None else -1, event.globalPosition().toPoint())
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with a strip."""
+        found = self._at(QPointF(event.pos()))
+        if found is not None:
+            row, bar, _ = found
+            self.menu_requested.emit(row.node, bar.index if bar is not None else -1, event.globalPos())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Other rows, where there are many."""
+        rows, step = len(self.strips) + len(self.bars), -1 if event.angleDelta().y() > 0 else 1
+        self._first = max(min(self._first + step, rows - self._seen), 0)
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape takes a gesture back."""
+        if event.key() == Qt.Key.Key_Escape and self._drag is not None:
+            self._end(cancelled=True)
+        else:
+            event.ignore()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape from the window during a gesture; say what lies under the mouse."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._drag is not None:
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
+    def tip_at(self, place: QPointF) -> str:
+        """What lies there, in words."""
+        number = int(place.y() // self.row_height) + self._first
+        if number < len(self.strips):
+            found = self._at(place)
+            bar = found[1] if found is not None else None
+            habits = "Drag to move, drag an end to trim or repeat (Ctrl between frames), double click for values"
+            return f"{self.strips[number].name}: {bar.text}\n{habits}" if bar is not None else self.strips[number].name
+        if number - len(self.strips) >= len(self.bars):
+            return ""
+        row, time = self.bars[number - len(self.strips)], self._scale.time_of(place.x())
+        kept = next((span[2] for span in row.spans if span[0] <= time <= span[1]), None)
+        return f"{row.name}: {KEPT_TEXT[kept] if kept is not None else 'not simulated yet'}"
+
+    def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
+        """Row, bar and part of it under a place; the upper bar where two overlap is the later one."""
+        number = int(place.y() // self.row_height) + self._first
+        if not 0 <= number < len(self.strips):
+            return None
+        row = self.strips[number]
+        for bar in reversed(row.bars):
+            area = self._bar_rect(number, bar)
+            if area.left() - _GRIP <= place.x() <= area.right() + _GRIP:
+                at_start = abs(place.x() - area.left()) <= _GRIP
+                at_end = math.isfinite(bar.end) and abs(place.x() - area.right()) <= _GRIP
+                return row, bar, END if at_end else START if at_start else MOVE
+        return row, None, MOVE
+
+    def _end(self, cancelled: bool) -> None:
+        drag, self._drag = self._drag, None
+        if drag is not None:
+            self.update()
+            if drag.changed:
+                (self.edit_cancelled if cancelled else self.edit_finished).emit()
