@@ -109,6 +109,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache", action="store_true", help="show what is baked beside the project with the same settings"
     )
+    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+        add_option(parser)
 
 
 def _add_look_options(parser: argparse.ArgumentParser) -> None:
@@ -127,22 +129,6 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
         "--alpha", action="store_true",
         help="leave the background out: RGBA, where colours are not multiplied by their opacity",
     )  # fmt: skip
-    parser.add_argument(
-        "--blur", type=blur_samples, default=1, metavar="N",
-        help="average N moments of the half frame that a shutter is open; what is simulated moves in steps",
-    )  # fmt: skip
-    parser.add_argument(
-        "--burn-in", nargs="*", metavar="NODE.SETTING",
-        help="write frame, time, cost of the picture and these settings into it",
-    )  # fmt: skip
-    add_variant_options(parser)
-    parser.add_argument("--resume", action="store_true", help="keep the numbered pictures that are there already")
-    parser.add_argument("--preview", type=Path, metavar="FILE", help="PNG that shows the newest picture now and then")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
-    )
-    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
-        add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
