@@ -15,6 +15,7 @@ FRAME_MAX = 1_000_000
 """Largest number of a frame."""
 
 TIME_MAX = 1e9
+Frame = Annotated[int, msgspec.Meta(ge=0, le=FRAME_MAX)]
 Moment = Annotated[float, msgspec.Meta(ge=-TIME_MAX, le=TIME_MAX)]
 
 
@@ -51,8 +52,8 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
                    effect=Effect.RESET)
     ] = 0  # fmt: skip
     end: Annotated[
-        int | None, param("Last frame of the scene; none is the end of the clip of the first model.", unit="frames",
-                          effect=Effect.VIEW, bounded=False)
+        Frame | None, param("Last frame of the scene; none is the end of the clip of the first model.", unit="frames",
+                            lo=0, hi=FRAME_MAX, effect=Effect.VIEW, bounded=False)
     ] = None  # fmt: skip
     run_up: Annotated[
         float, param("Time that is simulated before the first frame, from the bind pose into the first pose.",

@@ -83,7 +83,10 @@ def test_the_named_clip_else_the_first_drives_the_model():
     assert active_clip(ModelSettings(clip="gone"), two).name == "walk"
 
 
-def test_nothing_drives_a_bind_pose_a_still_model_or_one_without_joints():
+def test_nothing_drives_a_bind_pose_or_a_still_model():
     assert active_clip(ModelSettings(bind_pose=True), model("walk")) is None
     assert active_clip(ModelSettings(clip="walk"), model()) is None
-    assert active_clip(ModelSettings(clip="walk"), model("walk", skeleton=False)) is None
+
+
+def test_a_clip_drives_a_model_without_joints():
+    assert active_clip(ModelSettings(), model("wave", skeleton=False)).name == "wave"

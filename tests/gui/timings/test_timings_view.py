@@ -442,7 +442,8 @@ def test_recording_has_a_name_and_starts_measuring(view, qtbot):
 
 def test_the_menu_asks_for_files(view, qtbot):
     signals = (
-        view.import_requested, view.export_csv_requested, view.export_trace_requested, view.clear_requested
+        view.back_ends_requested, view.import_requested, view.export_csv_requested, view.export_trace_requested,
+        view.clear_requested,
     )  # fmt: skip
     for action, signal in zip(view.toolbar.menu.actions(), signals, strict=True):
         with qtbot.waitSignal(signal):
