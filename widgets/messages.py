@@ -118,6 +118,8 @@ class Messages(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.view)
+        for page in (self.empty, self.view):  # small windows need the room for the viewport
+            page.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.clear_button.clicked.connect(self.clear)
         self.copy_button.clicked.connect(self.copy_all)

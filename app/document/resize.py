@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
-from sim.scene.params import params_of, scaled_length
+from sim.scene.params import bounded, params_of, scaled_length
 from sim.scene.places import vector
 from sim.scene.scene import Node, NodeId, ParamRef, Scene
 from sim.scene.vectors import Vec3
@@ -57,7 +57,9 @@ def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRe
             place = vector(np.multiply(place, factor))
         else:
             place = _about(node.transform.position, place, factor)
-        values[ParamRef(other.id, "transform", "position")] = place
+        values[ParamRef(other.id, "transform", "position")] = bounded(
+            msgspec.structs.replace(other.transform, position=place)
+        ).position
         for record in params_of(type(other.settings)):
             if record.is_length:
                 held = getattr(other.settings, record.name)
