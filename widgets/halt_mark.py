@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from widgets.icons import GlyphLabel
 from widgets.overlay import TEXT, Overlay, paint_ground
 from widgets.parts import packed
+from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE, colours
 
 _ICON_SIDE = 18
@@ -44,7 +45,7 @@ class HaltMark(Overlay):
 
     def show_halt(self, name: str, reason: str) -> None:
         """Says what stopped, and why in the tooltip."""
-        self.label.setText(f"{name} stopped")
+        self.label.setText(label_text(f"{name} stopped"))
         self.setToolTip(f"{reason[:1].upper()}{reason[1:]}")
         self.adjustSize()
 

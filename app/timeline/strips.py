@@ -17,6 +17,7 @@ from sim.scene.params import ParamError
 from sim.scene.scene import Node, ParamRef
 from sim.scene.strips import STRIPS_MAX, Strip
 from sim.scene.view_state import Selection
+from widgets.shown import menu_text
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.track_rows import StripRow, strip_bars
 from widgets.timeline.tracks import END, MOVE
@@ -90,10 +91,10 @@ class StripsBinding(QObject):
             menu.edit_cancelled.connect(lambda _: self._cancel())
             clips = menu.addMenu("Play Another Clip")
             for clip in model.clips:
-                clips.addAction(clip.name, _call(self._set_clip, node.id, index, clip.name))
+                clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
         added = menu.addMenu("Add Strip")
         for clip in model.clips:
-            added.addAction(clip.name, _call(self.add, node.id, clip.name))
+            added.addAction(menu_text(clip.name), _call(self.add, node.id, clip.name))
         if index >= 0:
             remove = menu.addAction("Remove Strip", _call(self.remove, node.id, index))
             remove.setEnabled(len(strips) > 1)

@@ -48,7 +48,7 @@ def test_it_grows_on_what_is_selected(editor):
     assert not editor.panels.messages.model.messages
 
 
-def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path):
+def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
     node = added(editor)
     first = strands_of(editor, node)
     rows = {row.ref.name for row in editor.panels.inspector.tree.settings() if row.ref.part == "hair"}
@@ -64,7 +64,8 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path):
     for _ in range(4):
         editor.document.undo_stack.undo()
     assert editor.document.scene.node(node.id).settings == node.settings
-    editor.files.open(tmp_path / "a.sinew")
+    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+        editor.files.open(tmp_path / "a.sinew")
     assert editor.document.scene == scene
 
 

@@ -63,7 +63,7 @@ def test_pictures_carry_the_numbers_of_their_samples_and_the_moment(editor, cloc
     assert last.moment.clip == clip.name
     assert last.moment.clip_frame == pytest.approx(last.moment.time / editor.active.frame_step)
     assert {"apply", "draw", "draw/models", "draw/resolve"} <= {one.path for one in last.slices}
-    assert not math.isnan(last.interval)
+    assert not math.isnan(last.since)  # which tells the interval of the one before
     status = editor.client.timer_status
     assert status.enabled
     assert status.warmup_discarded == WARM_UP

@@ -12,6 +12,7 @@ from sim.kinds.hair.strands import Strands
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Attachment, Node, ParamRef
 from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.shown import menu_text
 
 FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
 
@@ -82,7 +83,7 @@ class HairPanel(Panel):
         model = self._desk.active.model
         names = dict.fromkeys(part.name for part in model.mesh.sections if part.name) if model else {}
         for name in names:
-            menu.addAction(name).triggered.connect(lambda _=False, name=name: self.add_on_section(name))
+            menu.addAction(menu_text(name)).triggered.connect(lambda _=False, name=name: self.add_on_section(name))
         if not names:
             menu.addAction("No model is loaded").setEnabled(False)
 
