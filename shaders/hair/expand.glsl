@@ -3,6 +3,7 @@
 // strand, weights, a random number; the state of the guides and their roots as they are shown.
 // Outputs: its knots in the world [m] and the random number.
 
+#include "common/hash.glsl"
 #include "common/quaternion.glsl"
 #include "hair/surface.glsl"
 #include "hair/store.glsl"
@@ -12,18 +13,6 @@ uniform samplerBuffer u_roots;       // 4 texels a guide; of its start as it was
 uniform vec4 u_form;                 // clump, radius of curls [m], turns [rad/m], noise [m]
 
 const float TWO_PI = 6.283185307179586;
-
-uvec3 mixed(uvec3 v) {
-    v = v * 1664525u + 1013904223u;
-    v.x += v.y * v.z;
-    v.y += v.z * v.x;
-    v.z += v.x * v.y;
-    v ^= v >> 16u;
-    v.x += v.y * v.z;
-    v.y += v.z * v.x;
-    v.z += v.x * v.y;
-    return v;
-}
 
 vec4 shown_turn(int guide) {
     return quaternion_multiply(texelFetch(u_roots, 4 * guide + 3), quaternion_conjugate(texelFetch(u_roots, 4 * guide + 1)));
@@ -39,8 +28,8 @@ void run(int id) {
     vec4 turns[3] = vec4[3](shown_turn(guides.x), shown_turn(guides.y), shown_turn(guides.z));
     vec4 clump_root = texelFetch(u_roots, 4 * guides.x + 2);
     float segment = texelFetch(u_roots, 4 * guides.x).w;
-    vec3 random = vec3(mixed(uvec3(a_guides.w, a_guides.x, 7u)) >> 8u) / 16777216.0;
-    vec3 of_clump = vec3(mixed(uvec3(a_guides.x, 3u, 11u)) >> 8u) / 16777216.0;
+    vec3 random = vec3(pcg3d(uvec3(a_guides.w, a_guides.x, 7u)) >> 8u) / 16777216.0;
+    vec3 of_clump = vec3(pcg3d(uvec3(a_guides.x, 3u, 11u)) >> 8u) / 16777216.0;
     float phase = TWO_PI * (of_clump.x + (1.0 - u_form.x) * (random.x - 0.5));
     vec3 knots[KNOTS];
     vec3 before = spot.normal;

@@ -208,16 +208,16 @@ def _case(name: str, variant: str, side: int, steps: int, step: Callable[[], obj
     )
 
 
-def of_a_substep(row: Row) -> Row:
+def of_a_substep(row: Row, substeps: int = SUBSTEPS) -> Row:
     """The row of a step as one of a substep."""
     return dataclasses.replace(
         row,
-        steps=row.steps * SUBSTEPS,
-        ms_per_step_min=row.ms_per_step_min / SUBSTEPS,
-        ms_per_step_median=row.ms_per_step_median / SUBSTEPS,
-        ms_per_step_max=row.ms_per_step_max / SUBSTEPS,
-        elements_per_second=row.elements_per_second * SUBSTEPS,
-        gpu_ms_median=None if row.gpu_ms_median is None else row.gpu_ms_median / SUBSTEPS,
+        steps=row.steps * substeps,
+        ms_per_step_min=row.ms_per_step_min / substeps,
+        ms_per_step_median=row.ms_per_step_median / substeps,
+        ms_per_step_max=row.ms_per_step_max / substeps,
+        elements_per_second=row.elements_per_second * substeps,
+        gpu_ms_median=None if row.gpu_ms_median is None else row.gpu_ms_median / substeps,
     )
 
 

@@ -1,12 +1,12 @@
 """Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
 import numpy as np
 
+from sim.bench.cloth import of_a_substep
 from sim.bench.plain_hair import PlainHair
 from sim.bench.row import Case, Row, measure
 from sim.engine import Engine
@@ -108,7 +108,7 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
     for hair in made.values():
         hair.release()
     plain.release()
-    return [row if row.variant == "plain kernel" else _of_a_substep(row) for row in rows]
+    return [row if row.variant == "plain kernel" else of_a_substep(row, SUBSTEPS) for row in rows]
 
 
 def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
@@ -142,17 +142,4 @@ def _case(variant: str, size: int, steps: int, step: Callable[[], object], conte
         step=step,
         finish=context.finish,
         timers=context.timers,
-    )
-
-
-def _of_a_substep(row: Row) -> Row:
-    """The row of a step as one of a substep."""
-    return dataclasses.replace(
-        row,
-        steps=row.steps * SUBSTEPS,
-        ms_per_step_min=row.ms_per_step_min / SUBSTEPS,
-        ms_per_step_median=row.ms_per_step_median / SUBSTEPS,
-        ms_per_step_max=row.ms_per_step_max / SUBSTEPS,
-        elements_per_second=row.elements_per_second * SUBSTEPS,
-        gpu_ms_median=None if row.gpu_ms_median is None else row.gpu_ms_median / SUBSTEPS,
     )
