@@ -1,14 +1,14 @@
 """A mark in the viewport beside something whose simulation stopped, with what can be done about it."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from widgets.icons import GlyphLabel
 from widgets.overlay import TEXT, Overlay, paint_ground
 from widgets.parts import packed
 from widgets.shown import label_text
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
 
@@ -27,7 +27,7 @@ class HaltMark(Overlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         picture = GlyphLabel("error", _ICON_SIDE, self)
-        picture.set_tint(lambda: QColor(colours().error))
+        picture.set_tint("error")
         self.label = QLabel(self)
         palette = self.label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, TEXT)

@@ -7,7 +7,6 @@ every icon follows a change of theme, of enabled state and of selection without 
 import functools
 import importlib.util
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from sim.kinds import KINDS
+from widgets.colours import colours
 
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"
@@ -101,21 +101,19 @@ GLYPHS: dict[str, str] = {
 }
 
 
-Tint = QColor | Callable[[], QColor] | None
-
-
-def icon(name: str, colour: Tint = None) -> QIcon:
+@functools.cache  # an engine in Python must never go: now and then PySide crashes when the last copy of its icon does
+def icon(name: str, tint: str = "") -> QIcon:
     """The icon called `name`.
 
     Args:
         name: A key of `GLYPHS`, or a glyph of the family with its prefix such as "mdi6.play".
-        colour: Colour of an icon that carries a meaning (warning, error), or a function that gives it when
-            the icon is painted; by default the text colour of the palette in force then.
+        tint: Which of `Colours` an icon has that carries a meaning ("warning", "error"); by default the text colour
+            of the palette.  Both are asked when the icon is painted.
 
     Raises:
         KeyError: Naming the icon, if there is none of that name.
     """
-    return QIcon(GlyphEngine(glyph(name), colour))
+    return QIcon(GlyphEngine(glyph(name), tint))
 
 
 def kind_icon(kind: str) -> str:
@@ -163,7 +161,7 @@ class GlyphLabel(QWidget):
         super().__init__(parent)
         self._character = glyph(name)
         self._role = QPalette.ColorRole.PlaceholderText
-        self._tint: Tint = None
+        self._tint = ""
         self.setFixedSize(side, side)
 
     def set_icon(self, name: str) -> None:
@@ -171,8 +169,8 @@ class GlyphLabel(QWidget):
         self._character = glyph(name)
         self.update()
 
-    def set_tint(self, tint: Tint) -> None:
-        """Takes a colour with a meaning instead of the dim one."""
+    def set_tint(self, tint: str) -> None:
+        """Takes one of `Colours` instead of the dim one."""
         self._tint = tint
         self.update()
 
@@ -184,20 +182,19 @@ class GlyphLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Draws the glyph in the palette of the moment."""
         with QPainter(self) as painter:
-            plain = self.palette().color(self._role)
-            draw_glyph(painter, self.rect(), self._character, _resolved(self._tint, plain))
+            tint = tint_colour(self._tint) if self._tint else self.palette().color(self._role)
+            draw_glyph(painter, self.rect(), self._character, tint)
 
 
 class GlyphEngine(QIconEngine):
     """Paints one glyph in the colour that the palette has for the icon's mode."""
 
-    def __init__(self, character: str, colour: Tint) -> None:
+    def __init__(self, character: str, tint: str) -> None:
         super().__init__()
-        self._character = character
-        self._colour = colour
+        self._character, self._tint = character, tint
 
     def clone(self) -> QIconEngine:  # noqa: D102
-        return GlyphEngine(self._character, self._colour)
+        return GlyphEngine(self._character, self._tint)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:  # noqa: ARG002, D102
         draw_glyph(painter, rect, self._character, self._pen(mode))
@@ -214,17 +211,16 @@ class GlyphEngine(QIconEngine):
         palette = QGuiApplication.palette()
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
-        if self._colour is not None:
-            return _resolved(self._colour, QColor())
+        if self._tint:
+            return tint_colour(self._tint)
         if mode == QIcon.Mode.Selected:
             return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.ButtonText)
 
 
-def _resolved(tint: Tint, plain: QColor) -> QColor:
-    if tint is None:
-        return plain
-    return tint if isinstance(tint, QColor) else tint()
+def tint_colour(name: str) -> QColor:
+    """One of `Colours` in the scheme of the moment."""
+    return QColor(getattr(colours(), name))
 
 
 @dataclass(frozen=True, slots=True)

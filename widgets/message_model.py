@@ -146,8 +146,7 @@ class MessageFilter(QSortFilterProxyModel):
 
 def severity_icon(severity: Severity) -> QIcon:
     """Icon of a severity in its colour."""
-    name = ("dim", "warning", "error")[severity]
-    return icon(severity.icon_name, lambda: QColor(getattr(colours(), name)))
+    return icon(severity.icon_name, ("dim", "warning", "error")[severity])
 
 
 def _file_name(file: str) -> str:

@@ -88,7 +88,6 @@ class OutlinerModel(QAbstractItemModel):
         self._entries: dict[int, Entry] = {}
         self._number_of: dict[int, int] = {}
         self._by_key: dict[Key, Entry] = {}
-        self._icons: dict[tuple[str, str, bool, str], QIcon] = {}
         self._register(self._roots)
 
     # Content
@@ -279,18 +278,10 @@ class OutlinerModel(QAbstractItemModel):
         return False
 
     def _name_icon(self, entry: Entry) -> QIcon:
-        return self._icon(entry.icon, entry.mark, _is_dim(entry))
+        return icon(entry.icon, entry.mark or ("dim" if _is_dim(entry) else ""))
 
     def _badges(self, entry: Entry) -> tuple[tuple[Badge, QIcon], ...]:
-        return tuple((badge, self._icon(name, "", dim)) for badge, name, dim in badges_of(entry))
-
-    def _icon(self, name: str, mark: str, dim: bool) -> QIcon:
-        scheme = colours()
-        tint = getattr(scheme, mark) if mark else scheme.dim if dim else ""
-        key = (name, mark, dim, tint)
-        if key not in self._icons:
-            self._icons[key] = icon(name, QColor(tint) if tint else None)
-        return self._icons[key]
+        return tuple((badge, icon(name, "dim" if dim else "")) for badge, name, dim in badges_of(entry))
 
 
 class OutlinerFilter(QSortFilterProxyModel):

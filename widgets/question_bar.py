@@ -1,12 +1,12 @@
 """A bar above the viewport that asks something without standing in the way."""
 
 from PySide6.QtCore import QMargins, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from widgets.icons import GlyphLabel
 from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
 
@@ -32,7 +32,7 @@ class QuestionBar(QFrame):
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         picture = GlyphLabel("warning", _ICON_SIDE, self)
-        picture.set_tint(lambda: QColor(colours().warning))
+        picture.set_tint("warning")
         self.label = QLabel(self)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setWordWrap(True)

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyqtgraph.parametertree import ParameterItem
 from PySide6.QtCore import QMargins, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QPalette
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QTreeWidget, QVBoxLayout, QWidget
 
-from widgets.icons import GlyphLabel, Tint
+from widgets.icons import GlyphLabel
 from widgets.inspector.editor import Binding, Editor
 from widgets.parts import packed, tool_button
 from widgets.shown import label_text, tip_text
-from widgets.theme import SPACE, SPACE_WIDE, colours, icon, tabular
+from widgets.theme import SPACE, SPACE_WIDE, icon, tabular
 
 if TYPE_CHECKING:
     from widgets.inspector.form import FactParameter, NoteParameter, SettingParameter, WidgetParameter
@@ -361,8 +361,8 @@ def _mark_label(mark: str) -> GlyphLabel:
     return label
 
 
-def _severity_tint(mark: str) -> Tint:
-    return (lambda: QColor(getattr(colours(), mark))) if mark in _SEVERITIES else None
+def _severity_tint(mark: str) -> str:
+    return mark if mark in _SEVERITIES else ""
 
 
 TreeItem = SectionItem | SettingItem | FactItem | NoteItem | WidgetItem

@@ -1,13 +1,12 @@
 """A line with a severity and buttons: what is wrong, and what can be done about it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
 from widgets.parts import packed
 from widgets.shown import label_text
-from widgets.theme import SPACE, SPACE_WIDE, colours
+from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
 
@@ -23,7 +22,7 @@ class Notice(QWidget):
     def __init__(self, mark: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         picture = GlyphLabel(mark, _ICON_SIDE, self)
-        picture.set_tint(lambda: QColor(getattr(colours(), mark)))
+        picture.set_tint(mark)
         self.label = QLabel(self)
         self.label.setWordWrap(True)
         self.label.setTextFormat(Qt.TextFormat.PlainText)

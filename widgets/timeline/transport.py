@@ -1,5 +1,6 @@
 """The transport: jump, step and play buttons, the loop mode, and the bind pose toggle."""
 
+import functools
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -34,6 +35,7 @@ _RADIUS = 3.0
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
+@functools.cache  # as icons of glyphs
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
     """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored it points left."""
     return QIcon(_ShapeEngine(shape, mirrored))

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMenu, QToolButton, QWidget
 
 from widgets.parts import FlowRow, tool_button
-from widgets.theme import colours, icon
+from widgets.theme import icon
 from widgets.timings.choice import Choice, Level, Shown, Unit
 
 _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
@@ -80,7 +79,7 @@ class Toolbar(FlowRow):
         with QSignalBlocker(self.record_button):
             self.record_button.setChecked(active)
         self.record_button.setText(f"Stop · {frames:,} frames" if active else "Record")
-        self.record_button.setIcon(icon("stop" if active else "mdi6.record", lambda: QColor(colours().error)))
+        self.record_button.setIcon(icon("stop" if active else "mdi6.record", "error"))
         tip = "End the recording" if active else "Record frames under this name, to compare and to export them"
         self.record_button.setToolTip(tip)
         self.name_edit.setEnabled(not active)
