@@ -101,7 +101,7 @@ GLYPHS: dict[str, str] = {
 }
 
 
-@functools.cache  # an engine in Python must never go: now and then PySide crashes when the last copy of its icon does
+@functools.cache
 def icon(name: str, tint: str = "") -> QIcon:
     """The icon called `name`.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import Qt, QThreadPool, QTimer
+from PySide6.QtCore import QObject, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import bootstrap
@@ -182,6 +182,10 @@ class Editor:
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
+        for part in vars(self).values():
+            # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
+            if isinstance(part, QObject) and part.parent() is None and part is not self.window:
+                part.setParent(self.window)
 
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
@@ -370,6 +374,7 @@ class Editor:
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
         self.document.close()
+        self.window.deleteLater()
 
     def _frame(self, node_id: str | None) -> None:
         with self.viewport.gl_current():

@@ -1,10 +1,11 @@
 """What tests of the whole editor share: answers instead of dialogs, a clock, pictures, and a mouse."""
 
+import gc
 import shutil
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -97,8 +98,12 @@ class Session:
         QApplication.processEvents()
 
     def close(self, editor: Editor) -> None:
+        """Closes an editor and frees its window; garbage first, so that none is collected while widgets go."""
         editor.window.close()
         self._editors.remove(editor)
+        gc.collect()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
 
     def close_all(self) -> None:
         for editor in list(self._editors):

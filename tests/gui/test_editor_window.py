@@ -1,6 +1,7 @@
 """Docks, layout, playback and the end of the whole editor."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from app.editor.action_slots import show_shortcuts
+from app.editor.main_window import MainWindow
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
@@ -225,6 +227,21 @@ def test_closing_ends_every_thread_and_says_nothing_any_more(session, editor, ca
     assert not editor.loader.busy
     gc.collect()
     assert capfd.readouterr().err == ""
+
+
+def test_closed_editors_are_freed(session):
+    seen = []
+    for _ in range(3):
+        editor = session.start()
+        editor.edits.add("light")
+        QApplication.processEvents()
+        seen += [weakref.ref(editor), weakref.ref(editor.document)]
+        session.close(editor)
+        del editor
+    QApplication.processEvents()  # what is queued holds on to whom it is for
+    gc.collect()
+    assert [part() is None for part in seen] == [True] * 6
+    assert not any(isinstance(widget, MainWindow) for widget in QApplication.topLevelWidgets())
 
 
 def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):

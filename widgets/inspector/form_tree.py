@@ -41,6 +41,9 @@ class FormTree(ParameterTree):  # type: ignore[misc]
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showHeader=False)
+        # PySide takes a wrapper of the root for alive when the tree is gone, and crashes once another object gets
+        # its address: nothing here may keep one.
+        del self._invRootItem
         self._sections: list[SectionParameter] = []
         self._folded: set[str] = set()
         self._prepare_look()
@@ -61,12 +64,17 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         for section in self._sections:
             # Folded sections take rows without laying all of them out anew for each.
             section.setOpts(expanded=False)
-            self.addParameters(section)
+            self._add_section(section)
         for section in self._sections:
             section.setOpts(expanded=section.name() not in folded)
         self._fit_columns()
         self._fit_notes()
         self.setUpdatesEnabled(True)
+
+    def listAllItems(self, item: QTreeWidgetItem | None = None) -> list[QTreeWidgetItem]:
+        """All rows, headings included; only of the whole tree."""
+        assert item is None
+        return items_of(self)
 
     def clear(self) -> None:
         """Deletes all rows; the base class takes them out, which in PySide keeps what is taken for ever."""
@@ -134,6 +142,13 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.header().setStretchLastSection(True)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.header().setMinimumSectionSize(1)
+
+    def _add_section(self, section: SectionParameter) -> None:
+        heading = section.makeTreeItem(depth=0)
+        self.addTopLevelItem(heading)
+        heading.treeWidgetChanged()
+        for child in section:
+            self.addParameters(child, root=heading, depth=1)
 
     def _fold_on_click(self, item: QTreeWidgetItem, _column: int) -> None:
         if isinstance(item, SectionItem):

@@ -35,7 +35,7 @@ _RADIUS = 3.0
 _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
-@functools.cache  # as icons of glyphs
+@functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
     """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored it points left."""
     return QIcon(_ShapeEngine(shape, mirrored))

@@ -85,9 +85,10 @@ def test_icons_follow_the_theme_and_the_state(restored_app):
     assert painted(picture).name() == LIGHT.text
     assert painted(picture, QIcon.Mode.Disabled).name() == LIGHT.disabled
     assert painted(picture, QIcon.Mode.Selected).name() == LIGHT.on_accent
-    assert painted(icon("stop", QColor("#ff0000"))).name() == "#ff0000"
-    warning = icon("stop", lambda: QColor(theme.colours().warning))
+    warning = icon("stop", "warning")
     assert painted(warning).name() == LIGHT.warning
+    look.set_mode(ThemeMode.DARK)
+    assert painted(warning).name() == DARK.warning
 
 
 def test_every_icon_of_the_table_exists(qapp):
