@@ -18,6 +18,9 @@ from sim.export.ezm import write_ezm
 SIZES = (13_114,)
 """Vertices of a detailed character."""
 
+GLTF_SHAPES = (GlbShape(3_273, 1, 19, 48), GlbShape(34_159, 59, 18, 1_200))
+"""As large as CesiumMan and BrainStem, two samples of glTF that everybody has."""
+
 JOINTS, CHAINS, FRAMES = 60, 5, 61
 
 
