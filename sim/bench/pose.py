@@ -69,7 +69,7 @@ def curve_cases(channel_count: int) -> list[Case]:
         channels = []
         for joint in range(channel_count // 3):
             for path, width in (("translation", 3), ("rotation", 4), ("scale", 3)):
-                times = 0.02 * np.arange(_FRAMES) + random.uniform(0.0, spread)
+                times = np.arange(_FRAMES, dtype=np.float64) * 0.02 + random.uniform(0.0, spread)
                 channels.append(RawChannel(joint, path, "LINEAR", times, random.normal(size=(_FRAMES, width))))
         cases.append(_curve_case(CurveClip(variant, channels, skeleton), channel_count))
     return cases
