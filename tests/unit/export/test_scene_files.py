@@ -5,11 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.assets.load import load_model
 from sim.export.error import ExportError
 from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
+from sim.export.scene.glb_frames import LooseFrames
 from sim.export.scene.recording import Recording, Track
 from sim.export.scene.writing import write_scene
+from tests.gltf_rules import Checked
 
 RANDOM = np.random.default_rng(7)
 
@@ -64,6 +67,34 @@ def test_strands_of_usd_are_curves_through_their_knots(tmp_path: Path) -> None:
     assert shape == ("cubic", "catmullRom", "pinned")
     np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), track.positions[2])
     assert stage.GetStartTimeCode() == 10
+
+
+def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp_path: Path) -> None:
+    path = tmp_path / "a.glb"
+    hair, dust, sheet = strands(), particles(), surface()
+    told, warned = written(path, hair, dust, sheet)
+    assert not warned
+    assert "read back to" in told[0]
+    data = path.read_bytes()
+    file, loose = Checked(data).document, LooseFrames(path)
+    lines, pages = file["meshes"][0]["primitives"][0], [n for n in file["nodes"] if n["name"].startswith("Hair ")]
+    assert (lines["mode"], len(lines["targets"])) == (1, 3)
+    pairs = Checked(data).values(lines["indices"]).reshape(-1, 2)
+    np.testing.assert_array_equal(pairs, [[0, 1], [1, 2], [2, 3], [4, 5], [6, 7], [7, 8]])
+    assert [page["scale"] for page in pages] == [[0.0] * 3] * 3
+    assert len(loose.shown) == 3
+    for frame, (knots, points) in enumerate(zip(*(loose.frames_of(node) for node in loose.shown[:2]), strict=True)):
+        np.testing.assert_allclose(knots, hair.positions[frame], atol=1e-6)
+        np.testing.assert_array_equal(points, dust.living(dust.positions, frame))
+    assert load_model(path).mesh.triangle_count == 1
+
+
+@pytest.mark.parametrize("frames", [1, 2, 4])
+def test_particles_alone_make_a_file(tmp_path: Path, frames: int) -> None:
+    dust = particles()
+    track = Track(name="Dust", positions=dust.positions[::-1][:frames])
+    written(tmp_path / "a.glb", track)
+    Checked((tmp_path / "a.glb").read_bytes())
 
 
 def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
