@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sim.assets.load import load_model
+from sim.assets.model import AlphaMode, Material
 from sim.export.error import ExportError
 from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
@@ -13,6 +14,7 @@ from sim.export.scene.glb_frames import LooseFrames
 from sim.export.scene.recording import Recording, Track
 from sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked
+from tests.gltf_samples import png_bytes
 
 RANDOM = np.random.default_rng(7)
 
@@ -95,6 +97,42 @@ def test_particles_alone_make_a_file(tmp_path: Path, frames: int) -> None:
     track = Track(name="Dust", positions=dust.positions[::-1][:frames])
     written(tmp_path / "a.glb", track)
     Checked((tmp_path / "a.glb").read_bytes())
+
+
+def test_sections_of_usd_have_their_materials(tmp_path: Path) -> None:
+    usd, shade = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdShade")
+    image = tmp_path / "pictures" / "skin.png"
+    image.parent.mkdir()
+    image.write_bytes(png_bytes())
+    skin = Material("Looks", "skin", image, diffuse=(1.0, 0.5, 0.25), alpha_mode=AlphaMode.MASK, alpha_cutoff=0.3)
+    gold = Material("gold", None, None, diffuse=(0.0, 0.0, 0.0), specular=(1.0, 0.8, 0.2), shininess=30.0)
+    positions = RANDOM.normal(size=(2, 9, 3)).astype(np.float32)
+    track = Track(
+        name="Body",
+        positions=positions,
+        triangles=np.arange(9, dtype=np.uint32).reshape(3, 3),
+        texcoords=np.zeros((9, 2), np.float32),
+        ranges=(("Looks", 0, 1), ("gold", 1, 1), ("Looks", 2, 1)),
+        materials=(skin, gold),
+    )
+    written(tmp_path / "a.usda", track)
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    found = {}
+    for prim in stage.Traverse():
+        material, _ = shade.MaterialBindingAPI(prim).ComputeBoundMaterial()
+        if prim.GetTypeName() == "GeomSubset":
+            found[prim.GetName()] = shade.Shader(material.GetSurfaceOutput().GetConnectedSources()[0][0].source)
+    assert len(found) == 3
+    surface, metal, again = found.values()
+    assert again.GetPath() == surface.GetPath()
+    texture = shade.Shader(surface.GetInput("diffuseColor").GetConnectedSources()[0][0].source)
+    asset = texture.GetInput("file").Get()
+    assert asset.path == "./pictures/skin.png"
+    assert Path(asset.resolvedPath).samefile(image)
+    np.testing.assert_allclose(texture.GetInput("scale").Get(), [1.0, 0.5, 0.25, 1.0])
+    assert surface.GetInput("opacityThreshold").Get() == pytest.approx(0.3)
+    np.testing.assert_allclose(metal.GetInput("diffuseColor").Get(), gold.specular, atol=1e-6)
+    assert metal.GetInput("metallic").Get() == 1.0
 
 
 def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
