@@ -20,11 +20,11 @@ from sim.printable import printable
 from widgets.theme import colours, icon
 
 KEPT = 10_000
-TIME, FILE, ACTION, TEXT = 0, 1, 2, 3
+TIME, FILE, TEXT, ACTION = 0, 1, 2, 3
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _Role = Qt.ItemDataRole
-_HEADINGS = ("Time", "File", "", "Message")
+_HEADINGS = ("Time", "File", "Message", "")
 
 
 class Severity(enum.IntEnum):
@@ -115,7 +115,7 @@ class MessageModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._messages)
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        """Time, file, action, text."""
+        """Time, file, text, action."""
         return 0 if parent.isValid() else len(_HEADINGS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
@@ -128,7 +128,7 @@ class MessageModel(QAbstractTableModel):
         message, column = self._messages[index.row()], index.column()
         if role == _Role.DisplayRole:
             action = message.action.text if message.action is not None else ""
-            texts = (message.clock(), _file_name(message.file), action, message.text.replace("\n", " "))
+            texts = (message.clock(), _file_name(message.file), message.text.replace("\n", " "), action)
             return printable(texts[column])
         if role == _Role.ToolTipRole:
             if column == ACTION:

@@ -16,7 +16,17 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
-from widgets.message_model import ACTION, FILE, TIME, Message, MessageFilter, MessageModel, Severity, severity_icon
+from widgets.message_model import (
+    ACTION,
+    FILE,
+    TEXT,
+    TIME,
+    Message,
+    MessageFilter,
+    MessageModel,
+    Severity,
+    severity_icon,
+)
 from widgets.parts import packed, plain_list, tool_button
 from widgets.theme import SPACE, SPACE_WIDE, icon
 
@@ -112,8 +122,10 @@ class Messages(QWidget):
         view.customContextMenuRequested.connect(self._open_menu)
         view.addAction(self.copy_action)
         view.clicked.connect(self.act)
+        view.setHeaderHidden(True)  # what stands there says itself; small windows have the room for messages
         header = view.header()
         header.setStretchLastSection(True)
+        header.moveSection(ACTION, TEXT)
         header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
         header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
         header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)

@@ -38,7 +38,7 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     shininess: (
         Annotated[
             float,
-            param("How narrow highlights are: the exponent of Phong.", lo=0.0, hi=1e4, scale=Scale.LOG,
+            param("How narrow highlights are: the exponent of Phong.", lo=0.0, hi=1e4, soft=(1.0, 1e4), scale=Scale.LOG,
                   group="Colours", effect=Effect.VIEW),
         ]
         | None

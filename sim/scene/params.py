@@ -312,7 +312,7 @@ def with_paths(settings: S, change: Callable[[str], str]) -> S:
         settings: The settings.
         change: Gives the path in place of another one.
     """
-    changed = {}
+    changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
         if record.declared.role is Role.PATH and value:
@@ -325,7 +325,12 @@ def with_paths(settings: S, change: Callable[[str], str]) -> S:
 def paths_of(settings: msgspec.Struct) -> list[str]:
     """Paths of files that settings name, also within what their lists hold."""
     found: list[str] = []
-    with_paths(settings, lambda path: found.append(path) or path)
+
+    def note(path: str) -> str:
+        found.append(path)
+        return path
+
+    with_paths(settings, note)
     return found
 
 

@@ -51,7 +51,7 @@ class MaterialReader:
     def __init__(self, document: Document, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
         self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
-        self._lost: set[str | None] = set()
+        self._lost: set[str] = set()
 
     def read(self) -> list[RawMaterial]:
         """Materials in file order, with unique names.
@@ -73,7 +73,7 @@ class MaterialReader:
         info, image, texture = base_texture(stored), None, None
         if info is not None:
             texture, image = self._texture(info.index, f"materials[{index}]")
-        lost = [("texture", texture)] if texture in self._lost and image is None else []
+        lost = [("texture", texture)] if texture is not None and image is None and texture in self._lost else []
         more: dict[str, Any] = {}
         for field, use in (
             ("emission_image", stored.emissive_texture),
@@ -84,7 +84,7 @@ class MaterialReader:
             file, found = self._further(use, leading_texture(stored), f"materials[{index}]") if use else (None, None)
             if found is not None:
                 more[field] = found
-            elif file in self._lost:
+            elif file is not None and file in self._lost:
                 lost.append((field, file))
         strength = stored.extensions.emissive_strength
         bright = max(strength.emissive_strength, 0.0) if strength is not None else 1.0
