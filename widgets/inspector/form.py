@@ -111,12 +111,18 @@ class SettingParameter(Parameter):
     @property
     def itemClass(self) -> type[SettingItem]:
         """Kind of row."""
-        return WideSettingItem if self.record.declared.role in WIDE_ROLES else SettingItem
+        is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture
+        return WideSettingItem if is_wide else SettingItem
+
+    @property
+    def is_texture(self) -> bool:
+        """Whether it is a file in the place of another one, shown as a picture."""
+        return self.record.declared.role is Role.PATH and self.record.optional
 
     @property
     def resettable(self) -> bool:
         """Whether going back to the default makes sense; the default of a file or a name is no choice."""
-        is_file = self.record.declared.role is Role.PATH and not self.record.optional
+        is_file = self.record.declared.role is Role.PATH and not self.is_texture
         return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
     @property
