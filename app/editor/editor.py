@@ -144,7 +144,7 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
