@@ -37,7 +37,7 @@ from sim.scene.params import SettingsError
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
-from sim.simulation import Simulation
+from sim.simulation import Capture, Simulation
 
 
 class Engine:
@@ -164,6 +164,10 @@ class Engine:
     def state(self) -> bytes:
         """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
         return self.simulation.state()
+
+    def capture(self) -> Capture:
+        """The same as it stands now, to be read some pictures later; waits for nothing."""
+        return self.simulation.capture()
 
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]; what follows has the same bits.

@@ -147,7 +147,8 @@ class Baking(QObject):
         self._timer.start()
 
     def _turn(self) -> None:
-        self._guarded(self._write_some)
+        with self._viewport.gl_current():
+            self._guarded(self._write_some)
 
     def _write_some(self) -> None:
         film, writer = self._stepper.film, self._writer

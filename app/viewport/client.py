@@ -254,6 +254,7 @@ class ViewportClient(QObject):
         engine.refresh(now)
         if self.film is not None:
             self.film.note_halts()
+            self.film.collect()
 
     def shot(self) -> Shot:
         """What the picture shows."""

@@ -151,12 +151,28 @@ def test_a_pull_by_hand_is_kept_and_the_run_without_it_stays(context: Context) -
     reel.release()
 
 
+class Coming:
+    """A state that is there when it was asked for some times."""
+
+    def __init__(self, state: bytes, lag: int) -> None:
+        self.state, self.lag = state, lag
+
+    @property
+    def passed(self) -> bool:
+        self.lag -= 1
+        return self.lag < 0
+
+    def read(self) -> bytes:
+        return self.state
+
+
 class Counter:
     """An engine whose state is a number of steps, large as a cloth."""
 
     has_state = True
 
-    def __init__(self) -> None:
+    def __init__(self, lag: int = 0) -> None:
+        self.lag = lag
         self.value = 0
         self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
         self.halted: dict[str, str] = {}
@@ -170,15 +186,16 @@ class Counter:
     def stand(self, time: float) -> None:
         """Nothing depends on the time."""
 
-    def state(self) -> bytes:
-        return np.full(3000, self.value, np.int64).tobytes()
+    def capture(self) -> "Coming":
+        return Coming(np.full(3000, self.value, np.int64).tobytes(), self.lag)
 
     def restore(self, state: bytes, time: float) -> None:
         self.value = int(np.frombuffer(state, np.int64)[0])
 
 
-def test_ten_thousand_seeks_take_no_more_room() -> None:
-    engine, store = Counter(), StepStore(40 * 24 * 1024)
+@pytest.mark.parametrize("lag", [0, 3, 1000])
+def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
+    engine, store = Counter(lag), StepStore(40 * 24 * 1024)
     film = Film(engine, store)
     film.take(0.0)
     for step in range(1, 301):
@@ -195,12 +212,14 @@ def test_ten_thousand_seeks_take_no_more_room() -> None:
     film.release()
 
 
-def test_a_full_disk_ends_keeping_and_nothing_else() -> None:
-    engine = Counter()
+@pytest.mark.parametrize("lag", [0, 2])
+def test_a_full_disk_ends_keeping_and_nothing_else(lag: int) -> None:
+    engine = Counter(lag)
     film = Film(engine, StepStore(0))
     film.take(0.0)
     for step in range(1, 20):
         assert film.advance(step)
+    film.flush()
     assert film.is_full
     assert film.kept == []
     assert (film.shown, engine.value) == (19, 19)
@@ -210,3 +229,18 @@ def test_a_full_disk_ends_keeping_and_nothing_else() -> None:
         film.show(film.time_of(3))
     assert engine.value == 3
     film.release()
+
+
+def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
+    """Copies on the GPU are those of the step, whatever is written into the buffers before they are read."""
+    reel = Reel(context, opened(resources.path("projects") / "sparks.sinew"))
+    states, captures = [], []
+    for step in range(1, 7):
+        reel.engine.step(reel.film.time_of(step))
+        states.append(reel.engine.state())
+        captures.append(reel.engine.capture())
+    assert [capture.read() for capture in reversed(captures)] == states[::-1]
+    again = reel.engine.capture()
+    reel.engine.step(reel.film.time_of(7))
+    assert again.read() == states[-1], "from a staging buffer that was used before"
+    reel.release()

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.copies import Span
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.texture import BufferTexture
@@ -21,7 +22,7 @@ from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.spring_lines import SpringLines
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import Attachment
@@ -313,13 +314,13 @@ class Cloth:
 
     # --- going back -----------------------------------------------------------------------------------
 
-    def snapshot(self, ties: Ties) -> bytes:
-        """Everything that the next step depends on, what the pins are tied to included; waits for the GPU."""
+    def snapshot(self, ties: Ties) -> State:
+        """Everything that the next step depends on, what the pins are tied to included."""
         head = {"steps": self.step_count, "halted": self.halted}
         fixed = [ties.in_joint, *ties.feet] if ties.held is None else [ties.in_joint, ties.held, *ties.feet]
         head["tied"] = ties.held is not None
-        arrays = (self._state.newest.read(), self._monitor.kept.newest.read(), self.pins.read(), self.pinned, *fixed)
-        return packed_state(head, *arrays)
+        spans = (Span(self._state.newest), Span(self._monitor.kept.newest), Span(self.pins))
+        return State(head, *spans, self.pinned, *fixed)
 
     def go_back(self, state: bytes) -> Ties:
         """Go back to what `snapshot` gave; returns what the pins are tied to.
