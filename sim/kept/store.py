@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 GRAIN = 4096
 """Blocks begin and end at multiples of this [bytes], so that blocks of nearly one size take each other's places."""
@@ -40,7 +40,7 @@ class StepStore:
 
     def __init__(self, budget: int = BUDGET, folder: Path | None = None) -> None:
         self._folder, self._wanted = folder or Path(tempfile.gettempdir()), budget
-        self._file: BinaryIO | None = None
+        self._file: IO[bytes] | None = None
         self._free: dict[int, list[int]] = {}
         self._end = self.used = 0
 
@@ -60,10 +60,7 @@ class StepStore:
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end
         try:
-            file = self._opened()
-            file.seek(offset)
-            file.write(data)
-            file.flush()
+            self._write(data, offset)
         except OSError:
             if offset != self._end:
                 self._free.setdefault(room, []).append(offset)
@@ -71,6 +68,13 @@ class StepStore:
         self._end = max(self._end, offset + room)
         self.used += room
         return Block(offset, len(data))
+
+    def _write(self, data: bytes, offset: int) -> None:
+        file = self._opened()
+        file.seek(offset)
+        written = file.write(data)
+        if written != len(data):
+            raise OSError(f"{written} of {len(data)} bytes were written")
 
     def get(self, block: Block) -> bytes:
         """What was kept.
@@ -103,7 +107,7 @@ class StepStore:
             self._file.close()
             self._file = None
 
-    def _opened(self) -> BinaryIO:
+    def _opened(self) -> IO[bytes]:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="sinew-steps-", dir=self._folder)  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(buffering=0, prefix="sinew-steps-", dir=self._folder)  # noqa: SIM115
         return self._file

@@ -37,7 +37,7 @@ class State:
         """
         given = iter(contents) if contents is not None else (one.read() for one in self.spans())
         head = {k: value.packed(given) if isinstance(value, State) else value for k, value in self._head.items()}
-        parts = [part if isinstance(part, tuple) else _packed(next(given)) for part in self._parts]
+        parts = [part if isinstance(part, tuple) else _packed(next(given), copied=False) for part in self._parts]
         return msgspec.msgpack.encode((head, parts))
 
 
@@ -47,8 +47,9 @@ def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
 
 
-def _packed(array: npt.NDArray[Any]) -> tuple[Any, tuple[int, ...], bytes]:
-    return _described(array.dtype), array.shape, array.tobytes()
+def _packed(array: npt.NDArray[Any], *, copied: bool = True) -> tuple[Any, tuple[int, ...], bytes | memoryview]:
+    content = array.tobytes() if copied else np.ascontiguousarray(array).view(np.uint8).data
+    return _described(array.dtype), array.shape, content
 
 
 def _described(dtype: np.dtype[Any]) -> Any:
