@@ -105,6 +105,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.bake": lambda: editor.baking.start(),
         "simulate.free": lambda: editor.baking.free(),
+        "simulate.verify": lambda: editor.verifying.start(),
         "simulate.reset": playback.reset_simulation,
         **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),

@@ -162,6 +162,11 @@ SPECS: tuple[ActionSpec, ...] = (
         "Fix the steps of the selected node, or of all, beside the project.",
         icon="mdi6.stove",
     ),
+    _spec(
+        "simulate.verify",
+        "&Verify Bake",
+        "Simulate anew what is baked, beside your work, and tell whether every step is equal to the bit.",
+    ),
     _spec("simulate.free", "&Free Bake", "Simulate again what is baked."),
     _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
     _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),

@@ -43,6 +43,7 @@ from app.timeline.playback import Playback
 from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.timeline.strips import StripsBinding
+from app.timeline.verifying import Verifying
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
@@ -135,6 +136,7 @@ class Editor:
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
+        self.verifying = Verifying(self.document, self.client)
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
@@ -158,7 +160,7 @@ class Editor:
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
-        self.kept_bars = KeptBars(self.timeline, self.document, self.client)
+        self.kept_bars = KeptBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
@@ -196,6 +198,11 @@ class Editor:
         self.baking.progressed.connect(self.window.show_seek)
         self.baking.ended.connect(self.window.show_hint)
         self.baking.failed.connect(lambda text: self.panels.fail("", text))
+        self.verifying.progressed.connect(self.window.show_seek)
+        self.verifying.ended.connect(self.window.show_hint)
+        self.verifying.told.connect(self.panels.inform)
+        self.verifying.warned.connect(self.panels.warn)
+        self.verifying.failed.connect(self.panels.fail)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -283,6 +290,8 @@ class Editor:
         if self.seek.busy or self.baking.busy:
             self.baking.cancel()
             self.seek.cancel()
+        elif self.verifying.busy:
+            self.verifying.cancel()
         elif self.timings.files.busy:
             self.timings.files.cancel()
         else:
@@ -367,6 +376,7 @@ class Editor:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
         self.output.close()
+        self.verifying.cancel()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
         self.projects.cancel()

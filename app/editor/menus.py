@@ -32,6 +32,7 @@ SIMULATION = (
     SEPARATOR,
     "simulate.bake",
     "simulate.free",
+    "simulate.verify",
     SEPARATOR,
     "node.mute",
     "node.solo",

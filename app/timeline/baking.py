@@ -51,6 +51,8 @@ class Baking(QObject):
         self._next = self._last = 0
         self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
         self._told: set[str] = set()
+        self._taken: tuple[object, ...] = ()
+        self._keys: dict[NodeId, str] = {}
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
@@ -107,11 +109,24 @@ class Baking(QObject):
             return None
 
     def is_of_now(self, node_id: NodeId) -> bool:
-        """Whether a node was baked with the settings of now."""
-        bake, engine = self._bake(), self._client.engine
+        """Whether a node was baked with the settings of now; a bake that cannot be read is told and is not."""
+        engine = self._client.engine
+        try:
+            bake = self._bake()
+        except BakeError as error:
+            self._tell(str(error))
+            return False
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
-        return bake.index.nodes[node_id].key == digest(engine.world, self._document.scene.node(node_id))
+        world = engine.world
+        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values())
+        if len(taken) != len(self._taken) or any(
+            one is not other for one, other in zip(taken, self._taken, strict=True)
+        ):
+            self._taken, self._keys = taken, {}
+        if node_id not in self._keys:
+            self._keys[node_id] = digest(world, self._document.scene.node(node_id))
+        return bake.index.nodes[node_id].key == self._keys[node_id]
 
     def _bake(self) -> Bake | None:
         """What lies beside the project now."""
