@@ -244,3 +244,25 @@ def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
     reel.engine.step(reel.film.time_of(7))
     assert again.read() == states[-1], "from a staging buffer that was used before"
     reel.release()
+
+
+def test_what_is_known_of_a_kept_step_is_told_again_when_it_is_shown(context: Context) -> None:
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(12)
+    cloth = reel.engine.simulation.systems["cape"].cloth
+    told = {12: cloth.check()}
+    now = 0.0
+    for step in (5, 12, 8, 5):
+        for _ in range(6):
+            reel.scrub(step - 1)
+            reel.scrub(step)  # playing through kept steps goes back with every picture
+            now += 1.0
+            reel.engine.refresh(now)
+            context.finish()
+        assert cloth.statistics.time == pytest.approx(step / 60)
+        assert told.setdefault(step, cloth.statistics) == cloth.statistics
+    assert told[12] != told[5]
+    reel.film.restart()
+    reel.fill(5)
+    assert cloth.check() == told[5]
+    reel.release()
