@@ -4,7 +4,7 @@
 It knows no Qt; the caller makes the context current.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
+from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
@@ -45,7 +46,7 @@ class Engine:
 
     Args:
         context: The context everything lives in; it must be current in every call.
-        library: Shader programs; made from the shipped shaders by default.
+        library: Shader programs, of whoever gives them; made from the shipped shaders by default.
 
     Attributes:
         simulation: What is simulated.
@@ -55,6 +56,7 @@ class Engine:
     def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
+        self._own = (self.library,) if library is None else ()
         self._guard = Guard((SettingsError, GLError))
         self.simulation = Simulation(context, self.library, self._guard)
         self._views = SceneViews(context, self.library, self._guard)
@@ -229,6 +231,19 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
+    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> None:
+        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+
+        Args:
+            output: Where they go; of the format of pictures.
+            camera: Where they are seen from.
+            nodes: Which.
+        """
+        self.context.invalidate()
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
+        self._picture.target.finish(output)
+
     # --- the GPU --------------------------------------------------------------------------------------
 
     def collect(self) -> None:
@@ -245,7 +260,7 @@ class Engine:
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
-        for owned in (self._views, self.simulation, self._picture, self.library):
+        for owned in (self._views, self.simulation, self._picture, *self._own):
             owned.release()
 
     # --- questions ------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
 from app.viewport.follow import Follow
+from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
@@ -136,6 +137,9 @@ class Editor:
         self.stepper.bind(self.client, self.viewport)
         self.seek = SimulationSeek(self.document, self.playback, self.stepper)
         self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
+        self.client.ghosts = Ghosts(
+            self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
+        )
         self.verifying = Verifying(self.document, self.client)
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
@@ -261,6 +265,10 @@ class Editor:
         timings.failed.connect(self.panels.fail)
         timings.files.progressed.connect(self.window.show_transfer)
         timings.restore()
+
+    def _tell_distance(self, text: str) -> None:
+        """Says how far the bake is from what is shown, once the picture is there."""
+        QTimer.singleShot(0, self.window, lambda: self.window.show_hint(text))
 
     # --- what happens ---------------------------------------------------------------------------------
 

@@ -99,8 +99,10 @@ class Baking(QObject):
     def given(self, node_id: NodeId, step: int) -> bytes | None:
         """The baked state of a node after a step; None where it is to be simulated."""
         node = self._document.scene.by_id.get(node_id)
-        if node is None or not node.baked:
-            return None
+        return self.state(node_id, step) if node is not None and node.baked else None
+
+    def state(self, node_id: NodeId, step: int) -> bytes | None:
+        """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
         try:
             bake = self._bake()
             return bake.state(node_id, step) if bake is not None else None

@@ -12,6 +12,7 @@ from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.drawn import Drawn, nice_ceiling, with_point
+from app.viewport.ghosts import Ghosts
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.engine import Engine
@@ -51,6 +52,7 @@ class ViewportClient(QObject):
         back_end: What kernels are wanted to run on.
         film: What is kept of its steps, as long as it exists.
         given: Gives the states of nodes that are baked.
+        ghosts: Drawn over pictures; None for none.
     """
 
     drawn = Signal(object)
@@ -79,6 +81,7 @@ class ViewportClient(QObject):
         self._switching: Steps[None] | None = None
         self.film: Film | None = None
         self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
+        self.ghosts: Ghosts | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -104,7 +107,10 @@ class ViewportClient(QObject):
             return
         self._timing.begin(engine)
         try:
-            if engine.pictures.paint(Framebuffer.wrap(engine.context, framebuffer_id, (width, height)), self):
+            output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
+            if engine.pictures.paint(output, self):
+                if self.ghosts is not None and self.film is not None:
+                    self.ghosts.lay(engine, self.film, output)
                 self._tell(engine)
         except Exception as error:  # the last picture stays; what is wrong with one node never comes here
             self._fail(error)
@@ -117,6 +123,8 @@ class ViewportClient(QObject):
         try:
             if self._switching is not None:
                 self._switch(self.engine, self._switching)
+            if self._takes_ghosts and self.ghosts is not None and self.film is not None:
+                return self.ghosts.turn(self.engine, self.film)
             return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
@@ -125,9 +133,15 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None:
+        if self._switching is not None or self._takes_ghosts:
             return 0.0
         return self.engine.pictures.delay if self.engine is not None else None
+
+    @property
+    def _takes_ghosts(self) -> bool:
+        """Whether a turn is for ghosts: they come after the picture."""
+        ghosts = self.ghosts
+        return ghosts is not None and self.engine is not None and self.engine.pictures.delay is None and ghosts.is_due
 
     def gl_outdated(self) -> None:
         """Gives up the picture that was begun."""
@@ -139,6 +153,8 @@ class ViewportClient(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
+        if self.ghosts is not None:
+            self.ghosts.release()
         if self.film is not None:
             self.film.release()
             self.film = None

@@ -258,6 +258,10 @@ class Film:
                 self._history.line.halted[node] = self.shown
                 self.version += 1
 
+    def mark(self, step: int) -> object:
+        """What stands for what is kept of a step, another object once that is another; None where nothing is."""
+        return self._history.get(step)
+
     def state_at(self, step: int) -> bytes | None:
         """What is kept of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
         kept = self._history.get(step)
