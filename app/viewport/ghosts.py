@@ -127,6 +127,7 @@ class Ghosts:
         engine.apply(scene)
         if self._uploads(engine, scene):
             return False
+        engine.apply(scene)  # with the figures that are there now
         ghost = next(ghost for ghost in self._wanted if self._picture(ghost) is None)
         picture = Framebuffer(live.context, self._size, depth=None, label="ghost")
         picture.clear(depth=None)
