@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS
 from sim.gl.back_end import TITLES, BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Param, params_of
@@ -155,6 +156,10 @@ SPECS: tuple[ActionSpec, ...] = (
             BackEndChoice.TF: "Simulate and skin by transform feedback, which every graphics card has.",
             BackEndChoice.COMPUTE: "Simulate and skin by compute shaders, where there is OpenGL 4.3.",
         }.items()
+    ),
+    *(
+        _spec(f"step_room.{room.value}", room.value, "How much of the disk kept steps may take.", group="step_room")
+        for room in StepRoom
     ),
     _spec(
         "simulate.bake",
@@ -364,6 +369,7 @@ def shortcut_entries(specs: Iterable[ActionSpec], mouse: Iterable[tuple[str, str
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",
+        "step_room": "Simulation",
         "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",

@@ -60,6 +60,7 @@ from app.viewport.turns import Turns
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
 from sim.gl.back_end import BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -74,7 +75,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END = "theme", "back_end"
+_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -115,6 +116,7 @@ class Editor:
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
+        self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -135,12 +137,7 @@ class Editor:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
-        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
-        self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
-        self.client.ghosts = Ghosts(
-            self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
-        )
-        self.verifying = Verifying(self.document, self.client)
+        self._build_simulation()
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
@@ -187,26 +184,26 @@ class Editor:
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
+        self.window.actions_table.check_one("step_room", self.client.step_room.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in vars(self).values():
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)
 
+    def _build_simulation(self) -> None:
+        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
+        self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
+        self.client.ghosts = Ghosts(
+            self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
+        )
+        self.verifying = Verifying(self.document, self.client)
+
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
-        self.seek.progressed.connect(self.window.show_seek)
-        self.seek.ended.connect(self.window.show_hint)
-        self.baking.progressed.connect(self.window.show_seek)
-        self.baking.ended.connect(self.window.show_hint)
-        self.baking.failed.connect(lambda text: self.panels.fail("", text))
-        self.verifying.progressed.connect(self.window.show_seek)
-        self.verifying.ended.connect(self.window.show_hint)
-        self.verifying.told.connect(self.panels.inform)
-        self.verifying.warned.connect(self.panels.warn)
-        self.verifying.failed.connect(self.panels.fail)
+        self._connect_simulation()
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -253,6 +250,18 @@ class Editor:
         self._connect_timings()
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
+
+    def _connect_simulation(self) -> None:
+        self.seek.progressed.connect(self.window.show_seek)
+        self.seek.ended.connect(self.window.show_hint)
+        self.baking.progressed.connect(self.window.show_seek)
+        self.baking.ended.connect(self.window.show_hint)
+        self.baking.failed.connect(lambda text: self.panels.fail("", text))
+        self.verifying.progressed.connect(self.window.show_seek)
+        self.verifying.ended.connect(self.window.show_hint)
+        self.verifying.told.connect(self.panels.inform)
+        self.verifying.warned.connect(self.panels.warn)
+        self.verifying.failed.connect(self.panels.fail)
 
     def _connect_timings(self) -> None:
         timings, actions = self.timings, self.window.actions_table
@@ -362,6 +371,13 @@ class Editor:
         self.settings.setValue(_BACK_END, choice.value)
         self.window.actions_table.check_one("back_end", choice.value)
         self.client.switch_back_end(choice)
+        self.viewport.update()
+
+    def set_step_room(self, room: StepRoom) -> None:
+        """Gives kept steps so much room on the disk; remembered."""
+        self.settings.setValue(_STEP_ROOM, room.value)
+        self.window.actions_table.check_one("step_room", room.value)
+        self.client.limit_steps(room)
         self.viewport.update()
 
     def reload_shaders(self, names: list[str]) -> None:

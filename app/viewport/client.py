@@ -24,6 +24,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.shader_log import ShaderError
 from sim.gl.steps import Steps
 from sim.kept.film import Film
+from sim.kept.store import StepRoom, StepStore
 from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
@@ -50,6 +51,7 @@ class ViewportClient(QObject):
     Attributes:
         engine: None before the context exists and after it is gone.
         back_end: What kernels are wanted to run on.
+        step_room: Room for kept steps.
         film: What is kept of its steps, as long as it exists.
         given: Gives the states of nodes that are baked.
         ghosts: Drawn over pictures; None for none.
@@ -78,6 +80,7 @@ class ViewportClient(QObject):
         self._files = files
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
+        self.step_room = StepRoom.USUAL
         self._switching: Steps[None] | None = None
         self.film: Film | None = None
         self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
@@ -97,7 +100,7 @@ class ViewportClient(QObject):
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
         self.engine = Engine(context)
-        self.film = Film(self.engine)
+        self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
@@ -167,6 +170,12 @@ class ViewportClient(QObject):
         """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
         self.back_end = choice
         self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def limit_steps(self, room: StepRoom) -> None:
+        """Gives kept steps so much room."""
+        self.step_room = room
+        if self.film is not None:
+            self.film.limit(room.size)
 
     def _switch(self, engine: Engine, steps: Steps[None]) -> None:
         try:

@@ -272,6 +272,11 @@ class Film:
         """Whether there was no room for a step."""
         return self._shelf.is_full
 
+    def limit(self, budget: int) -> None:
+        """Gives what is kept so many bytes; the context need not be current."""
+        self._shelf.limit(budget)
+        self.version += 1
+
     def collect(self) -> None:
         """Keeps what has come from the GPU since the last step; waits for nothing."""
         self._shelf.collect()

@@ -90,6 +90,15 @@ class Shelf:
             self._store.drop(kept.block)
             kept.block = None
 
+    def limit(self, budget: int) -> None:
+        """Gives states so many bytes; lets go of some at once where they take more."""
+        self._store.wanted = budget
+        self._thin()
+
+    def _thin(self) -> None:
+        while not self._store.has_room and self._make_room():
+            pass
+
     def release(self) -> None:
         """Gives the disk back; may be called twice."""
         self._coming.clear()
@@ -104,8 +113,7 @@ class Shelf:
         assert kept.coming is not None
         state, kept.coming = kept.coming.read(), None
         kept.block = self._store.put(state)
-        while not self._store.has_room and self._make_room():
-            pass
+        self._thin()
         if kept.block is not None and not self._store.has_room:
             self.drop(kept)
         self.is_full = kept.block is None

@@ -1,6 +1,7 @@
 """Blocks of bytes in one file of a temporary folder, within a budget; freed room is used again."""
 
 import contextlib
+import enum
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -10,8 +11,21 @@ from typing import IO
 GRAIN = 4096
 """Blocks begin and end at multiples of this [bytes], so that blocks of nearly one size take each other's places."""
 
-BUDGET = 2 * 1024**3
-"""Room for kept steps [bytes]; half of what the disk has free is the most."""
+
+class StepRoom(enum.Enum):
+    """Room for kept steps on the disk; half of what that has free is the most."""
+
+    SMALL = "256 MiB"
+    REDUCED = "1 GiB"
+    USUAL = "2 GiB"
+    LARGE = "8 GiB"
+    LARGEST = "32 GiB"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        number, unit = self.value.split()
+        return int(number) * {"MiB": 1024**2, "GiB": 1024**3}[unit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +50,11 @@ class StepStore:
 
     Attributes:
         used: Bytes of the blocks that are kept.
+        wanted: Most bytes that may be, where the disk has room.
     """
 
-    def __init__(self, budget: int = BUDGET, folder: Path | None = None) -> None:
-        self._folder, self._wanted = folder or Path(tempfile.gettempdir()), budget
+    def __init__(self, budget: int = StepRoom.USUAL.size, folder: Path | None = None) -> None:
+        self._folder, self.wanted = folder or Path(tempfile.gettempdir()), budget
         self._file: IO[bytes] | None = None
         self._free: dict[int, list[int]] = {}
         self._end = self.used = 0
@@ -47,7 +62,7 @@ class StepStore:
     @property
     def budget(self) -> int:
         """Most bytes now, as the disk allows."""
-        return min(self._wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
+        return min(self.wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
 
     @property
     def has_room(self) -> bool:
