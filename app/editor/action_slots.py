@@ -106,6 +106,7 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.bake": lambda: editor.baking.start(),
         "simulate.free": lambda: editor.baking.free(),
+        "simulate.sweep": lambda: editor.work.open_sweeps(),
         "simulate.verify": lambda: editor.verifying.start(),
         "simulate.reset": playback.reset_simulation,
         **{f"step_room.{room.value}": _call(editor.set_step_room, room) for room in StepRoom},

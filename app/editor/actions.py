@@ -172,6 +172,7 @@ SPECS: tuple[ActionSpec, ...] = (
         "&Verify Bake",
         "Simulate anew what is baked, beside your work, and tell whether every step is equal to the bit.",
     ),
+    _spec("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected node on a map."),
     _spec("simulate.free", "&Free Bake", "Simulate again what is baked."),
     _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
     _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),

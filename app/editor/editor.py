@@ -19,6 +19,7 @@ from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.selected_node import SelectedNode
+from app.editor.simulation_work import SimulationWork
 from app.editor.window_state import WindowState
 from app.files.access import FileAccess
 from app.files.autosave import Autosave
@@ -36,14 +37,11 @@ from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
-from app.timeline.baking import Baking
 from app.timeline.binding import TimelineBinding
 from app.timeline.kept_bars import KeptBars
 from app.timeline.playback import Playback
-from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.timeline.strips import StripsBinding
-from app.timeline.verifying import Verifying
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
@@ -192,18 +190,17 @@ class Editor:
                 part.setParent(self.window)
 
     def _build_simulation(self) -> None:
-        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
-        self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
+        self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
+        self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
         self.client.ghosts = Ghosts(
             self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
         )
-        self.verifying = Verifying(self.document, self.client)
 
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
-        self._connect_simulation()
+        self.work.connect_to(self.window, self.panels)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -251,18 +248,6 @@ class Editor:
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
-    def _connect_simulation(self) -> None:
-        self.seek.progressed.connect(self.window.show_seek)
-        self.seek.ended.connect(self.window.show_hint)
-        self.baking.progressed.connect(self.window.show_seek)
-        self.baking.ended.connect(self.window.show_hint)
-        self.baking.failed.connect(lambda text: self.panels.fail("", text))
-        self.verifying.progressed.connect(self.window.show_seek)
-        self.verifying.ended.connect(self.window.show_hint)
-        self.verifying.told.connect(self.panels.inform)
-        self.verifying.warned.connect(self.panels.warn)
-        self.verifying.failed.connect(self.panels.fail)
-
     def _connect_timings(self) -> None:
         timings, actions = self.timings, self.window.actions_table
         timings.toggled.connect(lambda on: actions.check("timing.measure", on))
@@ -304,12 +289,9 @@ class Editor:
 
     def cancel(self) -> None:
         """Gives up what takes long: a seek, files of timings, else what is being read."""
-        if self.seek.busy or self.baking.busy:
-            self.baking.cancel()
-            self.seek.cancel()
-        elif self.verifying.busy:
-            self.verifying.cancel()
-        elif self.timings.files.busy:
+        if self.work.cancel():
+            return
+        if self.timings.files.busy:
             self.timings.files.cancel()
         else:
             self.files.cancel()
@@ -400,7 +382,7 @@ class Editor:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
         self.output.close()
-        self.verifying.cancel()
+        self.work.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
         self.projects.cancel()

@@ -34,6 +34,7 @@ SIMULATION = (
     "simulate.bake",
     "simulate.free",
     "simulate.verify",
+    "simulate.sweep",
     SEPARATOR,
     "node.mute",
     "node.solo",
