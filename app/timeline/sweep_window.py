@@ -25,6 +25,7 @@ from app.document.document import Document
 from app.timeline.sweeping import PICTURE, Sweeping, Tried, axes_of, in_words
 from sim.kept.sweep import Axis, SweepError
 from sim.kinds import KINDS
+from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, Param, ParamError, Role, params_of, value_text
 from sim.scene.scene import Node, ParamRef
 from widgets.parts import packed
@@ -61,6 +62,7 @@ class SweepWindow(QDialog):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.facts = QLabel()
         self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._arrange()
         for number, name in enumerate(self.names):
@@ -74,7 +76,16 @@ class SweepWindow(QDialog):
         sweeping.progressed.connect(self._show_progress)
         sweeping.done.connect(self._show_tried)
         sweeping.failed.connect(self.told.setText)
+        document.changed.connect(self._on_changed)
         self._show_progress("", 0.0)
+
+    def _on_changed(self, change: Change) -> None:
+        """Another project was opened: what was tried is none of it."""
+        if change.kind is ChangeKind.REPLACED:
+            self._sweeping.cancel()
+            self._node = ""
+            self._show_tried([])
+            self.close()
 
     def _arrange(self) -> None:
         form = QGridLayout()
@@ -96,7 +107,7 @@ class SweepWindow(QDialog):
         shown = packed(QHBoxLayout(), (self.map, 1), beside, spacing=SPACE_WIDE)
         coloured = packed(QHBoxLayout(), QLabel("Colours"), (self.measure, 1), spacing=SPACE)
         packed(QVBoxLayout(self), form, work, self.told, coloured, (shown, 1), spacing=SPACE, margins=SPACE_WIDE)
-        self.resize(self.fontMetrics().height() * 52, self.fontMetrics().height() * 34)
+        self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
 
     # --- what is tried --------------------------------------------------------------------------------
 
@@ -196,7 +207,7 @@ class SweepWindow(QDialog):
         name = self.measure.currentText()
         cells = [
             SweepCell(
-                f"{one.figures.get(name, math.nan):.3g}" if not one.problem else f"stopped at step {one.steps}",
+                f"{one.figures.get(name, math.nan):.3g}" if not one.problem else "stopped",
                 one.figures.get(name, math.nan), not one.problem, in_words(self._axes, one.values),
             )
             for one in self._tried
@@ -204,7 +215,7 @@ class SweepWindow(QDialog):
         if not cells:
             self.map.show_cells(("", ""), (), (), ())
             return
-        texts = [[value_text(value) for value in axis.values] for axis in self._axes]
+        texts = [[_short(value) for value in axis.values] for axis in self._axes]
         labels = [axis.label for axis in self._axes]
         if len(texts) > 1:
             self.map.show_cells((labels[0], labels[1]), texts[0], texts[1], cells)
@@ -223,7 +234,11 @@ class SweepWindow(QDialog):
         self.picture.setPixmap(QPixmap.fromImage(image))
         figures = [f"{name}: {value:.4g}" for name, value in one.figures.items() if math.isfinite(value)]
         lines = [in_words(self._axes, one.values), f"{one.steps} steps", *figures]
-        self.facts.setText(label_text("\n".join([*lines, one.problem] if one.problem else lines)))
+        self.facts.setText("\n".join([*lines, one.problem] if one.problem else lines))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else value_text(value)
 
 
 def sweepable(node: Node) -> list[Param]:

@@ -18,6 +18,7 @@ from app.document.document import Document
 from app.files.project_error import ProjectError
 from app.output.jobs import CANCELLED, RUNNING, Job, JobQueue
 from app.viewport.client import ViewportClient
+from sim.export.formats import PICTURE_WRITERS
 from sim.kept.sweep import Axis, axis_of, combinations
 from sim.scene.params import value_text
 from sim.scene.scene import NodeId, Scene
@@ -121,7 +122,7 @@ class Sweeping(QObject):
 
     @property
     def _sheet(self) -> Path:
-        return self._table.with_name("sheet.png")
+        return self._table.with_name(f"sheet{PICTURE_WRITERS.suffixes()[0]}")
 
     def _on_changed(self, job: Job) -> None:
         self.progressed.emit("Sweeping" if job.state == RUNNING else "", job.share)
