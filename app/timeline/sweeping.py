@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from app.document.document import Document
 from app.files.project_error import ProjectError
-from app.output.jobs import CANCELLED, RUNNING, Job, JobQueue
+from app.output.jobs import CANCELLED, FAILED, RUNNING, Job, JobQueue
 from app.viewport.client import ViewportClient
 from sim.export.formats import PICTURE_WRITERS
 from sim.kept.sweep import Axis, axis_of, combinations
@@ -126,6 +126,8 @@ class Sweeping(QObject):
 
     def _on_changed(self, job: Job) -> None:
         self.progressed.emit("Sweeping" if job.state == RUNNING else "", job.share)
+        if job.state in (CANCELLED, FAILED) and self._folder is not None:
+            self._folder.cleanup()
         if job.state == CANCELLED:
             self.done.emit([])
 
