@@ -6,17 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import resources
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
+from app.files.project_file import save_project
 from sim.gl.context import Context
 from sim.kept.film import Film
 from sim.kept.store import StepStore
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.contract import Grab
-from sim.scene.scene import ParamRef, Scene, with_value
+from sim.scene.scene import Node, ParamRef, Scene, with_value
+from sim.scene.view_state import ViewState
 
 END = 40
+WALKS = ("fill", "scrub", "scrub", "edit", "restart", "pull")
 SOFT = ParamRef("cape", "cloth", "stretch_stiffness"), 90.0
 EDITS = {
     "cape": SOFT,
@@ -266,3 +272,48 @@ def test_what_is_known_of_a_kept_step_is_told_again_when_it_is_shown(context: Co
     reel.fill(5)
     assert cloth.check() == told[5]
     reel.release()
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
+    """A small sheet in the wind."""
+    values = {"columns": 6, "rows": 6, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
+    project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
+    save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
+    return opened(project)
+
+
+@pytest.mark.parametrize("walks", [20, pytest.param(200, marks=pytest.mark.campaign)])
+def test_walks_through_time_edits_and_undo_show_the_same_bits(context: Context, sheet: OpenedScene, walks: int) -> None:
+    """What is shown of a course of events is always the same, and that of a fresh run where it is one."""
+    last, winds = 14, [sheet.scene.node("c").settings.wind, (0.0, 0.0, -3.0), (2.0, 1.0, 0.0)]
+    scenes = [with_value(sheet.scene, ParamRef("c", "cloth", "wind"), wind) for wind in winds]
+    fresh = [fresh_bits(context, sheet, scene, list(range(last + 1))) for scene in scenes]
+
+    @settings(max_examples=walks, deadline=None, derandomize=True, database=None)
+    @given(st.lists(st.tuples(st.sampled_from(WALKS), st.integers(0, last), st.integers(0, 2)), max_size=14))
+    def walk(moves: list[tuple[str, int, int]]) -> None:
+        reel, current, seen = Reel(context, sheet, budget=9 * 24 * 1024), 0, {}
+        for move, step, scene in moves:
+            if move == "fill":
+                reel.fill(max(step, reel.film.shown))
+            elif move == "scrub":
+                reel.scrub(step)
+            elif move == "edit":
+                current = scene
+                reel.take(scenes[current])
+                reel.film.settle()
+            elif move == "restart":
+                reel.film.restart()
+                reel.scrub(0)
+            else:
+                reel.film.pull(Grab("c", step, (0.0, 3.0, 0.0)))
+            shown, now = reel.film.shown, reel.bits()
+            if reel.film.is_fresh:
+                assert now == fresh[current][shown]
+            mark = reel.film.mark(shown)
+            if mark is not None:
+                assert seen.setdefault(mark, now) == now
+        reel.release()
+
+    walk()
