@@ -9,6 +9,7 @@ from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
 from app.editor.add_menu import AddMenu, Place
 from sim.gl.back_end import BackEndChoice
 from sim.kinds.contract import Panel
+from widgets.theme import dress
 
 SEPARATOR = "-"
 SPACER = " "
@@ -109,6 +110,7 @@ class Menus:
         toolbar = QToolBar("Toolbar", window)
         toolbar.setObjectName("toolbar")
         toolbar.setMovable(False)
+        dress(toolbar)
         for action_id in TOOLBAR:
             if action_id == SEPARATOR:
                 toolbar.addSeparator()

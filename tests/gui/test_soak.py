@@ -6,6 +6,7 @@ import gc
 import psutil
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QPixmapCache
 from PySide6.QtWidgets import QApplication
 
 from resources import path as resource
@@ -28,6 +29,7 @@ def memory() -> int:
         QApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
+    QPixmapCache.clear()  # Qt fills it to its limit, then it stays
     ctypes.CDLL(None).malloc_trim(0)
     return psutil.Process().memory_info().rss
 

@@ -28,7 +28,7 @@ from sim.scene.params import value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE, dress, icon
 
 _LABEL_SHARE = 0.36
 _LABEL_MAX = 200
@@ -126,6 +126,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         """The application's palette holds here too; the base class would freeze its own into the tree."""
 
     def _prepare_look(self) -> None:
+        dress(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAlternatingRowColors(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
