@@ -76,6 +76,7 @@ class Monkey:
     def __init__(self, seed: int, editor: Editor, clock: Clock, files: list[Path], folder: Path) -> None:
         self._seed, self._editor, self._clock, self._files, self._folder = seed, editor, clock, files, folder
         self._chance = random.Random(seed)
+        self._told = (folder / "events.txt").open("w", buffering=1)  # what a crash leaves
         self._faults: list[str] = []
         self._last: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
         self._count, self._began, self._menus = 0, time.monotonic(), True
@@ -122,6 +123,7 @@ class Monkey:
     def _sent(self, what: str, send) -> None:
         """One event, and everything that follows of it."""
         self._last.append(what)
+        self._told.write(f"{what}\n")
         self._count += 1
         self._began = time.monotonic()
         self._clock.now += self._chance.choice((0.0, 0.01, 0.03, 0.2))
@@ -204,8 +206,11 @@ class Monkey:
         self._press(self._chance.choice(KEYS), self._chance.choice(MODIFIERS))
 
     def _press(self, key, modifiers) -> None:
-        handle = self._target().windowHandle()
-        if handle is not None and isValid(handle) and (key, modifiers) != (Qt.Key.Key_Space, Qt.KeyboardModifier.AltModifier):
+        target = self._target()
+        handle = target.windowHandle()
+        if target is not self._window:  # QTest sends a modifier first, which may close a menu, and then to what is gone
+            modifiers = Qt.KeyboardModifier.NoModifier
+        if handle is not None and isValid(handle):
             what = f"key {key.name} {modifiers} focus {_named(QApplication.focusWidget())}"
             self._sent(what, lambda: QTest.keyPress(handle, key, modifiers))
             if isValid(handle):

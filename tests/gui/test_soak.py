@@ -41,6 +41,8 @@ def growth(act, times: int) -> int:
     before = memory()
     for index in range(times):
         act(index)
+        if index % 50 == 0:
+            gc.collect()  # as the program does now and then; too much garbage at once leaves memory in pieces
     return memory() - before
 
 

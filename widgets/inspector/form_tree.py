@@ -81,7 +81,9 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         QTreeWidget.clear(self)
 
     def release_rows(self) -> None:
-        """Ends every open gesture and dialog."""
+        """Ends every open gesture, dialog and menu."""
+        for menu in self.findChildren(QMenu):
+            menu.close()
         for item in items_of(self):
             if isinstance(item, SettingItem):
                 item.release()
