@@ -88,13 +88,14 @@ def dress(*widgets: QWidget) -> None:
     each spin box that goes.
     """
     for widget in widgets:
+        parts = [widget]
         if isinstance(widget, QAbstractScrollArea):
-            dress(widget.verticalScrollBar(), widget.horizontalScrollBar())
-            if isinstance(widget, QTreeView):
-                dress(widget.header())
-        else:
-            widget.setProperty(_DRESSED, True)
-            widget.setStyleSheet(_style_sheet(colours()))
+            parts = [widget.verticalScrollBar(), widget.horizontalScrollBar()]
+        if isinstance(widget, QTreeView):
+            parts.append(widget.header())
+        for part in parts:
+            part.setProperty(_DRESSED, True)
+            part.setStyleSheet(_style_sheet(colours()))
 
 
 def palette_of(scheme: Colours) -> QPalette:
