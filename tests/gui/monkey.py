@@ -9,7 +9,18 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QTimer, QtMsgType, QUrl, qInstallMessageHandler
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QMimeData,
+    QPoint,
+    QPointF,
+    Qt,
+    QTimer,
+    QtMsgType,
+    QUrl,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
@@ -76,7 +87,6 @@ class Monkey:
     def __init__(self, seed: int, editor: Editor, clock: Clock, files: list[Path], folder: Path) -> None:
         self._seed, self._editor, self._clock, self._files, self._folder = seed, editor, clock, files, folder
         self._chance = random.Random(seed)
-        self._told = (folder / "events.txt").open("w", buffering=1)  # what a crash leaves
         self._faults: list[str] = []
         self._last: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
         self._count, self._began, self._menus = 0, time.monotonic(), True
@@ -96,8 +106,11 @@ class Monkey:
         Raises:
             MonkeyFailure: With the seed and the last events.
         """
-        with self._watched():
+        told = (self._folder / "events.txt").open("w", buffering=1)  # what is left of a crash
+        with self._watched(), told as self._told:
             self._keeper.start()
+            self._sent("open", lambda: self._editor.files.open(self._files[0]))
+            self._until_idle()
             while self._count < events:
                 before = self._count
                 self._act()
@@ -111,7 +124,7 @@ class Monkey:
     def _act(self) -> None:
         kinds = {
             self._click: 22, self._drag: 10, self._scrub: 4, self._wheel: 6, self._key: 16, self._shortcut: 12,
-            self._trigger: 12, self._undo: 10, self._select: 6, self._open: 1, self._drop: 1, self._resize: 1,
+            self._trigger: 12, self._undo: 4, self._select: 6, self._open: 0.5, self._drop: 0.3, self._resize: 1,
             self._tab: 2, self._rearrange: 1, self._wait: 2,
         }  # fmt: skip
         (act,) = self._chance.choices(list(kinds), list(kinds.values()))
@@ -129,6 +142,7 @@ class Monkey:
         self._clock.now += self._chance.choice((0.0, 0.01, 0.03, 0.2))
         send()
         QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         if self._faults:
             self._fail(self._faults[0])
 
