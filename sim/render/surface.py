@@ -37,13 +37,16 @@ class DrawRange:
     is_flat: bool = False
 
 
-def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) -> tuple[DrawRange, ...]:
+def draw_ranges(
+    mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
+) -> tuple[DrawRange, ...]:
     """Sections with neighbours that are drawn alike merged: many sections often share one material.
 
     Args:
         mesh: The mesh.
         sides: Which of them show their backs.
         hidden: Names of sections that are left out.
+        apart: Materials of those that are not merged, as they are drawn in an order of their own.
     """
     ranges: list[DrawRange] = []
     for section in mesh.sections:
@@ -51,7 +54,7 @@ def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) ->
             continue
         double = section.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON
         last = ranges[-1] if ranges else None
-        if last is not None and _continues(last, section, double):
+        if last is not None and _continues(last, section, double) and section.material not in apart:
             ranges[-1] = replace(last, triangle_count=last.triangle_count + section.triangle_count)
         elif section.triangle_count:
             ranges.append(
@@ -166,9 +169,9 @@ class Materials:
         self._materials = tuple(self._uploaded(material) for material in model.materials)
 
     @property
-    def is_blended(self) -> bool:
-        """Whether any of them lets through what is behind it."""
-        return any(material.is_blended for material in self._materials)
+    def blended(self) -> frozenset[int]:
+        """Those that let through what is behind them."""
+        return frozenset(number for number, material in enumerate(self._materials) if material.is_blended)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
         """The material of a draw range; without textures every one is the plain material."""

@@ -95,6 +95,10 @@ def test_a_small_window_leaves_half_of_itself_to_the_viewport(qtbot, session, ar
     assert (editor.window.width(), editor.window.height()) == (1024, 700)
     assert editor.viewport.width() >= 512
     assert editor.viewport.height() >= 350
+    for node in editor.document.scene.nodes:
+        editor.edits.select(node.id)
+        settle(qtbot)
+        assert editor.viewport.width() >= 512, node.kind
     editor.panels.fail("", "something is wrong")
     settle(qtbot)
     assert editor.window.docks["messages"].isVisible()

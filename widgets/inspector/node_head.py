@@ -12,6 +12,7 @@ from sim.kinds.contract import Command, Panel
 from sim.scene.scene import Node
 from widgets.inspector.notice import Notice, StopNotice
 from widgets.inspector.preset_bar import PresetBar
+from widgets.parts import packed
 from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE, icon
 
@@ -85,11 +86,14 @@ class NodeHead(QWidget):
     def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
         """Takes what the rooms of kinds have for the head."""
         for kind, room in rooms.items():
+            self._own[kind] = list(room.buttons)
             if room.head is not None:
-                self._places.addWidget(room.head)
+                place = QWidget(self)  # shown for its kind; what is in it hides where it has nothing to say
+                packed(QVBoxLayout(place), room.head)
+                self._places.addWidget(place)
+                self._own[kind].append(place)
             for button in room.buttons:
                 self._buttons.insertWidget(self._buttons.count() - 1, button)
-            self._own[kind] = [*([room.head] if room.head is not None else []), *room.buttons]
 
     def show_node(self, node: Node | None) -> None:
         """Shows what there is for a node; hides where there is nothing."""

@@ -1,7 +1,7 @@
 """A line with a severity and buttons: what is wrong, and what can be done about it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
 from widgets.parts import packed
@@ -9,10 +9,11 @@ from widgets.shown import label_text
 from widgets.theme import SPACE, SPACE_WIDE
 
 _ICON_SIDE = 18
+_COLUMNS = 2  # More in a row would need a wide inspector.
 
 
 class Notice(QWidget):
-    """An icon, a wrapped text and a row of buttons below it; hidden until there is something to say.
+    """An icon, a wrapped text and buttons below it; hidden until there is something to say.
 
     Args:
         mark: Severity, "warning" or "error".
@@ -27,8 +28,9 @@ class Notice(QWidget):
         self.label.setWordWrap(True)
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._buttons = packed(QHBoxLayout(), spacing=SPACE)
-        self._buttons.addStretch(1)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(SPACE)
+        self._buttons.setColumnStretch(_COLUMNS, 1)
         texts = packed(QVBoxLayout(), self.label, self._buttons, spacing=SPACE)
         layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE)
         layout.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
@@ -36,10 +38,10 @@ class Notice(QWidget):
         self.hide()
 
     def add_button(self, text: str, tip: str) -> QPushButton:
-        """A button at the right end of the row."""
+        """One more button."""
         button = QPushButton(text, self)
         button.setToolTip(tip)
-        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        self._buttons.addWidget(button, *divmod(self._buttons.count(), _COLUMNS))
         return button
 
     def show_reason(self, reason: str) -> None:

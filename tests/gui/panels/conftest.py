@@ -6,17 +6,8 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from tests.gui.panels.fakes import FakeTarget, sample_scene, sample_statuses
 
 
-@pytest.fixture(scope="session")
-def old_objects():
-    """What was imported is no garbage and need not be looked through again."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 @pytest.fixture(autouse=True)
-def deleted_widgets(qapp, old_objects):
+def deleted_widgets(qapp):
     """Widgets of a test are gone before the next one; Qt takes the square of their number for a crowd.
 
     Garbage goes first: a collection in the middle of the deletion of a widget would free wrappers of its children.

@@ -164,7 +164,7 @@ def test_any_project_can_be_opened_and_gets_fresh_ids(qapp, project):
 def test_commands_outlive_garbage_collection(qapp):
     document = Document(Scene(nodes=(Node(id="light-1", name="light", settings=LightSettings()),)))
     ref = ParamRef("light-1", "light", "intensity")
-    for turn in range(3000):
+    for turn in range(1000):
         gesture = document.new_gesture()
         for step in range(3):
             document.set_value(ref, (turn + step) % 7 / 2, gesture)
