@@ -4,7 +4,7 @@
 It knows no Qt; the caller makes the context current.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
+from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
@@ -37,7 +38,7 @@ from sim.scene.params import SettingsError
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
-from sim.simulation import Simulation
+from sim.simulation import Capture, Simulation
 
 
 class Engine:
@@ -45,7 +46,7 @@ class Engine:
 
     Args:
         context: The context everything lives in; it must be current in every call.
-        library: Shader programs; made from the shipped shaders by default.
+        library: Shader programs, of whoever gives them; made from the shipped shaders by default.
 
     Attributes:
         simulation: What is simulated.
@@ -55,6 +56,7 @@ class Engine:
     def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
+        self._own = (self.library,) if library is None else ()
         self._guard = Guard((SettingsError, GLError))
         self.simulation = Simulation(context, self.library, self._guard)
         self._views = SceneViews(context, self.library, self._guard)
@@ -170,6 +172,10 @@ class Engine:
         """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
         return self.simulation.state()
 
+    def capture(self) -> Capture:
+        """The same as it stands now, to be read some pictures later; waits for nothing."""
+        return self.simulation.capture()
+
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]; what follows has the same bits.
 
@@ -233,6 +239,19 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
+    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> None:
+        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+
+        Args:
+            output: Where they go; of the format of pictures.
+            camera: Where they are seen from.
+            nodes: Which.
+        """
+        self.context.invalidate()
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
+        self._picture.target.finish(output)
+
     # --- the GPU --------------------------------------------------------------------------------------
 
     def collect(self) -> None:
@@ -249,7 +268,7 @@ class Engine:
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
-        for owned in (self._views, self.simulation, self._picture, self.library):
+        for owned in (self._views, self.simulation, self._picture, *self._own):
             owned.release()
 
     # --- questions ------------------------------------------------------------------------------------

@@ -85,6 +85,7 @@ class Dialogs:
         box.addButton("Later", QMessageBox.ButtonRole.RejectRole)
         box.exec()
         chosen = box.clickedButton()
+        box.deleteLater()
         return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
 
     def _existing(self, title: str, *kinds: str) -> Path | None:

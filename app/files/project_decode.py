@@ -14,7 +14,7 @@ from app.files.allowed_text import allowed_text
 from app.files.model_paths import resolved_path
 from app.files.project_error import ProjectError
 from app.files.project_json import key_path
-from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sim.assets.load_watch import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
@@ -49,6 +49,7 @@ class ProjectDecoder:
         self._watch = watch or LoadWatch()
         self._keys: dict[Place, dict[str, Any]] = {}
         self._nodes: list[UnknownNode] = []
+        self._entries: dict[Place, tuple[UnknownInEntry, ...]] = {}
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
@@ -69,7 +70,7 @@ class ProjectDecoder:
 
     def unknown(self) -> UnknownContent:
         """What was met and not understood."""
-        return UnknownContent(dict(self._keys), tuple(self._nodes))
+        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries))
 
     # --- nodes ----------------------------------------------------------------------------------------
 
@@ -155,6 +156,7 @@ class ProjectDecoder:
             inner = _struct_type(hint)
             if inner is None:
                 values[name] = self._value(cls, name, raw[name], key_path(where, name))
+                self._keep_in_entries(raw[name], values[name], key_path(where, name), (*place, name))
             elif raw[name] is not None or not _is_optional(hint):
                 values[name] = self._struct(inner, raw[name], key_path(where, name), (*place, name))
         self._keep_unknown(raw, hints, where, place)
@@ -179,10 +181,27 @@ class ProjectDecoder:
         return resolved_path(path, self._folder)
 
     def _keep_unknown(self, raw: dict[str, Any], known: typing.Container[str], where: str, place: Place) -> None:
-        unknown = {key: value for key, value in raw.items() if key not in known}
+        unknown = self._unknown_keys(raw, known, where)
         if unknown:
             self._keys[place] = unknown
+
+    def _keep_in_entries(self, raw: Any, entries: Any, where: str, place: Place) -> None:
+        """Keeps what the objects of a list of settings hold beyond what they were understood as."""
+        found = []
+        for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
+            if not isinstance(entry, msgspec.Struct) or not isinstance(raw[index], dict):
+                continue
+            known = {field.encode_name for field in msgspec.structs.fields(entry)} | {entry.__struct_config__.tag_field}
+            unknown = self._unknown_keys(raw[index], known, f"{where}[{index}]")
+            if unknown:
+                found.append(UnknownInEntry(entry, index, unknown))
+        if found:
+            self._entries[place] = tuple(found)
+
+    def _unknown_keys(self, raw: dict[str, Any], known: typing.Container[str | None], where: str) -> dict[str, Any]:
+        unknown = {key: value for key, value in raw.items() if key not in known}
         self.warnings.extend(f"{key_path(where, key)}: unknown key, kept as it is" for key in unknown)
+        return unknown
 
     def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
         selection = state.selection

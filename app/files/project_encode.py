@@ -7,7 +7,7 @@ import msgspec
 
 from app.files.migrations import VERSION
 from app.files.model_paths import portable_path
-from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sim.scene.params import params_of, with_paths
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view_state import ViewState
@@ -51,8 +51,21 @@ def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: 
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown)
         elif inner is not None or field.name in declared:
-            content[field.name] = msgspec.to_builtins(inner)
+            content[field.name] = _with_unknown_keys(inner, unknown.entries.get((*place, field.name), ()))
     return {**content, **unknown.keys.get(place, {})}
+
+
+def _with_unknown_keys(value: Any, kept: Iterable[UnknownInEntry]) -> Any:
+    """The value as JSON; entries of a list with the unknown keys that they had."""
+    content = msgspec.to_builtins(value)
+    free = list(range(len(value))) if kept else []
+    # Those that stand unchanged somewhere take their places first.
+    for one in sorted(kept, key=lambda one: one.entry not in value):
+        index = one.place_in(value, free)
+        if index is not None:
+            free.remove(index)
+            content[index].update(one.keys)
+    return content
 
 
 def _with_unknown_nodes(nodes: dict[str, dict[str, Any]], unknown: Iterable[UnknownNode]) -> list[Any]:

@@ -25,7 +25,7 @@ from app.output.settings import ExportSettings, RenderSettings
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
-from widgets.theme import SPACE, SPACE_WIDE
+from widgets.theme import SPACE, SPACE_WIDE, dress
 
 PREVIEW = QSize(256, 144)
 """Largest size of the preview [px]."""
@@ -85,6 +85,7 @@ class OutputWindow(QDialog):
         scrolled.setWidgetResizable(True)
         scrolled.setWidget(rows)
         scrolled.setMinimumHeight(110)
+        dress(scrolled)
         packed(
             QVBoxLayout(self), self.tabs, self._nothing, (scrolled, 1), self.preview,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,

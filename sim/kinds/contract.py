@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from sim.scene.places import Figures, Places
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
+
+if TYPE_CHECKING:
+    from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
@@ -399,9 +402,13 @@ class System:
         """Figures about how it is now, for tables and maps, by name; waits for the GPU."""
         return {}
 
+    def snapshot(self) -> "State":
+        """Everything that the next step depends on, exactly, where there is a state; waits for nothing."""
+        raise NotImplementedError
+
     def state(self) -> bytes:
-        """Everything that the next step depends on, exactly; waits for the GPU."""
-        return b""
+        """The same as bytes; waits for the GPU."""
+        return self.snapshot().packed()
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to what `state` gave under the same settings: the steps after it give the same bits.

@@ -1,6 +1,6 @@
 """The views of a scene: one for each node that is drawn, made, told and removed as the scene has them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,17 +196,24 @@ class SceneViews:
         self._catch_up()
         return [mark for shown in self._visible for mark in shown.marks()]
 
-    def shot(self, camera: Camera, overlay: Overlay | None = None, solids: Solids = NO_SOLIDS) -> Shot:
+    def shot(
+        self,
+        camera: Camera,
+        overlay: Overlay | None = None,
+        solids: Solids = NO_SOLIDS,
+        nodes: Collection[NodeId] | None = None,
+    ) -> Shot:
         """Everything that the scene shows, as it stands now.
 
         Args:
             camera: Where it is seen from.
             overlay: What the editor marks; nothing for None.
             solids: What there is to collide with.
+            nodes: What is shown alone; everything for None.
         """
         self._catch_up()
         boxes = self._boxes()
-        views = tuple(self._visible)
+        views = tuple(shown for shown in self._visible if nodes is None or shown.node.id in nodes)
         subject = self._subject_of(*boxes, camera)
         return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay or Overlay(), solids)
 

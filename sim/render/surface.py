@@ -43,13 +43,16 @@ class DrawRange:
     is_flat: bool = False
 
 
-def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) -> tuple[DrawRange, ...]:
+def draw_ranges(
+    mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
+) -> tuple[DrawRange, ...]:
     """Sections with neighbours that are drawn alike merged: many sections often share one material.
 
     Args:
         mesh: The mesh.
         sides: Which of them show their backs.
         hidden: Names of sections that are left out.
+        apart: Materials of those that are not merged, as they are drawn in an order of their own.
     """
     ranges: list[DrawRange] = []
     for section in mesh.sections:
@@ -57,7 +60,7 @@ def draw_ranges(mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = ()) ->
             continue
         double = section.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON
         last = ranges[-1] if ranges else None
-        if last is not None and _continues(last, section, double):
+        if last is not None and _continues(last, section, double) and section.material not in apart:
             ranges[-1] = replace(last, triangle_count=last.triangle_count + section.triangle_count)
         elif section.triangle_count:
             ranges.append(
@@ -177,9 +180,9 @@ class Materials:
         self.dress((), {})
 
     @property
-    def is_blended(self) -> bool:
-        """Whether any of them lets through what is behind it."""
-        return any(material.is_blended for material in self.drawn)
+    def blended(self) -> frozenset[int]:
+        """Those that let through what is behind them."""
+        return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
     def dress(self, looks: tuple[MaterialLook, ...], images: Mapping[Path, MipImage]) -> None:
         """Takes what settings say in place of the file; nothing is done for what it took last.

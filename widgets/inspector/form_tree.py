@@ -28,7 +28,7 @@ from sim.scene.params import Role, value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
-from widgets.theme import SPACE, icon
+from widgets.theme import SPACE, dress, icon
 
 _LABEL_SHARE = 0.36
 _LABEL_MAX = 200
@@ -82,7 +82,9 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         QTreeWidget.clear(self)
 
     def release_rows(self) -> None:
-        """Ends every open gesture and dialog."""
+        """Ends every open gesture, dialog and menu."""
+        for menu in self.findChildren(QMenu):
+            menu.close()
         for item in items_of(self):
             if isinstance(item, SettingItem):
                 item.release()
@@ -133,6 +135,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         """The application's palette holds here too; the base class would freeze its own into the tree."""
 
     def _prepare_look(self) -> None:
+        dress(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAlternatingRowColors(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

@@ -14,6 +14,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.kinds.contract import Counts, FigureView, World
+from sim.render.blended_order import Anchors, anchors_of
 from sim.render.items import Item, Skeleton, Stage, Surface
 from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
@@ -47,6 +48,7 @@ class ModelView(FigureView):
         self._static: MeshBuffers
         self._materials: Materials
         self._ranges: tuple[DrawRange, ...] | None = None
+        self._anchors: Anchors | None = None
         self._ranges_of: tuple[DoubleSided, str] | None = None
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
@@ -141,9 +143,11 @@ class ModelView(FigureView):
                 scalar=scalar,
                 scalar_scale=scale,
                 emission=emission,
-                stages=_THROUGH if self._materials.is_blended else _SOLID,
+                stages=_THROUGH if self._materials.blended else _SOLID,
                 is_coloured=self.figure.model.mesh.is_coloured,
             ))  # fmt: skip
+        if self._anchors is not None:
+            known[1].middles = self._anchors.posed(self.figure.world_from_model, self.figure.pose.palette)
         return known[1]
 
     def _scalar(self, look: Look) -> tuple[Scalar, float]:
@@ -162,7 +166,9 @@ class ModelView(FigureView):
         wanted = (settings.double_sided, settings.hidden_sections)
         if self._ranges is None or wanted != self._ranges_of:
             hidden = section_list(settings.hidden_sections)
-            self._ranges = draw_ranges(self.figure.model.mesh, settings.double_sided, hidden)
+            mesh, blended = self.figure.model.mesh, self._materials.blended
+            self._ranges = draw_ranges(mesh, settings.double_sided, hidden, blended)
+            self._anchors = anchors_of(mesh, self.figure.model.skin, self._ranges) if blended else None
             self._ranges_of = wanted
         return self._ranges
 

@@ -211,6 +211,15 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
     assert target.scene.node("c").settings.intensity == 1.6
 
 
+def test_the_menu_of_a_row_goes_with_the_row(inspector):
+    select(inspector, node="c")
+    menu = inspector.tree.menu_for(row(inspector, INTENSITY))
+    menu.popup(QPoint(0, 0))
+    assert menu.isVisible()
+    select(inspector, node="a")
+    assert not menu.isVisible()
+
+
 def test_path_and_name_offer_no_reset(inspector):
     select(inspector, node="a")
     for wanted in (ref("a", "model", "path"), ref("a", "node", "name")):
