@@ -193,7 +193,7 @@ def test_materials_of_usd_are_bound_to_the_sections_they_colour(tmp_path: Path) 
     assert value(shaders[0], "opacityThreshold") == 0.25
     texture = shade.Shader(shaders[0].GetInput("diffuseColor").GetConnectedSource()[0])
     assert texture.GetIdAttr().Get() == "UsdUVTexture"
-    assert value(texture, "file").path == "images/a.png"
+    assert value(texture, "file").path == "./images/a.png"
     assert Path(value(texture, "file").resolvedPath).samefile(image)
     np.testing.assert_allclose(value(texture, "scale"), (*skin.diffuse, 1.0))
     reader = shade.Shader(texture.GetInput("st").GetConnectedSource()[0])
