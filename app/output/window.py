@@ -26,7 +26,7 @@ from sim.export.formats import SCENE_FORMATS, SceneFormat
 from widgets.inspector.dialog_editors import ElidedLabel
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
-from widgets.theme import SPACE, SPACE_WIDE
+from widgets.theme import SPACE, SPACE_WIDE, dress
 
 PREVIEW = QSize(256, 144)
 """Largest size of the preview [px]."""
@@ -89,6 +89,7 @@ class OutputWindow(QDialog):
         scrolled.setWidgetResizable(True)
         scrolled.setWidget(rows)
         scrolled.setMinimumHeight(110)
+        dress(scrolled)
         packed(
             QVBoxLayout(self), self.tabs, self._nothing, (scrolled, 1), self.preview,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,

@@ -71,6 +71,7 @@ def _shader(stage: Any, path: Any, kind: str) -> Any:
 def _place(image: Path, file: Path) -> str:
     """The image as the file names it: relative, unless it lies on another drive."""
     try:
-        return Path(os.path.relpath(image, file.parent)).as_posix()
+        way = Path(os.path.relpath(image, file.parent)).as_posix()
+        return way if way.startswith(".") else f"./{way}"  # without the dot it would be searched for elsewhere
     except ValueError:
         return image.absolute().as_posix()

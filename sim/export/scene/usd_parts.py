@@ -32,7 +32,7 @@ def _write_materials(mesh: Any, track: Track) -> None:
     mesh.CreateDoubleSidedAttr(not track.ranges)
     known = {material.name: material for material in track.materials}
     taken: set[str] = set()
-    colours = []
+    colours, written = [], {}
     for name, first, count in track.ranges or ((track.name, 0, 0),):
         prim, material = mesh.GetPrim(), known.get(name, plain_material(name))
         colours.append(material.diffuse)
@@ -41,7 +41,9 @@ def _write_materials(mesh: Any, track: Track) -> None:
             prim = UsdGeom.Subset.CreateGeomSubset(
                 mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
-        bind_material(prim, add_material(mesh, identifier(f"{name}_material", taken), material))
+        if name not in written:
+            written[name] = add_material(mesh, identifier(f"{name}_material", taken), material)
+        bind_material(prim, written[name])
     is_uniform = len(colours) > 1
     shown = mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.uniform if is_uniform else UsdGeom.Tokens.constant)
     counts = [count for _, _, count in track.ranges]
