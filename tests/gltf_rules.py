@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 _TYPES = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_VERTICES, _CORNERS = 34962, 34963
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
@@ -41,6 +42,8 @@ class Checked:
             self._check_animation(animation)
         for image in self.document.get("images", []):
             assert image["mimeType"] in ("image/png", "image/jpeg")
+        self._check_targets()
+        self._check_use()
 
     def values(self, accessor: int) -> np.ndarray:
         """Rows of an accessor."""
@@ -124,6 +127,49 @@ class Checked:
             assert len(values) == each * len(times)
             if channel["target"]["path"] == "rotation" and each == 1:
                 np.testing.assert_allclose(np.linalg.norm(values, axis=1), 1.0, atol=1e-5)
+
+    def _check_targets(self) -> None:
+        """Views of vertices and of corners say so, others do not."""
+        wanted: dict[int, int | None] = {}
+        views = [part.get("bufferView") for part in self.document.get("accessors", [])]
+        for number, view in enumerate(views):
+            if view is not None:
+                is_corners = any(number == one["indices"] for one in self._primitives if "indices" in one)
+                is_vertices = any(number in self._vertices(one) for one in self._primitives)
+                target = _CORNERS if is_corners else _VERTICES if is_vertices else None
+                assert wanted.setdefault(view, target) == target
+        for number, view in enumerate(self.document.get("bufferViews", [])):
+            assert view.get("target") == wanted.get(number)
+
+    @property
+    def _primitives(self) -> list[dict[str, Any]]:
+        return [one for mesh in self.document.get("meshes", []) for one in mesh["primitives"]]
+
+    def _vertices(self, primitive: dict[str, Any]) -> set[int]:
+        """Accessors of the vertices of a primitive."""
+        tables = [primitive["attributes"], *primitive.get("targets", [])]
+        return {number for table in tables for number in table.values()}
+
+    def _check_use(self) -> None:
+        """Nothing lies about that nothing uses."""
+        document = self.document
+        samplers = [one for animation in document.get("animations", []) for one in animation["samplers"]]
+        skins, nodes = document.get("skins", []), document.get("nodes", [])
+        accessors = {number for one in self._primitives for number in self._vertices(one)}
+        accessors |= {one["indices"] for one in self._primitives if "indices" in one}
+        accessors |= {one[key] for one in samplers for key in ("input", "output")}
+        accessors |= {one["inverseBindMatrices"] for one in skins if "inverseBindMatrices" in one}
+        assert accessors == set(range(len(document.get("accessors", []))))
+        for key, used in (("mesh", "meshes"), ("skin", "skins")):
+            assert {node[key] for node in nodes if key in node} == set(range(len(document.get(used, []))))
+        materials = {one["material"] for one in self._primitives if "material" in one}
+        assert materials == set(range(len(document.get("materials", []))))
+        for animation in document.get("animations", []):
+            assert {one["sampler"] for one in animation["channels"]} == set(range(len(animation["samplers"])))
+        shown = list(document["scenes"][0].get("nodes", []))
+        for number in shown:
+            shown += nodes[number].get("children", [])
+        assert sorted(shown) == list(range(len(nodes)))
 
     def _root(self, node: int) -> int:
         above = {

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQ
 from app.output.settings import ExportSettings, RenderSettings
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
+from widgets.inspector.dialog_editors import ElidedLabel
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
 from widgets.theme import SPACE, SPACE_WIDE, dress
@@ -168,9 +168,9 @@ class JobRow(QWidget):
     def __init__(self, job: Job, cancel: Callable[[Job], None]) -> None:
         super().__init__()
         self._job = job
-        self.name, self.status, self.bar = QLabel(job.path.name), QLabel(), QProgressBar()
+        self.name, self.bar = QLabel(job.path.name), QProgressBar()
+        self.status = ElidedLabel(Qt.TextElideMode.ElideRight)
         self.name.setToolTip(str(job.path))
-        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
         self.button = QPushButton("Cancel")
@@ -188,8 +188,7 @@ class JobRow(QWidget):
         job = self._job
         self.bar.setValue(round(100.0 * job.share))
         self.bar.setVisible(job.state in (WAITING, RUNNING))
-        self.status.setText(job.status)
-        self.status.setToolTip(job.status)
+        self.status.set_text(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
 

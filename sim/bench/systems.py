@@ -12,6 +12,8 @@ SYSTEMS = {
     "frame": "sim.bench.frame",
     "timing": "sim.bench.timing",
     "kept": "sim.bench.kept",
+    "film": "sim.bench.output",
+    "export": "sim.bench.output",
     "launch": "app.cli.bench_launch",
 }
 """Module of each system; its function `NAME_rows(repeat, sizes)` measures; sizes have a default."""
