@@ -49,7 +49,7 @@ class ModelView(FigureView):
         self._materials: Materials
         self._ranges: tuple[DrawRange, ...] | None = None
         self._anchors: Anchors | None = None
-        self._ranges_of: tuple[DoubleSided, str] | None = None
+        self._ranges_of: tuple[DoubleSided, str, frozenset[int]] | None = None
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._surfaces: dict[bool, tuple[tuple[Any, ...], Surface]] = {}
@@ -163,10 +163,11 @@ class ModelView(FigureView):
 
     def _ranges_now(self) -> tuple[DrawRange, ...]:
         settings = self.settings
-        wanted = (settings.double_sided, settings.hidden_sections)
+        blended = self._materials.blended
+        wanted = (settings.double_sided, settings.hidden_sections, blended)
         if self._ranges is None or wanted != self._ranges_of:
             hidden = section_list(settings.hidden_sections)
-            mesh, blended = self.figure.model.mesh, self._materials.blended
+            mesh = self.figure.model.mesh
             self._ranges = draw_ranges(mesh, settings.double_sided, hidden, blended)
             self._anchors = anchors_of(mesh, self.figure.model.skin, self._ranges) if blended else None
             self._ranges_of = wanted
