@@ -63,6 +63,7 @@ class Engine:
         self._time = 0.0
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
+        self._textures: dict[Path, MipImage] = {}
         self._picture = Picture(context, self.library, self._guard)
         self.pictures = Scheduler(self._picture)
 
@@ -110,12 +111,16 @@ class Engine:
         if node_id in self._views.figures:
             self._views.remove(node_id)
 
-    def set_files(self, meshes: Mapping[str, Mesh], images: Images) -> None:
-        """Gives the meshes and images that settings name, by path; `apply` takes them."""
+    def set_files(
+        self, meshes: Mapping[str, Mesh], images: Images, textures: Mapping[Path, MipImage] | None = None
+    ) -> None:
+        """Gives the meshes, images and textures that settings name, by path; `apply` takes them."""
         if not _same_files(meshes, self._meshes):
             self._meshes = dict(meshes)
         if not _same_files(images, self._images):
             self._images = dict(images)
+        if not _same_files(textures or {}, self._textures):
+            self._textures = dict(textures or {})
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
@@ -205,7 +210,10 @@ class Engine:
     def world(self) -> World:
         """What simulated nodes see of the scene, as it stands now."""
         views = self._views
-        return World(views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services)
+        return World(
+            views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
+            textures=self._textures,
+        )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------
 

@@ -88,8 +88,10 @@ class Checked:
             attributes = {name: self.values(number) for name, number in primitive["attributes"].items()}
             (count,) = {len(values) for values in attributes.values()}
             assert "min" in self.document["accessors"][primitive["attributes"]["POSITION"]]
-            corners = self.values(primitive["indices"])
-            assert len(corners) % 3 == 0
+            corner_count = {0: 1, 1: 2, 4: 3}[primitive.get("mode", 4)]
+            corners = self.values(primitive["indices"]) if "indices" in primitive else np.arange(count)
+            assert "indices" in primitive or corner_count == 1
+            assert len(corners) % corner_count == 0
             assert corners.max() < count
             for name in ("NORMAL", "TANGENT"):
                 if name in attributes:

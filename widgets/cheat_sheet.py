@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from widgets.empty_state import EmptyState
 from widgets.parts import packed
-from widgets.theme import SPACE, SPACE_WIDE, colours, icon
+from widgets.theme import SPACE, SPACE_WIDE, colours, dress, icon
 
 Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1
@@ -164,6 +164,7 @@ def _part_width(metrics: QFontMetrics, part: str, is_cap: bool) -> int:
 def _make_tree() -> QTreeWidget:
     tree = QTreeWidget()
     tree.setHeaderHidden(True)
+    dress(tree)
     tree.setColumnCount(2)
     tree.setRootIsDecorated(False)
     tree.setIndentation(SPACE_WIDE)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QTextBrowser, QWidget
 
 from widgets.parts import packed
-from widgets.theme import SPACE
+from widgets.theme import SPACE, dress
 
 FIRST = "index"
 SUFFIX = ".md"
@@ -31,6 +31,7 @@ class Guide(QDialog):
         self._folder, self._more = folder, more
         self.list, self.page = QListWidget(self), QTextBrowser(self)
         self.page.setOpenLinks(False)
+        dress(self.list, self.page)
         self.page.setSearchPaths([str(folder)])
         self.page.anchorClicked.connect(self._follow)
         for path in sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: (path.stem != FIRST, path.stem)):

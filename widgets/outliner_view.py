@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from widgets.outliner_delegate import OutlinerDelegate
 from widgets.outliner_entries import Entry, EntryKind, Key
 from widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
+from widgets.theme import dress
 
 _ICON_SIDE = 16
 _INDENTATION = 12
@@ -89,6 +90,7 @@ class OutlinerView(QTreeView):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setAccessibleName("Outliner")
+        dress(self)
         self.header().setStretchLastSection(False)
         self.header().setResizeContentsPrecision(0)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.theme import SPACE, icon, tabular
+from widgets.theme import SPACE, dress, icon, tabular
 
 Part = QWidget | QLayout
 Box = TypeVar("Box", bound=QBoxLayout)
@@ -53,6 +53,7 @@ def tool_button(
 
 def plain_list(tree: QTreeView, name: str) -> None:
     """Makes a tree look like a plain list with columns, figures of equal width in it."""
+    dress(tree)
     tree.setRootIsDecorated(False)
     tree.setUniformRowHeights(True)
     tree.setFrameShape(QFrame.Shape.NoFrame)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from app.files.project_file import PROJECT_SUFFIX
 from app.files.project_files import Answer
 from app.files.recovery import Recovery
-from sim.assets.formats import MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from widgets.file_filter import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
@@ -48,6 +48,10 @@ class Dialogs:
         """A model to import or to put in the place of a missing one."""
         return self._existing(title, _models())
 
+    def image_path(self, title: str) -> Path | None:
+        """An image to put in the place of a missing one."""
+        return self._existing(title, file_filter("Images", IMAGE_FORMATS.suffixes()))
+
     def timings_path(self) -> Path | None:
         """Timings to compare with."""
         return self._existing("Import timings", "Timings (*.csv)")
@@ -81,6 +85,7 @@ class Dialogs:
         box.addButton("Later", QMessageBox.ButtonRole.RejectRole)
         box.exec()
         chosen = box.clickedButton()
+        box.deleteLater()
         return Answer.SAVE if chosen is yes else Answer.DISCARD if chosen is no else Answer.CANCEL
 
     def _existing(self, title: str, *kinds: str) -> Path | None:

@@ -18,6 +18,7 @@ from app.editor.dialogs import Dialogs
 from app.editor.halts import Halts
 from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
+from app.editor.recovering import Recovering
 from app.editor.selected_node import SelectedNode
 from app.editor.simulation_work import SimulationWork
 from app.editor.window_state import WindowState
@@ -25,13 +26,12 @@ from app.files.access import FileAccess
 from app.files.autosave import Autosave
 from app.files.model_loader import ModelLoader
 from app.files.model_store import ModelStore
-from app.files.outside_files import OutsideFile, outside_files, outside_question
+from app.files.outside_files import OutsideFile, outside_question
 from app.files.places import config_folder, data_folder
-from app.files.project_error import ProjectError
-from app.files.project_files import Answer, ProjectFiles, can_open
+from app.files.project_files import ProjectFiles, can_open
 from app.files.project_loader import ProjectLoader
 from app.files.recent_files import RecentFiles
-from app.files.recovery import Recovery, RecoveryStore
+from app.files.recovery import RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
@@ -124,6 +124,7 @@ class Editor:
             ask_unsaved=self.dialogs.unsaved, ask_save_path=self.dialogs.project_save_path,
         )  # fmt: skip
         self.recovery = RecoveryStore(data_folder() / "recovery")
+        self.recovering = Recovering(self.recovery, self.files, self.dialogs.recover)
         self.autosave = Autosave(self.document, self.recovery)
         self.shader_watch = ShaderWatch()
         self._build_window()
@@ -145,7 +146,7 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
@@ -265,27 +266,6 @@ class Editor:
         QTimer.singleShot(0, self.window, lambda: self.window.show_hint(text))
 
     # --- what happens ---------------------------------------------------------------------------------
-
-    def offer_recovery(self) -> None:
-        """Asks about every project that a crashed session left."""
-        for recovery in self.recovery.pending():
-            answer = self.dialogs.recover(recovery)
-            if answer is Answer.DISCARD:
-                self.recovery.discard(recovery)
-            elif answer is Answer.SAVE and self._recover(recovery):
-                # One project can be open; what is left is offered at the next start.
-                return
-
-    def _recover(self, recovery: Recovery) -> bool:
-        try:
-            project = self.recovery.recover(recovery)
-        except ProjectError as error:
-            self.panels.fail(str(recovery.folder), str(error))
-            return False
-        place, trusted = recovery.origin or recovery.folder, {path.parent for path in self.recent.paths()}
-        outside = outside_files(project.scene, place, trusted)
-        self.files.show_project(project, recovery.origin, outside, modified=True)
-        return True
 
     def cancel(self) -> None:
         """Gives up what takes long: a seek, files of timings, else what is being read."""
@@ -492,7 +472,7 @@ def run_editor(
     if exit_after_first_frame:
         _leave_after_first_frame(editor, app.quit)
     else:
-        QTimer.singleShot(0, editor.offer_recovery)
+        QTimer.singleShot(0, editor.recovering.offer)
     status = app.exec()
     garbage.timer.stop()
     return status

@@ -17,6 +17,7 @@ from widgets.icons import icon
 from widgets.parts import packed
 from widgets.question_bar import QuestionBar
 from widgets.shown import label_text
+from widgets.theme import dress
 from widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
@@ -143,6 +144,7 @@ class MainWindow(QMainWindow):
 
     def _build_status_bar(self) -> None:
         bar = self.statusBar()
+        dress(bar)
         self._hint = QLabel()
         self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
         self._bar.setFixedWidth(140)

@@ -10,6 +10,7 @@ from app.editor.add_menu import AddMenu, Place
 from sim.gl.back_end import BackEndChoice
 from sim.kept.store import StepRoom
 from sim.kinds.contract import Panel
+from widgets.theme import dress
 
 SEPARATOR = "-"
 SPACER = " "
@@ -116,6 +117,7 @@ class Menus:
         toolbar = QToolBar("Toolbar", window)
         toolbar.setObjectName("toolbar")
         toolbar.setMovable(False)
+        dress(toolbar)
         for action_id in TOOLBAR:
             if action_id == SEPARATOR:
                 toolbar.addSeparator()

@@ -14,12 +14,12 @@ from app.files.allowed_text import allowed_text
 from app.files.model_paths import resolved_path
 from app.files.project_error import ProjectError
 from app.files.project_json import key_path
-from app.files.unknown_content import Place, UnknownContent, UnknownNode
+from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sim.assets.load_watch import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable
-from sim.scene.params import ParamError, Role, check, params_of
+from sim.scene.params import ParamError, Role, check, params_of, with_paths
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
@@ -49,6 +49,7 @@ class ProjectDecoder:
         self._watch = watch or LoadWatch()
         self._keys: dict[Place, dict[str, Any]] = {}
         self._nodes: list[UnknownNode] = []
+        self._entries: dict[Place, tuple[UnknownInEntry, ...]] = {}
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
@@ -69,7 +70,7 @@ class ProjectDecoder:
 
     def unknown(self) -> UnknownContent:
         """What was met and not understood."""
-        return UnknownContent(dict(self._keys), tuple(self._nodes))
+        return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries))
 
     # --- nodes ----------------------------------------------------------------------------------------
 
@@ -155,6 +156,7 @@ class ProjectDecoder:
             inner = _struct_type(hint)
             if inner is None:
                 values[name] = self._value(cls, name, raw[name], key_path(where, name))
+                self._keep_in_entries(raw[name], values[name], key_path(where, name), (*place, name))
             elif raw[name] is not None or not _is_optional(hint):
                 values[name] = self._struct(inner, raw[name], key_path(where, name), (*place, name))
         self._keep_unknown(raw, hints, where, place)
@@ -167,17 +169,39 @@ class ProjectDecoder:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
         except (msgspec.ValidationError, ParamError, UnicodeEncodeError):
             raise self._refused(where, value, allowed_text(hint, record.declared if record else None)) from None
-        if record is None or record.declared.role is not Role.PATH:
-            return converted
-        if "\0" in converted:
-            raise self._refused(where, value, "a path without null characters")
-        return resolved_path(converted, self._folder)
+        if record is not None and record.declared.role is Role.PATH and converted:
+            return self._resolved(where, converted)
+        if isinstance(converted, tuple) and converted and isinstance(converted[0], msgspec.Struct):
+            return tuple(with_paths(entry, lambda path: self._resolved(where, path)) for entry in converted)
+        return converted
+
+    def _resolved(self, where: str, path: str) -> str:
+        if "\0" in path:
+            raise self._refused(where, path, "a path without null characters")
+        return resolved_path(path, self._folder)
 
     def _keep_unknown(self, raw: dict[str, Any], known: typing.Container[str], where: str, place: Place) -> None:
-        unknown = {key: value for key, value in raw.items() if key not in known}
+        unknown = self._unknown_keys(raw, known, where)
         if unknown:
             self._keys[place] = unknown
+
+    def _keep_in_entries(self, raw: Any, entries: Any, where: str, place: Place) -> None:
+        """Keeps what the objects of a list of settings hold beyond what they were understood as."""
+        found = []
+        for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
+            if not isinstance(entry, msgspec.Struct) or not isinstance(raw[index], dict):
+                continue
+            known = {field.encode_name for field in msgspec.structs.fields(entry)} | {entry.__struct_config__.tag_field}
+            unknown = self._unknown_keys(raw[index], known, f"{where}[{index}]")
+            if unknown:
+                found.append(UnknownInEntry(entry, index, unknown))
+        if found:
+            self._entries[place] = tuple(found)
+
+    def _unknown_keys(self, raw: dict[str, Any], known: typing.Container[str | None], where: str) -> dict[str, Any]:
+        unknown = {key: value for key, value in raw.items() if key not in known}
         self.warnings.extend(f"{key_path(where, key)}: unknown key, kept as it is" for key in unknown)
+        return unknown
 
     def _checked_selection(self, scene: Scene, state: ViewState) -> ViewState:
         selection = state.selection

@@ -17,6 +17,7 @@ from app.files.project_error import ProjectError
 from app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project, save_project
 from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
+from app.files.recovery import Recovery
 from sim.assets.load import is_model
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
@@ -64,12 +65,15 @@ class ProjectFiles(QObject):
         progress: File that is being read and the finished share; an empty name when nothing is.
         failed: A file and one line why it could not be used.
         warned: A file and one line about it.
+        recovered: What a crashed session left was read, and is shown after this, or could not be: a `Recovery` and
+            whether.
     """
 
     opened = Signal(bool)
     progress = Signal(str, float)
     failed = Signal(str, str)
     warned = Signal(str, str)
+    recovered = Signal(object, bool)
 
     def __init__(
         self,
@@ -111,11 +115,13 @@ class ProjectFiles(QObject):
     def open(self, path: Path) -> None:
         """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
         if is_project(path):
-            self._cancel_reading()
-            self._projects.load(path, {recent.parent for recent in self._recent.paths()})
-            self.progress.emit(str(path), 0.0)
+            self._read(path)
         else:
             self._load(path, replace=True)
+
+    def recover(self, recovery: Recovery) -> None:
+        """Opens what a crashed session left, as a changed project."""
+        self._read(recovery.project, recovery)
 
     def import_model(self, path: Path) -> None:
         """Adds a model to the scene."""
@@ -174,14 +180,25 @@ class ProjectFiles(QObject):
         self._show_progress(0.0)
         if not self.may_discard():
             return
-        self.show_project(read.project, read.path, read.outside)
-        self._recent.add(read.path)
+        if read.recovery is not None:
+            self.recovered.emit(read.recovery, True)
+            self.show_project(read.project, read.recovery.origin, read.outside, modified=True)
+        else:
+            self.show_project(read.project, read.path, read.outside)
+            self._recent.add(read.path)
         for warning in read.project.warnings:
             self.warned.emit(str(read.path), warning)
 
-    def _on_project_failed(self, path: str, text: str) -> None:
+    def _on_project_failed(self, path: str, text: str, recovery: Recovery | None) -> None:
         self._show_progress(0.0)
         self.failed.emit(path, text)
+        if recovery is not None:
+            self.recovered.emit(recovery, False)
+
+    def _read(self, path: Path, recovery: Recovery | None = None) -> None:
+        self._cancel_reading()
+        self._projects.load(path, {recent.parent for recent in self._recent.paths()}, recovery)
+        self.progress.emit(str(path), 0.0)
 
     def _load(self, path: Path, *, replace: bool) -> None:
         path = path.absolute()

@@ -12,6 +12,7 @@ from app.background import run_in_background
 from app.files.outside_files import OutsideFile, outside_files
 from app.files.project_error import ProjectError
 from app.files.project_file import LoadedProject, load_project
+from app.files.recovery import Recovery
 from sim.assets.raw import LoadCancelled
 from sim.printable import printable
 
@@ -27,17 +28,20 @@ class ReadProject:
         path: The file.
         project: What it holds.
         outside: Files that it names beyond the folders which belong to it.
+        recovery: What it was left as by a crashed session, if it was.
     """
 
     path: Path
     project: LoadedProject
     outside: tuple[OutsideFile, ...]
+    recovery: Recovery | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Request:
     path: Path
     trusted: tuple[Path, ...]
+    recovery: Recovery | None
     stopped: threading.Event = field(default_factory=threading.Event)
 
 
@@ -47,13 +51,13 @@ class ProjectLoader(QObject):
     Signals:
         progress: File and finished fraction, 0 to 1.
         loaded: A `ReadProject`.
-        failed: File and one line that says why it cannot be used.
+        failed: File, one line that says why it cannot be used, and the `Recovery` that was asked for, if one was.
         cancelled: File that nobody wants any more.
     """
 
     progress = Signal(str, float)
     loaded = Signal(object)
-    failed = Signal(str, str)
+    failed = Signal(str, str, object)
     cancelled = Signal(str)
 
     _advanced = Signal(object, float)
@@ -68,15 +72,16 @@ class ProjectLoader(QObject):
         """File that is being read."""
         return self._request.path if self._request is not None else None
 
-    def load(self, path: Path, trusted: Iterable[Path] = ()) -> None:
+    def load(self, path: Path, trusted: Iterable[Path] = (), recovery: Recovery | None = None) -> None:
         """Starts reading a project.
 
         Args:
             path: The file.
             trusted: Folders that may be named without asking, beside those of the project.
+            recovery: What the file is of, if a crashed session left it; then it belongs where the project was open.
         """
         self.cancel()
-        request = self._request = _Request(path, tuple(trusted))
+        request = self._request = _Request(path, tuple(trusted), recovery)
         run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
 
     def cancel(self) -> None:
@@ -94,7 +99,10 @@ class ProjectLoader(QObject):
                 progress=lambda fraction: self._advanced.emit(request, fraction),
                 cancelled=request.stopped.is_set,
             )
-            return ReadProject(request.path, project, outside_files(project.scene, request.path, request.trusted))
+            recovery = request.recovery
+            place = request.path if recovery is None else recovery.origin or recovery.folder
+            outside = outside_files(project.scene, place, request.trusted)
+            return ReadProject(request.path, project, outside, recovery)
         except LoadCancelled:
             return ""
         except ProjectError as error:
@@ -114,4 +122,4 @@ class ProjectLoader(QObject):
         if isinstance(outcome, ReadProject):
             self.loaded.emit(outcome)
         else:
-            self.failed.emit(str(request.path), outcome)
+            self.failed.emit(str(request.path), outcome, request.recovery)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.files.process_lock import ProcessLock
-from app.files.project_file import PROJECT_SUFFIX, LoadedProject, load_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, save_project
 from app.files.unknown_content import UnknownContent
 from sim.export.atomic_file import write_atomically
 from sim.scene.scene import Scene
@@ -38,6 +38,11 @@ class Recovery:
     folder: Path
     origin: Path | None
     saved_at: datetime
+
+    @property
+    def project(self) -> Path:
+        """The project file, which is read as any other."""
+        return self.folder / _PROJECT
 
 
 class RecoveryStore:
@@ -79,18 +84,12 @@ class RecoveryStore:
             found = [recovery for folder in self._abandoned() if (recovery := _recovery(folder)) is not None]
         return sorted(found, key=lambda recovery: recovery.saved_at, reverse=True)
 
-    def recover(self, recovery: Recovery) -> LoadedProject:
-        """The project of a recovery; its file becomes that of this session, so another crash loses nothing.
-
-        Raises:
-            ProjectError: If it cannot be read; it stays pending.
-        """
-        project = load_project(recovery.folder / _PROJECT)
+    def adopt(self, recovery: Recovery) -> None:
+        """The file of a recovery that was opened becomes that of this session, so another crash loses nothing."""
         with self._guard:
             if recovery.folder != self._own:
                 self.forget()
                 self._own = recovery.folder
-        return project
 
     def discard(self, recovery: Recovery) -> None:
         """Remove a recovery for good."""

@@ -204,7 +204,7 @@ class ViewportClient(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        self.engine.set_files(self._files.meshes, self._files.images)
+        self.engine.set_files(self._files.meshes, self._files.images, self._files.textures)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:

@@ -1,6 +1,6 @@
 // Skins one vertex of a character, after its morph targets and deformers where it has any.
 // Inputs: rest record (position and normal, optional tangent, bind space), joints and weights, palette of the pose; with
-// MORPHS the differences of all targets and a slot for each that acts; with WARP_CASES the deformers.
+// MORPHS the differences of all targets and a slot for each that acts, MANY_MORPHS where these are many; with WARP_CASES the deformers.
 // Outputs: the same record in model space, file units. METHOD is skin_lbs, skin_dqs or skin_dqs_scale, and none for a
 // model without joints.
 // Reference: see model/blend.glsl, model/deform.glsl and model/warps.glsl.
@@ -14,9 +14,12 @@ uniform samplerBuffer u_palette;
 #ifdef MORPHS
 #include "model/deform.glsl"
 
-uniform usamplerBuffer u_slots;
-uniform int u_slot_count;
+uniform ivec4 u_slots[4];
 uniform samplerBuffer u_deltas;
+#ifdef MANY_MORPHS
+uniform usamplerBuffer u_more_slots;
+uniform int u_more_slot_count;
+#endif
 #endif
 
 #ifdef WARP_CASES
@@ -35,7 +38,11 @@ void run(int id) {
     Surface rest = Surface(a_position.xyz, a_normal.xyz, vec3(0.0));
 #endif
 #ifdef MORPHS
-    rest = deformed(u_slots, u_slot_count, u_deltas, id, rest);
+    Surface moved = morphed(u_slots, u_deltas, id, rest);
+#ifdef MANY_MORPHS
+    moved = morphed_more(u_more_slots, u_more_slot_count, u_deltas, id, moved);
+#endif
+    rest = morph_end(moved, rest);
 #endif
 #ifdef WARP_CASES
     rest = warped(u_warps, u_warp_count, u_masks, u_vertex_count, id, rest);

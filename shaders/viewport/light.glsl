@@ -72,6 +72,14 @@ vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 norm
     return direct * (albedo + specular * ggx_specular(normal, to_light, to_eye, roughness) * 3.14159265);
 }
 
+// Reflectance of what is no metal.
+const float DIELECTRIC = 0.04;
+
+// Light from around that arrives from about a direction.
+vec3 light_from(vec3 direction) {
+    return mix(frame.ground.rgb, frame.sky.rgb, direction.y * 0.5 + 0.5);
+}
+
 // Arguments of the function above: those of one lamp, and those of the surface.
 #define LAMP(index) frame.light_position[index], frame.light_colour[index].rgb
 #define SURFACE position, normal, to_eye, albedo, specular, roughness
@@ -81,10 +89,12 @@ vec3 lamp_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 norm
 // open: part of the light from around that arrives.
 vec3 shaded(vec3 position, vec3 normal, vec3 albedo, vec3 specular, float roughness, float open) {
     vec3 to_eye = direction_to_eye(position);
-    vec3 ambient = open * mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
+    vec3 ambient = open * light_from(normal);
     float grazing = 1.0 - max(dot(normal, to_eye), 0.0);
     float rim = grazing * grazing * grazing * grazing;
     vec3 light = ambient * (albedo + (specular + 0.06) * rim);
+    // Metals have nothing but what they mirror.
+    light += open * light_from(reflect(-to_eye, normal)) * max(specular - DIELECTRIC, 0.0);
 #if LIGHT_COUNT > 0
     light += lamp_light(LAMP(0), shadow_visibility(position, normal), SURFACE);
 #endif

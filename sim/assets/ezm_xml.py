@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+import numpy as np
 from lxml import etree
 
 from sim.assets.faults import MAX_MARKUP, ElementFault, quoted
@@ -72,10 +73,13 @@ def children(element: Element, name: str) -> Iterator[Element]:
 
 def _check_tags(data: bytes) -> None:
     """Refuse more elements and attributes than a tree can hold; the parser lists those of one element one by one."""
-    if data.count(b"<") + data.count(b"=") > MAX_MARKUP:
+    characters = np.frombuffer(data, np.uint8)
+    tags, equals = np.flatnonzero(characters == ord("<")), np.flatnonzero(characters == ord("="))
+    if len(tags) + len(equals) > MAX_MARKUP:
         raise ElementFault("XML", f"there are more than {MAX_MARKUP} tags and attributes")
-    for part in data.split(b"<"):
-        if len(part) > MAX_ATTRIBUTES and part.count(b"=") > MAX_ATTRIBUTES and not part.startswith(b"!"):
+    attributes = np.diff(np.searchsorted(equals, tags), append=len(equals))
+    for tag in tags[attributes > MAX_ATTRIBUTES]:
+        if data[tag + 1 : tag + 2] != b"!":
             raise ElementFault("XML", f"an element has more than {MAX_ATTRIBUTES} attributes")
 
 

@@ -1,22 +1,37 @@
 """A synthetic character as a binary glTF file, for timing how long one takes to read."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.assets.raw import RawModel
 from sim.export.gltf_file import GlbChunk
 
+STORED = {
+    "POSITION": ("position", np.float32),
+    "NORMAL": ("normal", np.float32),
+    "TEXCOORD_0": ("texcoord1", np.float32),
+    "WEIGHTS_0": ("blendweights", np.float32),
+    "JOINTS_0": ("blendindices", np.uint16),
+}
 
-def write_synthetic_glb(raw: RawModel, path: Path) -> None:
-    """Writes mesh, skeleton and clip of `sim.bench.load.synthetic_character`, every joint with three channels."""
+
+def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> None:
+    """Writes mesh, skeleton and clip of `sim.bench.load.synthetic_character`, every joint with three channels.
+
+    Args:
+        raw: The character.
+        path: Where to.
+        primitive_count: How many pieces its triangles are in, each with vertices of its own.
+    """
     chunk = GlbChunk()
     (mesh,), (skeleton,), (clip,) = raw.meshes, raw.skeletons, raw.clips
-    stored = mesh.buffers[0].attributes
-    names = {"POSITION": "position", "NORMAL": "normal", "TEXCOORD_0": "texcoord1", "WEIGHTS_0": "blendweights"}
-    attributes = {name: chunk.add(np.asarray(stored[semantic], np.float32)) for name, semantic in names.items()}
-    attributes["JOINTS_0"] = chunk.add(np.asarray(stored["blendindices"], np.uint16))
+    stored, (section,) = mesh.buffers[0].attributes, mesh.sections
+    triangles = section.triangles[np.argsort(section.triangles[:, 0], kind="stable")]
+    primitives = [_primitive(chunk, stored, part) for part in np.array_split(triangles, primitive_count)]
     joints = list(range(len(skeleton.bones)))
     nodes: list[dict[str, Any]] = [
         {"name": bone.name, "translation": bone.position.tolist(), "rotation": bone.orientation.tolist()}
@@ -37,12 +52,18 @@ def write_synthetic_glb(raw: RawModel, path: Path) -> None:
             channels.append({"sampler": len(samplers), "target": {"node": joint, "path": target}})
             samplers.append({"input": times, "output": chunk.add(np.asarray(keys, np.float32))})
     binds = chunk.add(np.tile(np.eye(4, dtype=np.float32).ravel(), (len(joints), 1)))
-    primitive = {"attributes": attributes, "indices": chunk.add(mesh.sections[0].triangles.reshape(-1, 1))}
     document = {
         "asset": {"version": "2.0"},
         "nodes": [*nodes, {"mesh": 0, "skin": 0}],
-        "meshes": [{"primitives": [primitive]}],
+        "meshes": [{"primitives": primitives}],
         "skins": [{"joints": joints, "inverseBindMatrices": binds}],
         "animations": [{"channels": channels, "samplers": samplers}],
     }
     path.write_bytes(chunk.file(document))
+
+
+def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: npt.NDArray[np.uint32]) -> dict[str, Any]:
+    """Some triangles, with what lies between the first and the last of their vertices."""
+    used = slice(int(triangles.min()), int(triangles.max()) + 1)
+    attributes = {name: chunk.add(np.asarray(stored[field][used], dtype)) for name, (field, dtype) in STORED.items()}
+    return {"attributes": attributes, "indices": chunk.add((triangles - used.start).reshape(-1, 1))}

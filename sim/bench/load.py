@@ -1,8 +1,10 @@
-"""How long a model takes from disk to arrays, against the least that its text costs."""
+"""How long a model takes the processor from disk to arrays, against the least that its text costs."""
 
 import math
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,31 @@ from sim.export.ezm import write_ezm
 SIZES = (13_114,)
 """Vertices of a detailed character."""
 
+
 JOINTS, CHAINS, FRAMES = 60, 5, 61
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How large a well-known glTF sample is: vertices, primitives, joints and keys of each of their channels.
+
+    The copy has more vertices, as each of its primitives repeats those of its rim.
+    """
+
+    name: str
+    vertices: int
+    primitives: int
+    joints: int
+    frames: int
+
+
+LIKENESSES = (Likeness("CesiumMan", 3_273, 1, 19, 48), Likeness("BrainStem", 34_159, 59, 18, 1_200))
 
 
 def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
     """Times of the baseline and of `load_model`, for synthetic characters, as EZMesh and glTF, or the file at `path`.
+
+    With the usual sizes, glTF files as large as known samples follow.
 
     Raises:
         ValueError: If `repeat` is not positive.
@@ -38,19 +60,40 @@ def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = 
             binary = file.with_suffix(".glb")
             write_synthetic_glb(synthetic_character(size), binary)
             rows += measure([*load_cases(file, size), _load_case(binary, size, "load_model, glTF")], repeat=repeat)
+        for like in LIKENESSES if sizes is SIZES else ():
+            file = Path(folder) / f"{like.name}.glb"
+            raw = synthetic_character(like.vertices, joints=like.joints, frames=like.frames)
+            write_synthetic_glb(raw, file, like.primitives)
+            rows += measure(
+                [_load_case(file, load_model(file).mesh.vertex_count, f"glTF like {like.name}")], repeat=repeat
+            )
     return rows
 
 
 def load_cases(path: Path, vertex_count: int) -> list[Case]:
     """The two ways of reading one file; the baseline comes first."""
     return [
-        Case(system="load", variant="lxml + numpy", size=vertex_count, unit="vertices", step=lambda: baseline(path)),
+        Case(
+            system="load",
+            variant="lxml + numpy",
+            size=vertex_count,
+            unit="vertices",
+            step=lambda: baseline(path),
+            clock=time.process_time,
+        ),
         _load_case(path, vertex_count, "load_model"),
     ]
 
 
 def _load_case(path: Path, vertex_count: int, variant: str) -> Case:
-    return Case(system="load", variant=variant, size=vertex_count, unit="vertices", step=lambda: load_model(path))
+    return Case(
+        system="load",
+        variant=variant,
+        size=vertex_count,
+        unit="vertices",
+        step=lambda: load_model(path),
+        clock=time.process_time,
+    )
 
 
 def baseline(path: Path) -> int:
@@ -67,8 +110,8 @@ SWAY = 0.05
 """By how much its clip turns joints, as a part of a quaternion."""
 
 
-def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
-    """A tube with four influences a vertex, 60 joints and a clip of 61 keys."""
+def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINTS, frames: int = FRAMES) -> RawModel:
+    """A tube with four influences a vertex, some joints and a clip of some keys."""
     random = np.random.default_rng(seed)
     columns = max(2, math.isqrt(vertex_count))
     corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
@@ -82,22 +125,23 @@ def synthetic_character(vertex_count: int, seed: int = 1) -> RawModel:
     height = np.arange(vertex_count) / max(vertex_count, 1)
     around = np.column_stack([np.cos(angle), np.zeros(vertex_count), np.sin(angle)])
     positions = TUBE_RADIUS * around + TUBE_HEIGHT * height[:, None] * np.array([0.0, 1.0, 0.0])
-    joints = (height * (JOINTS - INFLUENCES + 1)).astype(np.uint16)[:, None] + np.arange(INFLUENCES, dtype=np.uint16)
+    nearest = (height * (joints - INFLUENCES + 1)).astype(np.uint16)[:, None] + np.arange(INFLUENCES, dtype=np.uint16)
     weights = np.sort(random.dirichlet(np.ones(INFLUENCES), vertex_count), axis=1)[:, ::-1]
     vertices: dict[str, npt.NDArray[np.generic]] = {
         "position": positions.astype(np.float32),
         "normal": around.astype(np.float32),
         "texcoord1": random.random((vertex_count, 2), dtype=np.float32),
         "blendweights": weights.astype(np.float32),
-        "blendindices": joints,
+        "blendindices": nearest,
     }
     mesh = RawMesh("body", "", [RawVertices(vertex_count, vertices)], [RawSection("", "", 0, triangles)])
     return RawModel(
-        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_body()], clips=[_clip(random)], meshes=[mesh]
+        Path("synthetic"), "ezm", "MeshSystem", skeletons=[_body(joints)], clips=[_clip(random, joints, frames)],
+        meshes=[mesh],
     )  # fmt: skip
 
 
-def _body() -> RawSkeleton:
+def _body(joints: int) -> RawSkeleton:
     """Five chains from one root, as deep as the fingers of a figure."""
     at_rest = np.array((0.0, 0.0, 0.0, 1.0))
     return RawSkeleton(
@@ -110,17 +154,17 @@ def _body() -> RawSkeleton:
                 at_rest,
                 np.ones(3),
             )
-            for index in range(JOINTS)
+            for index in range(joints)
         ],
     )
 
 
-def _clip(random: np.random.Generator) -> RawClip:
+def _clip(random: np.random.Generator, joints: int, frames: int) -> RawClip:
     tracks = []
-    for index in range(JOINTS):
+    for index in range(joints):
         # Turned and moved a little from rest, so that the tube stays one.
-        orientations = np.array((0.0, 0.0, 0.0, 1.0)) + random.normal(scale=SWAY, size=(FRAMES, 4))
+        orientations = np.array((0.0, 0.0, 0.0, 1.0)) + random.normal(scale=SWAY, size=(frames, 4))
         orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
-        positions = np.array((0.0, 0.1, 0.0)) + random.normal(scale=0.1 * SWAY, size=(FRAMES, 3))
-        tracks.append(RawTrack(f"joint {index}", positions, orientations, np.ones((FRAMES, 3))))
-    return RawClip("clip", FRAMES, 0.02 * (FRAMES - 1), 0.02, tracks)
+        positions = np.array((0.0, 0.1, 0.0)) + random.normal(scale=0.1 * SWAY, size=(frames, 3))
+        tracks.append(RawTrack(f"joint {index}", positions, orientations, np.ones((frames, 3))))
+    return RawClip("clip", frames, 0.02 * (frames - 1), 0.02, tracks)

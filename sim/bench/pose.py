@@ -1,6 +1,7 @@
 """Cost of evaluating a pose in Python, the largest share of a frame's time on the processor."""
 
 import itertools
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,12 +9,15 @@ import numpy as np
 
 from sim.assets.build_skeleton import build_skeleton
 from sim.assets.clip import UniformClip
+from sim.assets.curve_clip import CurveClip
 from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
+from sim.assets.raw import RawChannel
 from sim.bench.row import Case, Row, measure
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
 
 SIZES = (60, 200)
+CHANNELS = (57, 300)
 
 _DEPTH = 15
 """Levels of the hierarchy, as in the human skeletons at hand."""
@@ -25,10 +29,14 @@ _STEPS = 200
 def pose_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
     """Times of `evaluate_pose`, one row for each number of joints and way of reading the clip.
 
+    With the usual sizes, those of sampling a clip of curves follow, for each number of channels.
+
     Raises:
         ValueError: If `repeat` is not positive.
     """
-    return [row for size in sizes for row in measure(pose_cases(size), repeat=repeat)]
+    posed = [row for size in sizes for row in measure(pose_cases(size), repeat=repeat)]
+    channels = CHANNELS if sizes is SIZES else ()
+    return posed + [row for count in channels for row in measure(curve_cases(count), repeat=repeat)]
 
 
 def pose_cases(joint_count: int) -> list[Case]:
@@ -47,6 +55,36 @@ def _case(model: CharacterModel, joint_count: int, interpolation: Interpolation)
         unit="joints",
         step=lambda: evaluate_pose(model, clip, next(moments), interpolation=interpolation),
         steps=_STEPS,
+        clock=time.process_time,
+    )
+
+
+def curve_cases(channel_count: int) -> list[Case]:
+    """Sampling where all channels have the same times, and where each has its own; three channels a joint."""
+    random = np.random.default_rng(1)
+    skeleton = synthetic_character(channel_count // 3).skeleton
+    assert skeleton is not None
+    cases = []
+    for variant, spread in (("curves of the same times", 0.0), ("curves of times of their own", 0.01)):
+        channels = []
+        for joint in range(channel_count // 3):
+            for path, width in (("translation", 3), ("rotation", 4), ("scale", 3)):
+                times = np.arange(_FRAMES, dtype=np.float64) * 0.02 + random.uniform(0.0, spread)
+                channels.append(RawChannel(joint, path, "LINEAR", times, random.normal(size=(_FRAMES, width))))
+        cases.append(_curve_case(CurveClip(variant, channels, skeleton), channel_count))
+    return cases
+
+
+def _curve_case(clip: CurveClip, channel_count: int) -> Case:
+    moments = itertools.cycle(np.linspace(0.0, clip.duration, _STEPS).tolist())
+    return Case(
+        system="pose",
+        variant=clip.name,
+        size=channel_count,
+        unit="channels",
+        step=lambda: clip.sample(next(moments), Interpolation.LINEAR),
+        steps=_STEPS,
+        clock=time.process_time,
     )
 
 

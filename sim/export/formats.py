@@ -121,7 +121,7 @@ _ALL = frozenset({"surface", "strands", "points"})
 
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
-        name="glTF scene", suffixes=(".glb",), holds=_SURFACES, options=GlbOptions,
+        name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
         write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
     ),
     SceneFormat(

@@ -105,7 +105,13 @@ class GltfScene:
             node: Json = {"name": model.path.stem, "mesh": made.mesh}
             if skin is not None:
                 node["skin"] = self._add_skin(model, skin, nodes)
-            number = self.put("nodes", node)
+            bare = _bare_joint(model, groups)
+            number = nodes[bare] if bare is not None else -1
+            if number in roots and "mesh" not in self._parts["nodes"][number]:
+                self._parts["nodes"][number] |= node
+                roots.remove(number)
+            else:
+                number = self.put("nodes", node)
             if made.weights:
                 weighted.append(Weighted(number, made.weights))
             if roots and model.skeleton is None:
@@ -255,6 +261,16 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
         else:
             groups.append((wanted, [part]))
     return [(entries, members) for entries, members in groups]
+
+
+def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None, list[_Part]]]) -> int | None:
+    """The joint that is called like the model and moves nothing: it held the mesh in the file that was read."""
+    skeleton = model.skeleton
+    if skeleton is None or model.path.stem not in skeleton.names:
+        return None
+    joint = skeleton.names.index(model.path.stem)
+    moves = any(entries is not None and joint in entries for entries, _ in groups)
+    return None if moves or (skeleton.parents == joint).any() else joint
 
 
 def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:

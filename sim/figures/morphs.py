@@ -13,6 +13,9 @@ from sim.gl.texture import BufferTexture
 WEIGHT_MIN = 1e-6
 """Targets with a smaller weight, of either sign, are left out."""
 
+FEW = 4
+"""So many slots are uniforms of the kernel; more take a program with a loop, which is slower by itself."""
+
 
 class MorphBuffers:
     """Differences and slots as `shaders/model/deform.glsl` reads them.
@@ -28,24 +31,32 @@ class MorphBuffers:
 
     def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
         self._deltas = BufferTexture(context, deltas, "rgba32f", label="morph differences")
-        self._slot_buffer = Buffer(context, 16, usage="stream", label="morph slots")
-        self._slots = BufferTexture(context, self._slot_buffer, "rgba32ui")
+        self._more_buffer = Buffer(context, 16, usage="stream", label="morph slots")
+        self._more = BufferTexture(context, self._more_buffer, "rgba32ui")
         self._weight_of = targets.weight_of
-        self._table = np.zeros((len(targets.firsts), 4), np.uint32)
+        self._table = np.zeros((len(targets.firsts), 4), np.int32)
         self._table[:, 0] = targets.starts * targets.deltas.shape[1]
-        self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts
+        self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
-    def uniforms(self, weights: npt.NDArray[np.float64]) -> dict[str, Any]:
-        """Uniforms of the kernel for some weights, shape (M,)."""
+    def slots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+        """A row for each target that acts with some weights, shape (M,)."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
         slots = self._table.take(active, 0)
-        slots[:, 3] = used.take(active).view(np.uint32)
-        if len(slots):
-            self._slot_buffer.orphan(slots)
-        return {"u_slots": self._slots, "u_slot_count": len(slots), "u_deltas": self._deltas}
+        slots[:, 3] = used.take(active).view(np.int32)
+        return slots
+
+    def uniforms(self, slots: npt.NDArray[np.int32]) -> dict[str, Any]:
+        """Uniforms of the kernel for the targets that act, at least one."""
+        few = np.zeros((FEW, 4), np.int32)
+        few[: len(slots)] = slots[:FEW]
+        uniforms: dict[str, Any] = {"u_slots": few, "u_deltas": self._deltas}
+        if len(slots) > FEW:
+            self._more_buffer.orphan(slots[FEW:].view(np.uint32))
+            uniforms |= {"u_more_slots": self._more, "u_more_slot_count": len(slots) - FEW}
+        return uniforms
 
     def release(self) -> None:
         """Deletes the buffers; may be called twice."""
-        for owned in (self._slots, self._slot_buffer, self._deltas, self._deltas.buffer):
+        for owned in (self._more, self._more_buffer, self._deltas, self._deltas.buffer):
             owned.release()

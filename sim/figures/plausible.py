@@ -3,8 +3,8 @@
 from sim.assets.model import CharacterModel
 from sim.figures.settings import ModelSettings
 
-LOWEST, HIGHEST = 0.3, 5.0
-"""Sizes [m] within which a file is taken at its word: a doll or a cat is larger than 0.3 m, a horse or a giraffe
+LOWEST, HIGHEST = 0.2, 5.0
+"""Sizes [m] within which a file is taken at its word: a head or a cat is larger than 0.2 m, a horse or a giraffe
 smaller than 5 m, and a person drawn in centimetres or inches, 180 or 71 high, is far outside."""
 
 CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.model import Mesh, Skin
-from sim.figures.morphs import MorphBuffers
+from sim.figures.morphs import FEW, MorphBuffers
 from sim.figures.settings import SkinningMethod
 from sim.figures.warp_buffers import WARP_CASES, WarpBuffers
 from sim.gl.back_end import BackEnd
@@ -170,7 +170,7 @@ class SkinnedMesh:
         self.rest, self.vertices = buffers.rest, buffers.vertices
         self.write_count = 0
         self.name = ""
-        self._kernels: dict[tuple[SkinningMethod, bool], Kernel] = {}
+        self._kernels: dict[tuple[SkinningMethod, bool, int], Kernel] = {}
         self._applied: tuple[Pose | None, SkinningMethod, BackEnd] | None = (None, SkinningMethod.LBS, BackEnd.TF)
         self._mesh, self._skin = mesh, skin
         self._warps: WarpBuffers | None = None
@@ -232,7 +232,8 @@ class SkinnedMesh:
     def prepare(self, method: SkinningMethod) -> None:
         """Builds the program of a method, so that the first `skin` need not."""
         if self.deforms:
-            self._kernel(method, is_warped=False)
+            for slots in (0, 1) if self._morphs is not None else (0,):
+                self._kernel(method, slots, is_warped=False)
 
     def _is_applied(self, pose: Pose | None, method: SkinningMethod) -> bool:
         if self._applied is None:
@@ -250,12 +251,16 @@ class SkinnedMesh:
             self.rest.copy_to(self.vertices)
             return
         uniforms = self._palette_uniforms(pose, method) if self._influences is not None else {}
+        slot_count = 0
         if self._morphs is not None:
-            uniforms |= self._morphs.uniforms(pose.local.weights)
+            slots = self._morphs.slots(pose.local.weights)
+            slot_count = len(slots)
+            if slot_count:
+                uniforms |= self._morphs.uniforms(slots)
         if warps is not None:
             self._warps = self._warps or WarpBuffers(self.context, self._mesh, self._skin)
             uniforms |= self._warps.uniforms(warps)
-        self._kernel(method, is_warped=warps is not None).run(self._source, self.vertices, **uniforms)
+        self._kernel(method, slot_count, is_warped=warps is not None).run(self._source, self.vertices, **uniforms)
 
     def _palette_uniforms(self, pose: Pose, method: SkinningMethod) -> dict[str, Any]:
         if len(pose.palette) < self._joint_count:
@@ -264,12 +269,15 @@ class SkinnedMesh:
             self._palette_buffer.orphan(palette_texels(pose, method))
         return {"u_palette": self._palette}
 
-    def _kernel(self, method: SkinningMethod, *, is_warped: bool) -> Kernel:
-        kernel = self._kernels.get((method, is_warped))
+    def _kernel(self, method: SkinningMethod, slot_count: int, *, is_warped: bool) -> Kernel:
+        # No targets, few, or many.
+        key = method, is_warped, (slot_count > 0) + (slot_count > FEW)
+        kernel = self._kernels.get(key)
         if kernel is None:
             defines: dict[str, object] = {
                 "TANGENT": self.record is SKINNED_TANGENT,
-                "MORPHS": self._morphs is not None,
+                "MORPHS": slot_count > 0,
+                "MANY_MORPHS": slot_count > FEW,
                 "WARP_CASES": WARP_CASES if is_warped else None,
             }
             inputs: list[Record | np.dtype] = [self.record]
@@ -277,7 +285,7 @@ class SkinnedMesh:
                 count = min(max(self._skin.influence_max, 1), INFLUENCE_MAX)
                 defines |= {"METHOD": SHADER_FUNCTIONS[method], "INFLUENCES": count}
                 inputs.append(self._influences.dtype)
-            kernel = self._kernels[method, is_warped] = Kernel(
+            kernel = self._kernels[key] = Kernel(
                 self.library,
                 "model/skin.glsl",
                 self.record,

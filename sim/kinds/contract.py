@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.mip_levels import MipImage
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
@@ -157,7 +158,7 @@ class FileUse:
     Attributes:
         field: Name of the setting.
         path: The file.
-        content: What it is read as: "character", "mesh" or "image".
+        content: What it is read as: "character", "mesh", "image", or "texture", an image with its smaller levels.
         is_needed: Whether nothing can be made without it; an empty path names no file then.
         without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
     """
@@ -267,6 +268,7 @@ class World:
         images: Files read as images, by path.
         services: What systems share.
         start_time: Moment of the scene clock that the simulation starts at [s].
+        textures: Files read as images with their smaller levels, by path.
     """
 
     scene: Scene
@@ -276,6 +278,7 @@ class World:
     images: Mapping[Path, Pixels]
     services: Services
     start_time: float = 0.0
+    textures: Mapping[Path, MipImage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

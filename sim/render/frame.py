@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
@@ -103,6 +104,14 @@ class Frame:
     def eye(self) -> glm.dvec3:
         """Place of the camera [m]."""
         return self.camera.position()
+
+    def distances(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """How far from the camera points (N, 3) are [m], shape (N,); along its view where that is parallel."""
+        offsets = places - np.array(self.eye)
+        if self.camera.orthographic:
+            along: npt.NDArray[np.float64] = offsets @ -np.array(self._rotation[2])
+            return along
+        return np.linalg.norm(offsets, axis=1)
 
     @cached_property
     def _rotation(self) -> glm.dmat3:

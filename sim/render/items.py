@@ -96,6 +96,11 @@ class Item:
         return self.node.name or self.node.id
 
     @property
+    def middle(self) -> npt.NDArray[np.float64] | None:
+        """About where it is in the world [m], shape (3,), by which the stage of glass is ordered; None elsewhere."""
+        return None
+
+    @property
     def crowd(self) -> int | None:
         """Elements, of which any may be drawn by themselves; None for what is drawn in one go."""
         return None
@@ -129,6 +134,7 @@ class Surface(Item):
         scalar_scale: Ramp coordinate per unit of the scalar.
         emission: Light that it gives off by itself, linear RGB.
         is_coloured: Whether its arrays have colours, which multiply those of the materials.
+        middles: About where each range is in the world [m], shape (R, 3), where anything shows through.
     """
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
@@ -141,6 +147,12 @@ class Surface(Item):
     scalar_scale: float = 1.0
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
     is_coloured: bool = False
+    middles: npt.NDArray[np.float64] | None = None
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64] | None:
+        """That of its ranges."""
+        return None if self.middles is None or not len(self.middles) else self.middles.mean(axis=0)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
         """Draws its faces and edges, what shows through, its depth, or its triangles' numbers."""
@@ -254,6 +266,11 @@ class Body(Item):
     faces: VertexArray
     world_from_body: npt.NDArray[np.float64]
     colour: tuple[float, float, float, float]
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64]:
+        """Its origin."""
+        return self.world_from_body[:3, 3]
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:  # noqa: ARG002
         """Draws it, or its triangles' numbers."""

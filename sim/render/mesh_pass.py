@@ -1,6 +1,7 @@
 """Surfaces: shaded, wireframe, normals, or a scalar through a colour ramp."""
 
 import enum
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,8 @@ from sim.gl.state import Cull, PipelineState
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import VertexArray
 from sim.maths.ramps import Ramp, ramp_colours
-from sim.render.surface import GpuMaterial, Spans, culling, spans
+from sim.render.blended_order import farthest_first
+from sim.render.surface import DrawRange, GpuMaterial, Spans, culling, spans
 from sim.scene.view import DisplayMode
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _FACES: dict[Cull, PipelineState] = {
     "back": PipelineState(cull="back"),
     "front": PipelineState(cull="front"),
 }
+_BLENDED = {cull: replace(state, blend="alpha", depth_write=False) for cull, state in _FACES.items()}
 _EDGES = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal")
 
 
@@ -107,7 +110,7 @@ class MeshPass:
     def _draw_faces(self, surface: "Surface", display: DisplayMode, painter: "Painter", *, blended: bool) -> None:
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
         placement, begun = surface.world_from_model, None
-        for part in surface.ranges:
+        for part in self._ordered(surface, painter) if blended else surface.ranges:
             material = surface.materials.get(part.material, painter.look.settings.textures)
             if material.is_blended != blended:
                 continue
@@ -118,11 +121,17 @@ class MeshPass:
             if program is not begun:
                 self._begin(program, surface, painter)
                 begun = program
-            state = _FACES[culling(placement, part.double_sided)]
-            state = replace(state, blend="alpha", depth_write=False) if blended else state
-            state.within(painter.scissor).apply(self._context)
             _set_material(program, material, features)
-            surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+            for state in _states(placement, part.double_sided, blended=blended):
+                state.within(painter.scissor).apply(self._context)
+                surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
+
+    @staticmethod
+    def _ordered(surface: "Surface", painter: "Painter") -> Sequence[DrawRange]:
+        """Ranges, the farthest first."""
+        if surface.middles is None or len(surface.ranges) < 2:
+            return surface.ranges
+        return [surface.ranges[number] for number in farthest_first(painter.frame.distances(surface.middles))]
 
     def _begin(self, program: Program, surface: "Surface", painter: "Painter") -> None:
         """Sets what all materials share."""
@@ -167,6 +176,16 @@ class MeshPass:
         self._wire["u_depth_bias"] = 4e-5
         self._wire["u_colour"] = colour
         surface.arrays.edges(spans(surface.ranges)).draw(self._wire, "lines")
+
+
+def _states(placement: npt.NDArray[np.float64], double_sided: bool, *, blended: bool) -> tuple[PipelineState, ...]:
+    """One state, or two where the backs of what shows through are drawn before its fronts."""
+    cull = culling(placement, double_sided)
+    if not blended:
+        return (_FACES[cull],)
+    fronts = culling(placement, double_sided=False)
+    backs: Cull = "front" if fronts == "back" else "back"
+    return (_BLENDED[backs], _BLENDED[fronts]) if cull == "none" else (_BLENDED[cull],)
 
 
 def _set_material(program: Program, material: GpuMaterial, features: frozenset[str]) -> None:

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
+import numpy as np
+
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.gl.uniform_block import UniformBlock
 from sim.guard import Guard
 from sim.render.background_pass import BackgroundPass
+from sim.render.blended_order import farthest_first
 from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
 from sim.render.frame import FIELDS, Frame
@@ -83,7 +86,7 @@ class Picture:
             yield from self._draw_region(staged, painter, plan)
         painter = Painter(self.passes, frame, shot.look(), target, frame.clip_from_world, shadow_map)
         with plan.scope("bodies"):
-            yield from plan.draw(sorted(staged["glass"], key=lambda item: not item.is_endless), "glass", painter)
+            yield from plan.draw(_farthest_first(staged["glass"], frame), "glass", painter)
         if staged["transparent"]:
             with plan.scope(staged["transparent"][0].group):
                 transparent = self.passes.get(TransparentPass)
@@ -136,6 +139,16 @@ class Picture:
             yield from plan.draw(staged["detail"], "detail", painter)
         with plan.scope("ground"):
             self.passes.get(GroundPass).draw(painter.frame, painter.shadow_map, painter.scissor)
+
+
+def _farthest_first(items: Sequence[Item], frame: Frame) -> list[Item]:
+    """Items in the order in which they are laid over each other."""
+    places = [item.middle for item in items]
+    if not places:
+        return []
+    distances = frame.distances(np.array([np.zeros(3) if place is None else place for place in places]))
+    distances[[item.is_endless for item in items]] = np.inf
+    return [items[number] for number in farthest_first(distances)]
 
 
 def _staged(items: Sequence[Item]) -> Staged:

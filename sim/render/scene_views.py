@@ -226,7 +226,7 @@ class SceneViews:
     # --- how that is known ----------------------------------------------------------------------------
 
     def _tell(self, shown: Shown, node: Node, subject: object, world: World) -> None:
-        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images)
+        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images, world.textures)
         is_known = len(shown.taken) == len(taken) and all(
             one is other for one, other in zip(shown.taken, taken, strict=True)
         )
@@ -282,7 +282,8 @@ class SceneViews:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    return all(getattr(one, name) is getattr(other, name) for name in ("scene", "figures", "meshes", "images"))
+    names = ("scene", "figures", "meshes", "images", "textures")
+    return all(getattr(one, name) is getattr(other, name) for name in names)
 
 
 def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:

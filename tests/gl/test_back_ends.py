@@ -65,6 +65,22 @@ def test_a_project_has_the_same_bits_on_both_and_when_switched_on_the_way(contex
     run.release()
 
 
+@pytest.mark.campaign
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("choice", [TF, COMPUTE])
+@pytest.mark.parametrize("name", ["cape", "sparks", "fountain", "cloth-on-ellipsoid", "folded-sheet", "hair-on-sphere"])
+def test_a_hundred_runs_have_the_same_bits(context: Context, name: str, choice: BackEndChoice) -> None:
+    context.back_ends.choice = choice
+    run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew"))
+    found = set()
+    for _ in range(100):
+        assert run.advance_to(STEPS) == []
+        found.add(frozenset(bits(run).items()))
+        run.advance_to(0)
+    assert len(found) == 1
+    run.release()
+
+
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Dispatches and barriers, in order."""

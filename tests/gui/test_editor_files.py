@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.files.places import data_folder
+from app.files.project_file import load_project
 from app.files.project_files import Answer
 from app.files.recovery import RecoveryStore
 from app.files.unknown_content import UnknownContent
@@ -270,12 +272,13 @@ def crashed_session(origin=None):
 
 
 @pytest.mark.parametrize("answer", [Answer.SAVE, Answer.DISCARD, Answer.CANCEL])
-def test_a_crashed_session_is_offered(session, tmp_path, answer):
+def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     scene = crashed_session(tmp_path / "work.sinew")
     editor = session.start()
     editor.dialogs.recovery = answer
-    editor.offer_recovery()
+    editor.recovering.offer()
     assert editor.dialogs.asked == ["recover"]
+    qtbot.waitUntil(lambda: not editor.files.busy)
     recovered = answer is Answer.SAVE
     assert editor.document.scene == (scene if recovered else Scene())
     assert editor.document.modified == recovered
@@ -283,8 +286,48 @@ def test_a_crashed_session_is_offered(session, tmp_path, answer):
     assert not (tmp_path / "work.sinew").exists(), "only saving writes the project"
     session.close(editor)
     later = session.start()
-    later.offer_recovery()
+    later.recovering.offer()
     assert later.dialogs.asked == (["recover"] if answer is Answer.CANCEL else [])
+    qtbot.waitUntil(lambda: not later.files.busy)
+
+
+def test_what_a_crashed_session_left_is_read_aside(qtbot, session, monkeypatch):
+    readers = []
+
+    def load(*args, **options):
+        readers.append(threading.current_thread())
+        return load_project(*args, **options)
+
+    monkeypatch.setattr("app.files.project_loader.load_project", load)
+    crashed_session()
+    editor = session.start()
+    shown = []
+    editor.files.progress.connect(lambda name, _: shown.append(name))
+    editor.recovering.offer()
+    assert editor.document.scene == Scene(), "the window goes on while it is read"
+    qtbot.waitUntil(lambda: not editor.files.busy)
+    (reader,) = readers
+    assert reader is not threading.main_thread()
+    assert (bool(shown[0]), shown[-1]) == (True, "")
+    assert not editor.recent.paths(), "a recovery file is none to come back to"
+
+
+def test_the_next_is_offered_after_one_that_cannot_be_read_or_is_given_up(qtbot, session):
+    scene = crashed_session()
+    crashed_session()
+    editor = session.start()
+    latest, older = editor.recovery.pending()
+    latest.project.write_text("{")
+    editor.recovering.offer()
+    qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"])
+    editor.files.cancel()
+    qtbot.wait(20)
+    assert editor.document.scene == Scene()
+    assert len(editor.recovery.pending()) == 2, "nothing is lost"
+    editor.files.recover(older)
+    qtbot.waitUntil(lambda: editor.document.scene == scene)
+    assert [left.folder for left in editor.recovery.pending()] == [latest.folder]
+    assert [message.severity for message in messages(editor)] == [Severity.ERROR, Severity.WARNING]
 
 
 def test_an_edit_is_autosaved_and_an_orderly_end_leaves_nothing(qtbot, session, editor):

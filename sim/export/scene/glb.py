@@ -2,12 +2,12 @@
 
 All move in one animation with linear keys, so that viewers play them together.  Where a skin cannot give what is
 drawn, frame 0 is the mesh, and every further frame a target of differences to it, whose weight is 1 at its own key.
+Strands are lines that move so too.  Particles come and go: those of every frame are points of a node of their own,
+which is scaled to nothing at all other times, as the specification proposes for what is hidden.
 
 Source: glTF 2.0 specification; skins blend linearly there.
 """
 
-import json
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
 from sim.export.options import Characters, GlbOptions
-from sim.export.scene.recording import Recording, Rig, Track
+from sim.export.scene.glb_frames import LooseFrames
+from sim.export.scene.recording import Form, Recording, Rig, Track
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
@@ -29,7 +30,9 @@ Json = dict[str, Any]
 Float32 = npt.NDArray[np.float32]
 
 MORPH_BYTES = 2 << 30
-"""Largest size of the targets of a surface; readers keep them all."""
+"""Largest size of the frames of a node; readers keep them all."""
+
+_POINTS, _LINES = 0, 1
 
 
 def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbOptions) -> None:
@@ -39,23 +42,30 @@ def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbO
         rig = track.rig
         if rig is not None and not rig.is_dual and options.characters is Characters.SKELETON:
             scene.add_character(track, rig)
+        elif track.form is Form.POINTS:
+            scene.add_flip_book(track)
         else:
             scene.add_morphs(track)
     files[0].write_bytes(scene.file())
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """The points of every node and frame, by our own reader and linear blending."""
-    model = load_model(files[0])
-    places = np.cumsum([0, *(count * parts for count, parts in _layout(files[0]))])
-    counts = [count for count, _ in _layout(files[0])]
-    clip = model.clips[0] if model.clips else None
-    found: list[list[Float32]] = [[] for _ in counts]
-    for time in clip.key_times if clip is not None else (0.0,):
-        pose = evaluate_pose(model, clip, float(time), interpolation=Interpolation.LINEAR)
-        skinned = _skinned(model, pose)
-        for frames, place, count in zip(found, places[:-1].tolist(), counts, strict=True):
-            frames.append(skinned[place : place + count])
+    """The points of every node and frame, surfaces by our own reader and linear blending."""
+    loose = LooseFrames(files[0])
+    poses = []
+    if loose.surfaces:
+        model = load_model(files[0])
+        clip = model.clips[0] if model.clips else None
+        for time in loose.times.tolist():
+            poses.append(_skinned(model, evaluate_pose(model, clip, time, interpolation=Interpolation.LINEAR)))
+    found, place = [], 0
+    for node in loose.shown:
+        if node in loose.surfaces:
+            count, parts = loose.surfaces[node]
+            found.append([pose[place : place + count] for pose in poses])
+            place += count * parts
+        else:
+            found.append(loose.frames_of(node))
     return found
 
 
@@ -75,15 +85,6 @@ def _skinned(model: CharacterModel, pose: Pose) -> Float32:
     return moved.astype(np.float32)
 
 
-def _layout(path: Path) -> list[tuple[int, int]]:
-    """Vertices of every mesh that is shown, and how many parts share them; a reader has them once for each part."""
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<I", data, 12)
-    document = json.loads(data[20 : 20 + length])
-    meshes = [document["meshes"][node["mesh"]]["primitives"] for node in document["nodes"] if "mesh" in node]
-    return [(document["accessors"][parts[0]["attributes"]["POSITION"]]["count"], len(parts)) for parts in meshes]
-
-
 class _Scene:
     """A file in the making."""
 
@@ -92,9 +93,8 @@ class _Scene:
         self._materials = MaterialWriter(self._chunk)
         self._parts: dict[str, list[Json]] = {"nodes": [], "meshes": []}
         self._roots: list[int] = []
-        self._times = self._chunk.once(
-            np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate), bounded=True
-        )
+        self._moments = np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate)
+        self._times = self._chunk.once(self._moments, bounded=True)
         self._channels: list[Json] = []
         self._samplers: list[Json] = []
         self._is_moving = recording.frame_count > 1
@@ -109,23 +109,41 @@ class _Scene:
         return self._chunk.file(document | self._parts | self._materials.parts)
 
     def add_morphs(self, track: Track) -> None:
-        """A surface whose frames are targets."""
+        """A surface or strands whose frames are targets."""
         positions = np.asarray(track.positions)
-        if positions.nbytes > MORPH_BYTES:
-            size = positions.nbytes / 1e9
-            raise ExportError(f"{track.name}: {size:.1f} GB of morph targets are too much; fewer frames take less")
+        _require_size(track, positions.nbytes)
         count = len(positions) - 1
         targets = [
             {"POSITION": self._chunk.once(positions[frame] - positions[0], VERTEX_DATA, bounded=True)}
             for frame in range(1, count + 1)
         ]
-        mesh = self._mesh(track, positions[0], track.surface().normals, {}, targets)
+        if track.form is Form.SURFACE:
+            mesh = self._mesh(track, positions[0], track.surface().normals, {}, targets)
+        else:
+            mesh = self._lines(track, positions[0], targets)
         if count:
             mesh["weights"] = [0.0] * count
         self._roots.append(self._put("nodes", {"name": track.name, "mesh": self._put("meshes", mesh)}))
         if count:
             keys = np.eye(count + 1, dtype=np.float32)[:, 1:].reshape(-1, 1)
             self._move(self._roots[-1], "weights", keys)
+
+    def add_flip_book(self, track: Track) -> None:
+        """Particles: a node for each frame that has any, of which one shows."""
+        frames = [np.ascontiguousarray(track.living(track.positions, frame)) for frame in range(len(track.positions))]
+        _require_size(track, sum(points.nbytes for points in frames))
+        pages = []
+        for frame, points in enumerate(frames):
+            if not len(points):
+                continue
+            name = f"{track.name} {frame}"
+            primitive = self._loose(track, points) | {"mode": _POINTS}
+            mesh = self._put("meshes", {"name": name, "primitives": [primitive]})
+            pages.append(self._put("nodes", {"name": name, "mesh": mesh, "scale": [float(frame == 0)] * 3}))
+            if self._is_moving:
+                self._show(pages[-1], frame, len(frames))
+        book: Json = {"name": track.name} | ({"children": pages} if pages else {})
+        self._roots.append(self._put("nodes", book))
 
     def add_character(self, track: Track, rig: Rig) -> None:
         """A surface with a skin, on joints that move as they did."""
@@ -200,6 +218,30 @@ class _Scene:
             primitives.append(primitive)
         return {"name": track.name, "primitives": primitives}
 
+    def _lines(self, track: Track, positions: Float32, targets: list[Json]) -> Json:
+        """A mesh of strands, each from knot to knot."""
+        assert track.counts is not None
+        ends = np.cumsum(track.counts)
+        starts = np.setdiff1d(np.arange(len(positions), dtype=np.uint32), ends - 1)
+        pairs = np.column_stack((starts, starts + 1)).astype(np.uint32).reshape(-1, 1)
+        primitive = self._loose(track, positions) | {"indices": self._chunk.once(pairs, INDEX_DATA), "mode": _LINES}
+        if targets:
+            primitive["targets"] = targets
+        return {"name": track.name, "primitives": [primitive]}
+
+    def _loose(self, track: Track, positions: Float32) -> Json:
+        """A primitive without faces, which is not lit."""
+        material = Material(track.name, None, None, diffuse=(0.52, 0.53, 0.55), is_unlit=True)
+        attributes = {"POSITION": self._chunk.once(positions, VERTEX_DATA, bounded=True)}
+        return {"attributes": attributes, "material": self._materials.add(material, double_sided=False)}
+
+    def _show(self, node: int, frame: int, count: int) -> None:
+        """Shows a node in one frame of several."""
+        frames = sorted({0, frame, min(frame + 1, count - 1)})
+        times = self._chunk.once(self._moments[frames], bounded=True)
+        scales = np.repeat(np.array(frames, np.float32)[:, None] == frame, 3, axis=1).astype(np.float32)
+        self._sample(node, "scale", times, scales, "STEP")
+
     def _place(self, node: int, positions: Any, orientations: Any, scales: Any) -> None:
         """Where a node is in every frame; keys only where it moves."""
         turns = orientations.copy()
@@ -218,15 +260,22 @@ class _Scene:
 
     def _move(self, node: int, path: str, keys: Float32) -> None:
         if self._is_moving:
-            sampler = {"input": self._times, "output": self._chunk.once(keys), "interpolation": "LINEAR"}
-            self._samplers.append(sampler)
-            target = {"node": node, "path": path}
-            self._channels.append({"sampler": len(self._samplers) - 1, "target": target})
+            self._sample(node, path, self._times, keys, "LINEAR")
+
+    def _sample(self, node: int, path: str, times: int, keys: Float32, mode: str) -> None:
+        self._samplers.append({"input": times, "output": self._chunk.once(keys), "interpolation": mode})
+        target = {"node": node, "path": path}
+        self._channels.append({"sampler": len(self._samplers) - 1, "target": target})
 
     def _put(self, key: str, part: Json) -> int:
         parts = self._parts.setdefault(key, [])
         parts.append(part)
         return len(parts) - 1
+
+
+def _require_size(track: Track, size: int) -> None:
+    if size > MORPH_BYTES:
+        raise ExportError(f"{track.name}: {size / 1e9:.1f} GB of frames are too much; fewer frames take less")
 
 
 def _influences(chunk: GlbChunk, model: CharacterModel) -> dict[str, int]:

@@ -14,6 +14,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps
 from sim.kinds.contract import Counts, FigureView, World
+from sim.render.blended_order import Anchors, anchors_of
 from sim.render.items import Item, Skeleton, Stage, Surface
 from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
@@ -47,7 +48,8 @@ class ModelView(FigureView):
         self._static: MeshBuffers
         self._materials: Materials
         self._ranges: tuple[DrawRange, ...] | None = None
-        self._ranges_of: tuple[DoubleSided, str] | None = None
+        self._anchors: Anchors | None = None
+        self._ranges_of: tuple[DoubleSided, str, frozenset[int]] | None = None
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._surfaces: dict[bool, tuple[tuple[Any, ...], Surface]] = {}
@@ -67,10 +69,11 @@ class ModelView(FigureView):
         self.segments = prepared.segments
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        """Takes the settings."""
+        """Takes the settings, and the textures that they name."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         self._node, self.settings = node, settings
+        self._materials.dress(settings.materials, world.textures)
 
     def parts(self, look: Look) -> tuple[Item, ...]:
         """The skinned surface; compared, in the heat map, or as it is; and bones, where they are shown."""
@@ -121,12 +124,13 @@ class ModelView(FigureView):
         scalar, scale = self._scalar(look)
         arrays, ranges, warps = self.arrays(look.second), self._ranges_now(), self.figure.pose.warps
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
-        key = (self._node, arrays, ranges, self.figure.world_from_model, scalar, scale, emission)
+        drawn = self._materials.drawn
+        key = (self._node, arrays, ranges, self.figure.world_from_model, drawn, scalar, scale, emission)
         known = self._surfaces.get(look.second)
         if (
             known is None
-            or any(one is not other for one, other in zip(known[0][:4], key[:4], strict=True))
-            or (known[0][4:] != key[4:])
+            or any(one is not other for one, other in zip(known[0][:5], key[:5], strict=True))
+            or (known[0][5:] != key[5:])
         ):
             known = self._surfaces[look.second] = (key, Surface(
                 node=self._node,
@@ -139,9 +143,11 @@ class ModelView(FigureView):
                 scalar=scalar,
                 scalar_scale=scale,
                 emission=emission,
-                stages=_THROUGH if self._materials.is_blended else _SOLID,
+                stages=_THROUGH if self._materials.blended else _SOLID,
                 is_coloured=self.figure.model.mesh.is_coloured,
             ))  # fmt: skip
+        if self._anchors is not None:
+            known[1].middles = self._anchors.posed(self.figure.world_from_model, self.figure.pose.palette)
         return known[1]
 
     def _scalar(self, look: Look) -> tuple[Scalar, float]:
@@ -157,10 +163,13 @@ class ModelView(FigureView):
 
     def _ranges_now(self) -> tuple[DrawRange, ...]:
         settings = self.settings
-        wanted = (settings.double_sided, settings.hidden_sections)
+        blended = self._materials.blended
+        wanted = (settings.double_sided, settings.hidden_sections, blended)
         if self._ranges is None or wanted != self._ranges_of:
             hidden = section_list(settings.hidden_sections)
-            self._ranges = draw_ranges(self.figure.model.mesh, settings.double_sided, hidden)
+            mesh = self.figure.model.mesh
+            self._ranges = draw_ranges(mesh, settings.double_sided, hidden, blended)
+            self._anchors = anchors_of(mesh, self.figure.model.skin, self._ranges) if blended else None
             self._ranges_of = wanted
         return self._ranges
 

@@ -9,7 +9,7 @@ import pytest
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
-from sim.kinds.hair.solver import layer_stiffness
+from sim.kinds.hair.solver import GRAVITY, layer_stiffness
 from sim.kinds.hair.stability import longest_substep, stability
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
@@ -44,6 +44,28 @@ def test_heavy_rods_hang_as_the_elastica(context: Context, library: ShaderLibrar
     # A short one is a small cantilever, L^3 / (8 B) of g, and a little more for its few segments.
     assert -tips[3, 1] == pytest.approx(0.3**3 / 8.0 * (1.0 + 1.0 / 15.0**2), rel=0.02)
     strands.release()
+
+
+def test_small_bends_ring_as_the_modes_of_a_beam() -> None:
+    """Each step of a mode is (2 y - y_before) / (1 + h² ω²); the slowest is 3.516 √B / L², Euler and Bernoulli."""
+    settings = settings_of(knots=16, bending_length=0.1, hold=0.0, gravity=(0.0, 0.0, 0.0), substeps=1)
+    groom = groom_of(settings, [LEVEL], lengths=[0.2])
+    strands = Strands(settings, groom, still(groom))
+    second = np.diff(np.eye(16), 2, axis=0)[:, 1:]
+    clamped = np.vstack([np.sqrt(2.0) * np.eye(1, 15), second])  # the root's joint is twice as stiff
+    masses = np.ones(15)
+    masses[-1] = 0.5
+    size = 0.2 / 15.0
+    squares, modes = np.linalg.eigh(clamped.T @ clamped / np.sqrt(np.outer(masses, masses)))
+    squares *= GRAVITY * settings.bending_length**3 / size**4
+    assert np.sqrt(squares[0]) == pytest.approx(3.516 * np.sqrt(GRAVITY * 0.1**3) / 0.2**2, rel=0.02)
+    mode = 1e-8 * modes[:, 0] / np.sqrt(masses)
+    strands.now[0, 1:, 1] = strands.before[0, 1:, 1] = mode
+    for _ in range(60):
+        ahead = (2.0 * strands.now - strands.before)[0, 1:, 1] / (1.0 + settings.substep_time**2 * squares[0])
+        strands.step()
+        np.testing.assert_allclose(strands.now[0, 1:, 1], ahead, rtol=0, atol=1e-12 * np.abs(mode).max())
+    assert np.abs(ahead).max() < 0.9 * np.abs(mode).max(), "it must have moved"
 
 
 @pytest.mark.parametrize("substeps", [1, 4])

@@ -12,6 +12,7 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.engine import Engine
+from sim.figures.deformers.settings import Twist, Wave
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
@@ -73,9 +74,16 @@ def skin_places(engine: Engine, system: HairSystem) -> Float64:
     return places @ figure.world_from_model[:3, :3].T + figure.world_from_model[:3, 3]
 
 
-@pytest.mark.parametrize("method", [SkinningMethod.LBS, SkinningMethod.DQS])
-def test_roots_are_where_the_skin_is(engine: Engine, method: SkinningMethod) -> None:
-    figure = msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, skinning=method))
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"skinning": SkinningMethod.LBS},
+        {"skinning": SkinningMethod.DQS},
+        {"deformers": (Twist(), Wave(height=20.0, frequency=0.5))},
+    ],
+)
+def test_roots_are_where_the_skin_is(engine: Engine, settings: dict[str, Any]) -> None:
+    figure = msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, **settings))
     for source in (HairSource.FACES, HairSource.VERTICES):
         system = stepped(engine, Scene(nodes=(figure, hair(source=source))), 0, 20)
         assert system.strands is not None

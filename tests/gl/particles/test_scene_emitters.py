@@ -12,6 +12,7 @@ import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.engine import Engine
+from sim.figures.deformers.settings import Deformer, Twist, Wave
 from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.kinds.collider.settings import ColliderSettings
@@ -153,9 +154,10 @@ def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine
     np.testing.assert_allclose(engine.view("e").placement[:3, 3], expected, atol=1e-9)
 
 
-def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine) -> None:
+@pytest.mark.parametrize("deformers", [(), (Twist(), Wave(height=20.0, frequency=0.5))])
+def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine, deformers: tuple[Deformer, ...]) -> None:
     node = emitter(source=EmitterSource.VERTICES, on=ON_FIGURE, inherited_velocity=1.0, **BRIEF)
-    take(engine, FIGURE, node)
+    take(engine, changed(FIGURE, deformers=deformers), node)
     run(engine, 0, 20)
     before = skin(engine)
     run(engine, 20, 21)

@@ -55,8 +55,9 @@ def lit_colour(
     """sRGB colour, 0 to 255, of a surface point that no shadow reaches."""
     to_eye = _unit(eye - point)
     rim = (1.0 - max(normal @ to_eye, 0.0)) ** 4
-    sky = GROUND + (SKY - GROUND) * (normal[1] * 0.5 + 0.5)
-    light = ambient * sky * (albedo + (specular + 0.06) * rim)
+    mirrored = 2.0 * (normal @ to_eye) * normal - to_eye
+    around, seen = (GROUND + (SKY - GROUND) * (way[1] * 0.5 + 0.5) for way in (normal, mirrored))
+    light = ambient * around * (albedo + (specular + 0.06) * rim) + ambient * seen * np.maximum(specular - 0.04, 0.0)
     for settings, place in lights:
         offset = np.asarray(place) - point
         to_light = _unit(offset)

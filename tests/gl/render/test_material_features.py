@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.assets.model import AlphaMode, CharacterModel, EmbeddedImage, Material
+from sim.assets.model import AlphaMode, CharacterModel, EmbeddedImage, Material, Section
 from sim.figures.deformers.settings import EmissionPulse
-from tests.gl.render.worlds import Stage, light_node, model_node, model_of, quad
+from sim.scene.transform import Transform
+from tests.gl.render.worlds import Stage, light_node, mesh_of, model_node, model_of, quad
 
 FLAT_COLOUR = Material("m", None, None, diffuse=(0.5, 0.5, 0.5))
 LIGHT = light_node((0.0, 1.5, 3.0), reach=3.0)
@@ -66,6 +67,47 @@ def test_what_is_behind_shows_through(stage: Stage) -> None:
         shown = middle(stage.picture())
         np.testing.assert_allclose(shown[:2], 127.5, atol=3.0)
         assert shown[2] < 3.0
+
+
+def panes(*depths: float, both_sides: bool = False) -> CharacterModel:
+    """A red pane, then a green one, half through, at some depths; both are of one model."""
+    quads = [quad(centre=(0.0, 1.5, depth)) for depth in depths]
+    points = np.concatenate([one.positions for one in quads])
+    faces = np.concatenate([one.triangles + 4 * number for number, one in enumerate(quads)])
+    mesh = mesh_of(points, faces, normals=np.tile([0.0, 0.0, 1.0], (len(points), 1)))
+    sections = tuple(Section(str(number), number, 2 * number, 2, both_sides) for number in range(2))
+    colours = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    glass = replace(FLAT_COLOUR, alpha_mode=AlphaMode.BLEND, opacity=0.5, is_unlit=True)
+    return model_of(replace(mesh, sections=sections), materials=[replace(glass, diffuse=colour) for colour in colours])
+
+
+@pytest.mark.parametrize("first", [0.2, -0.2])
+@pytest.mark.parametrize("turn", [0.0, 180.0])
+def test_the_nearest_of_what_shows_through_is_laid_over_the_others(stage: Stage, first: float, turn: float) -> None:
+    shown = seen(stage, panes(first, -first, both_sides=True), transform=Transform(rotation=(0.0, turn, 0.0)))
+    red_is_near = (first > 0.0) == (turn == 0.0)
+    near, far = shown[:2] if red_is_near else shown[1::-1]
+    assert near == pytest.approx(127.5 + 0.5 * 0.0, abs=16.0)
+    assert far < near - 40.0
+
+
+def test_of_two_models_the_nearer_one_is_laid_over_the_other(stage: Stage) -> None:
+    red, green = panes(0.3, 9.0), panes(-9.0, 0.0)
+    for order in ((red, green), (green, red)):
+        stage.show(dict(zip("ab", order, strict=True)))
+        shown = middle(stage.picture())
+        assert shown[0] > shown[1] + 40.0
+
+
+def test_metal_mirrors_the_light_around(stage: Stage) -> None:
+    shown = []
+    for specular in ((0.04, 0.04, 0.04), (1.0, 0.6, 0.1)):
+        black = replace(FLAT_COLOUR, diffuse=(0.0, 0.0, 0.0), specular=specular)
+        stage.show({"model": panel(black)}, model_node())
+        shown.append(middle(stage.picture()))
+    dark, metal = shown
+    assert metal[0] > metal[1] > metal[2] > dark[2]
+    assert metal[0] > dark[0] + 60.0
 
 
 def test_surfaces_give_off_light(stage: Stage) -> None:

@@ -211,6 +211,15 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
     assert target.scene.node("c").settings.intensity == 1.6
 
 
+def test_the_menu_of_a_row_goes_with_the_row(inspector):
+    select(inspector, node="c")
+    menu = inspector.tree.menu_for(row(inspector, INTENSITY))
+    menu.popup(QPoint(0, 0))
+    assert menu.isVisible()
+    select(inspector, node="a")
+    assert not menu.isVisible()
+
+
 def test_path_and_name_offer_no_reset(inspector):
     select(inspector, node="a")
     for wanted in (ref("a", "model", "path"), ref("a", "node", "name")):
@@ -260,7 +269,7 @@ def test_facts_of_a_model(inspector):
     assert shown["walk"] == "31 keys, 1.00 s"
     assert shown["pose"] == "1 key, a pose"
     assert shown["skin"] == "skin.png"
-    assert shown["coat"] == "not found: coat.tga"
+    assert shown["coat"] == "coat.tga  missing"
     notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
     assert notes == ["Two bones share a name."]
 

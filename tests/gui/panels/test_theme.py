@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPalette
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
 
 from widgets import theme
 from widgets.icons import GLYPHS, glyph, icon
@@ -120,4 +120,18 @@ def test_a_change_of_theme_reaches_every_widget(restored_app, qtbot):
     qtbot.addWidget(widget)
     widget.show()
     look.set_mode(ThemeMode.LIGHT)
-    assert widget.palette().color(QPalette.ColorRole.Window).name() == LIGHT.window
+    qtbot.waitUntil(lambda: widget.palette().color(QPalette.ColorRole.Window).name() == LIGHT.window)
+
+
+def test_bars_and_headers_follow_the_theme_and_combo_boxes_have_no_style_sheet(restored_app, qtbot):
+    look = Theme(restored_app, ThemeMode.DARK)
+    view, combo = QTreeView(), QComboBox()
+    qtbot.addWidget(view)
+    qtbot.addWidget(combo)
+    theme.dress(view)
+    for mode, scheme in ((ThemeMode.LIGHT, LIGHT), (ThemeMode.DARK, DARK)):
+        look.set_mode(mode)
+        for part in (view.verticalScrollBar(), view.horizontalScrollBar(), view.header()):
+            assert scheme.handle in part.styleSheet()
+    assert not restored_app.styleSheet()
+    assert combo.style().metaObject().className() == restored_app.style().metaObject().className()

@@ -56,6 +56,7 @@ GOLDEN = """{
         "unit_scale": 0.01,
         "double_sided": "auto",
         "hidden_sections": "",
+        "materials": [],
         "skinning": "lbs",
         "clip": "walk",
         "strips": [],
@@ -435,6 +436,37 @@ def test_unknown_keys_follow_their_node(folder):
     assert "zeta" not in nodes["light-2"]
     save_project(path, msgspec.structs.replace(scene, nodes=(extra,)), ViewState(), project.unknown)
     assert len(json.loads(path.read_text(encoding="utf-8"))["nodes"]) == 1
+
+
+def test_unknown_keys_follow_the_entries_of_a_list(folder):
+    path = folder / "future.sinew"
+    content = json.loads(GOLDEN)
+    content["nodes"][0]["model"]["deformers"] = [
+        {"deformer": "bulge", "frequency": 1.0, "seed": 1},
+        {"deformer": "twist", "muted": True},
+        {"deformer": "bulge", "frequency": 2.0, "seed": 3, "curve": [0, 1]},
+    ]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    project = load_project(path)
+    assert "$.nodes[0].model.deformers[2].curve: unknown key, kept as it is" in project.warnings
+    assert len(project.warnings) == 3
+    first, second, third = project.scene.nodes[0].settings.deformers
+    moved = msgspec.structs.replace(first, frequency=4.0)
+    for deformers, seeds in (
+        ((first, second, third), [1, None, 3]),
+        ((third, second, first), [3, None, 1]),
+        ((first, third), [1, 3]),
+        ((third,), [3]),
+        ((moved, third, second), [1, 3, None]),
+        ((second, first), [None, 1]),
+        ((), []),
+    ):
+        node = project.scene.nodes[0]
+        node = msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, deformers=deformers))
+        save_project(path, Scene(nodes=(node,)), project.view_state, project.unknown)
+        written = json.loads(path.read_text(encoding="utf-8"))["nodes"][0]["model"]["deformers"]
+        assert [entry.get("seed") for entry in written] == seeds
+        assert load_project(path).scene.nodes[0].settings.deformers == deformers
 
 
 def test_an_unknown_key_may_have_the_name_of_a_field_that_stands_elsewhere(folder):

@@ -11,7 +11,8 @@ from app.document.document import Document
 from app.files.autosave import Autosave, autosave_text
 from app.files.process_lock import ProcessLock
 from app.files.project_error import ProjectError
-from app.files.recovery import RecoveryStore
+from app.files.project_file import LoadedProject, load_project
+from app.files.recovery import Recovery, RecoveryStore
 from app.files.unknown_content import UnknownContent
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
@@ -59,6 +60,12 @@ def crashed(folder: Path, intensity: float = 2.0, origin: Path | None = None) ->
         os.close(lock._handle)
 
 
+def recovered(store: RecoveryStore, recovery: Recovery) -> LoadedProject:
+    project = load_project(recovery.project)
+    store.adopt(recovery)
+    return project
+
+
 def test_a_killed_session_is_recovered(tmp_path, repo_root):
     process = subprocess.Popen(
         [sys.executable, "-c", CRASHING_SESSION, str(tmp_path)],
@@ -78,7 +85,7 @@ def test_a_killed_session_is_recovered(tmp_path, repo_root):
     store = RecoveryStore(tmp_path)
     (recovery,) = store.pending()
     assert recovery.origin is None
-    assert value_at(store.recover(recovery).scene, INTENSITY) == 2.5
+    assert value_at(recovered(store, recovery).scene, INTENSITY) == 2.5
     store.close()
     assert list(tmp_path.iterdir()) == []
 
@@ -87,7 +94,7 @@ def test_everything_of_a_project_is_recovered(tmp_path):
     crashed(tmp_path, origin=tmp_path / "a.sinew")
     store = RecoveryStore(tmp_path)
     (recovery,) = store.pending()
-    project = store.recover(recovery)
+    project = recovered(store, recovery)
     assert recovery.origin == tmp_path / "a.sinew"
     assert project.scene == scene()
     assert project.view_state == ViewState(time=1.0)
@@ -98,12 +105,12 @@ def test_everything_of_a_project_is_recovered(tmp_path):
 def test_a_recovered_project_survives_a_second_crash(tmp_path):
     crashed(tmp_path)
     second = RecoveryStore(tmp_path)
-    second.recover(second.pending()[0])
+    second.adopt(second.pending()[0])
     for lock in second._locks.values():
         os.close(lock._handle)
     third = RecoveryStore(tmp_path)
     (recovery,) = third.pending()
-    assert third.recover(recovery).scene == scene()
+    assert recovered(third, recovery).scene == scene()
     third.write(scene(4.0), ViewState(), UNKNOWN, None)
     assert len(list(tmp_path.glob("*/project.sinew"))) == 1
     third.close()
@@ -131,7 +138,7 @@ def test_several_recoveries_come_latest_first_and_are_discarded_one_by_one(tmp_p
     assert [recovery.saved_at.timestamp() for recovery in pending] == [1002, 1001, 1000]
     store.discard(pending[0])
     assert store.pending() == pending[1:]
-    assert value_at(store.recover(pending[2]).scene, INTENSITY) == 0.0
+    assert value_at(recovered(store, pending[2]).scene, INTENSITY) == 0.0
     store.close()
     assert RecoveryStore(tmp_path).pending() == [pending[1]]
 
@@ -143,7 +150,7 @@ def test_a_damaged_recovery_is_refused_and_stays(tmp_path):
     (recovery.folder / "project.sinew").write_text("{")
     (recovery.folder / "origin.json").write_text("[]")
     with pytest.raises(ProjectError, match="line 1"):
-        store.recover(recovery)
+        load_project(recovery.project)
     assert [left.folder for left in store.pending()] == [recovery.folder]
     assert store.pending()[0].origin is None
     store.discard(recovery)
@@ -231,7 +238,7 @@ def test_a_recovered_project_keeps_its_file_until_it_is_saved(qtbot, document, t
     crashed(tmp_path, intensity=7.0)
     autosave, store = make(document, tmp_path, request, delay=0.02)
     (recovery,) = store.pending()
-    project = store.recover(recovery)
+    project = recovered(store, recovery)
     with qtbot.waitSignal(autosave.saved, timeout=20_000):
         document.replace_scene(project.scene, project.view_state, path=recovery.origin, modified=True)
     assert len(files(tmp_path)) == 1

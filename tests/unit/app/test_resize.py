@@ -100,7 +100,7 @@ def test_lengths_stay_in_their_hard_ranges(document):
 
 
 @pytest.mark.parametrize(
-    ("scale", "plausible"), [(1.0, True), (0.09, False), (0.11, True), (1.6, True), (1.7, False), (100.0, False)]
+    ("scale", "plausible"), [(1.0, True), (0.06, False), (0.07, True), (1.6, True), (1.7, False), (100.0, False)]
 )
 def test_sizes_that_can_be_meant(scale, plausible):
     """The figure of the tests measures 3 units."""

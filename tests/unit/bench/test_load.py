@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sim.assets.load import load_model
+from sim.bench.glb import write_synthetic_glb
 from sim.bench.load import baseline, load_cases, load_rows, synthetic_character
 from sim.export.ezm import write_ezm
 
@@ -31,3 +32,14 @@ def test_both_ways_read_the_whole_file(tmp_path: Path) -> None:
     poses = model.clips[0].frame_count * model.skeleton.joint_count
     assert baseline(path) == 150 * 16 + 3 * model.mesh.triangle_count + 10 * poses
     assert [case.variant for case in load_cases(path, 150)] == ["lxml + numpy", "load_model"]
+
+
+def test_a_synthetic_glb_holds_the_whole_character_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "model.glb"
+    raw = synthetic_character(500, joints=7, frames=4)
+    write_synthetic_glb(raw, path, 9)
+    model = load_model(path)
+    assert model.mesh.triangle_count == len(raw.meshes[0].sections[0].triangles)
+    assert model.mesh.vertex_count > 500
+    assert model.skeleton is not None
+    assert (model.skeleton.joint_count, len(model.clips[0].key_times)) == (8, 4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.bench.pose import pose_rows, synthetic_character
+from sim.bench.pose import curve_cases, pose_rows, synthetic_character
 from sim.jobs.evaluate import evaluate_pose
 
 
@@ -26,3 +26,12 @@ def test_the_synthetic_character_has_the_depth_of_a_human_and_moves():
     assert np.abs(start - later).max() > 0.1
     for count in (1, 2, 200):
         assert synthetic_character(count).skeleton.joint_count == count
+
+
+def test_every_curve_is_sampled_at_times_of_its_own_or_of_all():
+    same, own = curve_cases(30)
+    for case, count in ((same, 61), (own, 30 * 61)):
+        clip = case.step.__closure__[0].cell_contents
+        assert (case.size, clip.joint_count, len(clip.key_times)) == (30, 10, count)
+        poses = [case.step() for _ in range(2)]
+        assert np.abs(poses[0].positions - poses[1].positions).max() > 1e-3

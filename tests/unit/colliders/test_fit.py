@@ -1,5 +1,6 @@
 """Fitted colliders follow the skin: known solids, the shipped figure, and a character from elsewhere."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
+from sim.figures.deformers.settings import Bulge, BulgeMode
 from sim.figures.placement import world_from_model
-from sim.figures.reference import skin
+from sim.figures.reference import shaped_mesh, skin
 from sim.figures.settings import ModelSettings, SkinningMethod
-from sim.jobs.evaluate import evaluate_pose
+from sim.figures.shape import shaped
+from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.kinds.collider.fit import COLLIDERS_MAX, MOVED, FittedCollider, fit_colliders, group_weights
 from sim.kinds.collider.fit_shape import ellipsoid_distance_estimate, fit_shape
 from sim.kinds.collider.place import placements, sized
@@ -179,6 +182,15 @@ def test_weights_of_what_joined_a_limb_count_with_it(repo_root: Path) -> None:
     assert model.skin is not None
     roots = np.flatnonzero(model.skeleton.parents < 0).tolist()
     np.testing.assert_allclose(group_weights(model.skeleton, model.skin, roots).sum(axis=1), 1.0, atol=1e-6)
+
+
+def test_they_are_fitted_to_the_surface_that_deformers_leave(repo_root: Path) -> None:
+    model = load_model(repo_root / "resources" / "models" / "arm" / "arm.ezm")
+    pulse = Bulge(mode=BulgeMode.PULSE, height=4.0, frequency=0.0, phase=90.0)
+    pose = shaped(bind_pose(model), ModelSettings(deformers=(pulse,)), model, 0.0)
+    swollen = replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
+    thin, thick = (np.abs(union_distance(swollen, fit_colliders(one), 1.0)).mean() for one in (model, swollen))
+    assert thick < 0.5 * thin
 
 
 def test_a_skeleton_without_skin_gets_none() -> None:

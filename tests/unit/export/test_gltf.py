@@ -100,6 +100,17 @@ def test_key_frames_become_morph_targets(tmp_path: Path, key: str) -> None:
     assert model.mesh.targets is not None
 
 
+def test_a_model_that_is_written_again_and_again_stays_as_it_is(tmp_path: Path) -> None:
+    source = resources.path("models") / "head" / "head.glb"
+    for number in range(2):
+        (tmp_path / str(number)).mkdir()
+        target = tmp_path / str(number) / "head.glb"
+        again = assert_survives(source, target)
+        assert again.skeleton is not None
+        assert again.skeleton.names == load_model(source).skeleton.names
+        source = target
+
+
 def test_targets_keep_their_names_and_curves(tmp_path: Path) -> None:
     source = gltf_samples.morphing().write(tmp_path)
     model, before = assert_survives(source, tmp_path / "model.glb"), load_model(source)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QScrollBar, QVBoxL
 from sim.scene.params import Declaration, Param
 from widgets.inspector.number_editors import NumberEditor
 from widgets.parts import packed, tool_button
-from widgets.theme import SPACE
+from widgets.theme import SPACE, dress
 
 ROWS_MAX = 10
 
@@ -96,6 +96,7 @@ class TargetList(QWidget):
         record = Param("weight", float, 1, optional=False, default=0.0, declared=declared)
         self.rows = [self._make_row(record) for _ in range(min(len(names), ROWS_MAX))]
         self.bar = QScrollBar(Qt.Orientation.Vertical, self)
+        dress(self.bar)
         self.bar.valueChanged.connect(self._show)
         self.none = QLabel("No target has such a name.", self)
         self.none.setEnabled(False)
