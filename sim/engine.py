@@ -4,7 +4,7 @@
 It knows no Qt; the caller makes the context current.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
+from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
@@ -37,7 +38,7 @@ from sim.scene.params import SettingsError
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
-from sim.simulation import Simulation
+from sim.simulation import Capture, Simulation
 
 
 class Engine:
@@ -45,7 +46,7 @@ class Engine:
 
     Args:
         context: The context everything lives in; it must be current in every call.
-        library: Shader programs; made from the shipped shaders by default.
+        library: Shader programs, of whoever gives them; made from the shipped shaders by default.
 
     Attributes:
         simulation: What is simulated.
@@ -55,12 +56,14 @@ class Engine:
     def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
+        self._own = (self.library,) if library is None else ()
         self._guard = Guard((SettingsError, GLError))
         self.simulation = Simulation(context, self.library, self._guard)
         self._views = SceneViews(context, self.library, self._guard)
         self._time = 0.0
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
+        self._textures: dict[Path, MipImage] = {}
         self._picture = Picture(context, self.library, self._guard)
         self.pictures = Scheduler(self._picture)
 
@@ -108,12 +111,16 @@ class Engine:
         if node_id in self._views.figures:
             self._views.remove(node_id)
 
-    def set_files(self, meshes: Mapping[str, Mesh], images: Images) -> None:
-        """Gives the meshes and images that settings name, by path; `apply` takes them."""
+    def set_files(
+        self, meshes: Mapping[str, Mesh], images: Images, textures: Mapping[Path, MipImage] | None = None
+    ) -> None:
+        """Gives the meshes, images and textures that settings name, by path; `apply` takes them."""
         if not _same_files(meshes, self._meshes):
             self._meshes = dict(meshes)
         if not _same_files(images, self._images):
             self._images = dict(images)
+        if not _same_files(textures or {}, self._textures):
+            self._textures = dict(textures or {})
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
@@ -165,6 +172,10 @@ class Engine:
         """Everything that the next step depends on, but the figures, a function of time; waits for the GPU."""
         return self.simulation.state()
 
+    def capture(self) -> Capture:
+        """The same as it stands now, to be read some pictures later; waits for nothing."""
+        return self.simulation.capture()
+
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]; what follows has the same bits.
 
@@ -199,7 +210,10 @@ class Engine:
     def world(self) -> World:
         """What simulated nodes see of the scene, as it stands now."""
         views = self._views
-        return World(views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services)
+        return World(
+            views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
+            textures=self._textures,
+        )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------
 
@@ -225,6 +239,19 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
+    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> None:
+        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+
+        Args:
+            output: Where they go; of the format of pictures.
+            camera: Where they are seen from.
+            nodes: Which.
+        """
+        self.context.invalidate()
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
+        self._picture.target.finish(output)
+
     # --- the GPU --------------------------------------------------------------------------------------
 
     def collect(self) -> None:
@@ -241,7 +268,7 @@ class Engine:
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
-        for owned in (self._views, self.simulation, self._picture, self.library):
+        for owned in (self._views, self.simulation, self._picture, *self._own):
             owned.release()
 
     # --- questions ------------------------------------------------------------------------------------

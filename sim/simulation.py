@@ -5,17 +5,19 @@ end of the step.  It knows neither playhead nor drawing, and no kind.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
 
 from sim.gl.context import Context
+from sim.gl.copies import Copies
 from sim.gl.library import ShaderLibrary
 from sim.guard import Guard
 from sim.kinds import KINDS
 from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
+from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
 from sim.scene.scene import Node, NodeId
@@ -57,6 +59,32 @@ class SharedServices:
         return list(self._made.values())
 
 
+class Capture:
+    """The state as it stood when this was made; what is simulated afterwards does not change it.
+
+    Args:
+        copies: Makes the copies.
+        counts: Steps since the last reset, and moment.
+        states: Of every node that has one.
+    """
+
+    def __init__(self, copies: Copies, counts: tuple[int, int], states: Mapping[NodeId, State]) -> None:
+        self._counts, self._states = counts, states
+        self._copy = copies.begin([span for state in states.values() for span in state.spans()])
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is there, so that reading does not wait.  The context must be current."""
+        return self._copy.passed
+
+    def read(self) -> bytes:
+        """The bytes that `Simulation.restore` takes, once; waits for the GPU where they are not there."""
+        contents = iter(self._copy.read())
+        return msgspec.msgpack.encode(
+            (*self._counts, {node: state.packed(contents) for node, state in self._states.items()})
+        )
+
+
 class Simulation:
     """Solids and systems of one scene.
 
@@ -81,6 +109,7 @@ class Simulation:
         self.services = SharedServices(context, library)
         self.solids = SceneSolids(context)
         self.systems: dict[NodeId, System] = {}
+        self._copies = Copies(context)
         self.step_count = 0
         self.start_time = 0.0
         self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
@@ -201,9 +230,17 @@ class Simulation:
         """Everything that the next step depends on; waits for the GPU."""
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
+    def capture(self) -> Capture:
+        """What `state` gives, as it stands now, to be had a few pictures later; waits for nothing."""
+        return Capture(self._copies, (self.step_count, self._moment), self._snapshots())
+
     def states(self) -> dict[NodeId, bytes]:
         """What `System.state` gives of every node that has one; waits for the GPU."""
-        return {node.id: system.state() for node, _, system in self._stepped if system.is_ready and system.has_state}
+        return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
+
+    def _snapshots(self) -> dict[NodeId, State]:
+        stepped = self._stepped
+        return {node.id: system.snapshot() for node, _, system in stepped if system.is_ready and system.has_state}
 
     def restore(self, state: bytes, world: World, time: float) -> None:
         """Goes back to what `state` gave: the steps after it give the same bits.
@@ -236,6 +273,7 @@ class Simulation:
         for service in self.services.all():
             service.release()
         self.solids.release()
+        self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
 

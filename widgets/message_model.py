@@ -13,17 +13,18 @@ from PySide6.QtCore import (
     QSortFilterProxyModel,
     Qt,
 )
-from PySide6.QtGui import QColor, QIcon
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
 
+from sim.kinds.contract import Command
 from sim.printable import printable
 from widgets.theme import colours, icon
 
 KEPT = 10_000
-TIME, FILE, TEXT = 0, 1, 2
+TIME, FILE, TEXT, ACTION = 0, 1, 2, 3
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _Role = Qt.ItemDataRole
-_HEADINGS = ("Time", "File", "Message")
+_HEADINGS = ("Time", "File", "Message", "")
 
 
 class Severity(enum.IntEnum):
@@ -47,6 +48,7 @@ class Message:
     text: str  # What happened
     file: str = ""  # File it is about, or ""
     moment: float = field(default_factory=time.time)  # When, in seconds since the epoch
+    action: Command | None = None  # What can be done about it
 
     def line(self) -> str:
         """The message as one line of text."""
@@ -68,7 +70,13 @@ class MessageModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._messages: list[Message] = []
+        self._action_count = 0
         self.counts = dict.fromkeys(Severity, 0)
+
+    @property
+    def has_actions(self) -> bool:
+        """Whether anything can be done about any of them."""
+        return self._action_count > 0
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -85,16 +93,20 @@ class MessageModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), row, row)
         self._messages.append(message)
         self.counts[message.severity] += 1
+        self._action_count += message.action is not None
         self.endInsertRows()
         if row >= KEPT:
             self.beginRemoveRows(QModelIndex(), 0, 0)
-            self.counts[self._messages.pop(0).severity] -= 1
+            gone = self._messages.pop(0)
+            self.counts[gone.severity] -= 1
+            self._action_count -= gone.action is not None
             self.endRemoveRows()
 
     def clear(self) -> None:
         """Removes all messages."""
         self.beginResetModel()
         self._messages.clear()
+        self._action_count = 0
         self.counts = dict.fromkeys(Severity, 0)
         self.endResetModel()
 
@@ -103,7 +115,7 @@ class MessageModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._messages)
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        """Time, file, text."""
+        """Time, file, text, action."""
         return 0 if parent.isValid() else len(_HEADINGS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
@@ -115,11 +127,19 @@ class MessageModel(QAbstractTableModel):
         """What a cell shows."""
         message, column = self._messages[index.row()], index.column()
         if role == _Role.DisplayRole:
-            return printable((message.clock(), _file_name(message.file), message.text.replace("\n", " "))[column])
+            action = message.action.text if message.action is not None else ""
+            texts = (message.clock(), _file_name(message.file), message.text.replace("\n", " "), action)
+            return printable(texts[column])
         if role == _Role.ToolTipRole:
+            if column == ACTION:
+                return message.action.tip if message.action is not None else ""
             return printable(message.file) if column == FILE else message.text
         if role == _Role.DecorationRole and column == TIME:
             return severity_icon(message.severity)
+        if role == _Role.DecorationRole and column == ACTION and message.action is not None:
+            return icon("locate")
+        if role == _Role.ForegroundRole and column == ACTION:
+            return QGuiApplication.palette().brush(QPalette.ColorRole.Link)
         if role == _Role.ForegroundRole and column != TEXT:
             return QColor(colours().dim)
         return None

@@ -1,6 +1,6 @@
 """The Messages panel: every warning and error, with time and file."""
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,7 +16,17 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.empty_state import EmptyState
-from widgets.message_model import FILE, TIME, Message, MessageFilter, MessageModel, Severity, severity_icon
+from widgets.message_model import (
+    ACTION,
+    FILE,
+    TEXT,
+    TIME,
+    Message,
+    MessageFilter,
+    MessageModel,
+    Severity,
+    severity_icon,
+)
 from widgets.parts import packed, plain_list, tool_button
 from widgets.theme import SPACE, SPACE_WIDE, icon
 
@@ -44,6 +54,12 @@ class Messages(QWidget):
         self._prepare_view()
         self._arrange()
         self._refresh_counts()
+
+    def act(self, index: QModelIndex) -> None:
+        """Does what can be done about the message of a cell that was clicked, where that is said there."""
+        action = self.model.message(self.proxy.mapToSource(index).row()).action
+        if index.column() == ACTION and action is not None:
+            action.run()
 
     def add(self, message: Message) -> None:
         """Appends a message, and keeps the end in sight if it was."""
@@ -92,6 +108,7 @@ class Messages(QWidget):
         for severity, button in self.switches.items():
             button.setText(f"{_PLURALS[severity]} {counts[severity]:,}")
         has_any = self.model.rowCount() > 0
+        self.view.setColumnHidden(ACTION, not self.model.has_actions)
         self._stack.setCurrentWidget(self.view if has_any else self.empty)
         self.clear_button.setEnabled(has_any)
         self.copy_button.setEnabled(has_any)
@@ -104,10 +121,14 @@ class Messages(QWidget):
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
         view.addAction(self.copy_action)
+        view.clicked.connect(self.act)
+        view.setHeaderHidden(True)  # what stands there says itself; small windows have the room for messages
         header = view.header()
         header.setStretchLastSection(True)
+        header.moveSection(ACTION, TEXT)
         header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
         header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
+        header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)
         header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
 
     def _arrange(self) -> None:
@@ -153,6 +174,11 @@ class Messages(QWidget):
         menu.aboutToHide.connect(menu.deleteLater)
         self.copy_action.setEnabled(self.view.selectionModel().hasSelection())
         menu.aboutToHide.connect(lambda: self.copy_action.setEnabled(True))
+        for row in self.view.selectionModel().selectedRows():
+            action = self.model.message(self.proxy.mapToSource(row).row()).action
+            if action is not None:
+                menu.addAction(icon("locate"), action.text).triggered.connect(action.run)
+                break
         menu.addAction(self.copy_action)
         menu.addAction("Select all").triggered.connect(self.view.selectAll)
         menu.addSeparator()

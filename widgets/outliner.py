@@ -12,6 +12,7 @@ from PySide6.QtCore import QItemSelection, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
+from sim.figures.look_settings import PART as MATERIAL
 from sim.scene.change import Change, ChangeKind
 from sim.scene.scene import NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
@@ -52,6 +53,7 @@ class Outliner(QWidget):
 
     Signals:
         node_selected: The user selected a node, or one of its bones (else None).
+        material_selected: The user selected a material; the `Selection`.
         view_selected: The user selected the view settings.
         rename_requested: Node and new name.
         visibility_requested: Node and whether it is to be drawn.
@@ -65,6 +67,7 @@ class Outliner(QWidget):
     """
 
     node_selected = Signal(str, object)
+    material_selected = Signal(object)
     view_selected = Signal()
     rename_requested = Signal(str, str)
     visibility_requested = Signal(str, bool)
@@ -140,7 +143,7 @@ class Outliner(QWidget):
     def rename_selected(self) -> None:
         """Opens the name of the selected node for editing; bones keep the names of their file."""
         entry = self.view.selected_entry()
-        if entry is not None and self._selection.node is not None and self._selection.bone is None:
+        if entry is not None and self._selection.node is not None and not self._selection.is_part:
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
@@ -197,6 +200,8 @@ class Outliner(QWidget):
         self._show_readout()
         if entry.selection.view:
             self.view_selected.emit()
+        elif entry.selection.material is not None:
+            self.material_selected.emit(entry.selection)
         else:
             self.node_selected.emit(entry.selection.node, entry.selection.bone)
 
@@ -315,7 +320,7 @@ class Outliner(QWidget):
 
 
 def _is_shown(ref: ParamRef) -> bool:
-    return ref.part in ("node", "attachment") or ref.name == "path"
+    return ref.part in ("node", "attachment") or ref.name in ("path", "materials") or ref.part.startswith(MATERIAL)
 
 
 def _keys_of(selection: Selection) -> list[Key]:
@@ -323,4 +328,6 @@ def _keys_of(selection: Selection) -> list[Key]:
         return [("view",)]
     if selection.bone is not None:
         return [(selection.node or "", "bone", selection.bone)]
+    if selection.material is not None:
+        return [(selection.node or "", "material", selection.material)]
     return [(node_id,) for node_id in selection.nodes]

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel, Material
+from sim.assets.model import CharacterModel
+from sim.figures.look_settings import MaterialLook
+from sim.figures.looks import dressed_materials, lost_images
 from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view_state import Selection
@@ -51,6 +53,7 @@ class Entry:
         parent: Row above, or None.
         row: Place among the children of the parent.
         listed: The model whose parts are the rows below.
+        looks: What is other of its materials, as their rows show it.
     """
 
     kind: EntryKind
@@ -71,6 +74,7 @@ class Entry:
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0
     listed: CharacterModel | None = field(default=None, repr=False)
+    looks: tuple[MaterialLook, ...] = ()
 
     def add(self, child: "Entry") -> "Entry":
         """Appends a row below this one."""
@@ -103,7 +107,7 @@ def scene_entries(
         status = status_of(node.id)
         describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""))
         if status is not None and status.model is not None:
-            add_model_entries(rows[node.id], node.id, status.model)
+            add_model_entries(rows[node.id], node, status.model)
     roots.append(view_entry())
     for row, entry in enumerate(roots):
         entry.row = row
@@ -175,9 +179,9 @@ def silence_text(node: Node, heard: bool) -> str:
     return "" if heard else f"Silent: another {KINDS[node.kind].label.lower()} is solo."
 
 
-def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
+def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
     """Appends skeleton, morph targets and materials of a model below its node."""
-    entry.listed = model
+    entry.listed, node_id = model, node.id
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
     targets = model.mesh.targets
@@ -191,8 +195,14 @@ def add_model_entries(entry: Entry, node_id: NodeId, model: CharacterModel) -> N
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.MATERIALS, (node_id, "materials"), "Materials", "material", chosen, dim=True))
         group.note = f"{len(model.materials):,}"
+        names: set[str] = set()
         for index, material in enumerate(model.materials):
-            group.add(_material_entry(node_id, index, material))
+            key = (material.name, str(index)) if material.name in names else (material.name,)
+            names.add(material.name)
+            chosen = Selection(node=node_id, material=material.name)
+            name = material.name or "unnamed"
+            group.add(Entry(EntryKind.MATERIAL, (node_id, "material", *key), name, "material", chosen))
+        describe_materials(entry, node)
 
 
 def _add_skeleton(entry: Entry, node_id: NodeId, model: CharacterModel) -> None:
@@ -215,16 +225,16 @@ def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
     return Entry(EntryKind.BONE, (node_id, "bone", name), name, "bone", chosen, note=note, tip=tip, dim=not count)
 
 
-def _material_entry(node_id: NodeId, index: int, material: Material) -> Entry:
-    lost = material.texture is not None and material.image is None
-    entry = Entry(
-        EntryKind.MATERIAL,
-        (node_id, "material", str(index)),
-        material.name or "unnamed",
-        "texture-missing" if lost else "material",
-        Selection(node=node_id),
-    )
-    entry.mark = "warning" if lost else ""
-    entry.note = "no image" if lost else ""
-    entry.tip = f"Image {material.texture} not found" if lost else material.texture or "No texture"
-    return entry
+def describe_materials(entry: Entry, node: Node) -> list[Entry]:
+    """Brings the rows of the materials below that of a node up to date; returns them, none where nothing is new."""
+    group = next((child for child in entry.children if child.kind is EntryKind.MATERIALS), None)
+    if group is None or entry.listed is None:
+        return []
+    entry.looks = node.settings.materials
+    lost = {name for one in lost_images(entry.listed, entry.looks) for name in one.materials}
+    for row, material in zip(group.children, dressed_materials(entry.listed, entry.looks), strict=True):
+        row.icon = "texture-missing" if material.name in lost else "material"
+        row.mark, row.note = ("warning", "no image") if material.name in lost else ("", "")
+        files = ", ".join(file for _, file in material.lost)
+        row.tip = f"Not found: {files}" if material.name in lost else material.texture or "No texture"
+    return group.children

@@ -21,7 +21,16 @@ from PySide6.QtGui import QBrush, QColor, QIcon
 
 from sim.scene.scene import NodeId, Scene
 from sim.scene.view_state import Selection
-from widgets.outliner_entries import Entry, EntryKind, Key, add_model_entries, describe_node, scene_entries, view_entry
+from widgets.outliner_entries import (
+    Entry,
+    EntryKind,
+    Key,
+    add_model_entries,
+    describe_materials,
+    describe_node,
+    scene_entries,
+    view_entry,
+)
 from widgets.protocols import ModelProvider
 from widgets.shown import label_text, tip_text
 from widgets.theme import colours, icon
@@ -123,7 +132,8 @@ class OutlinerModel(QAbstractItemModel):
         entry.listed = model
         fresh = Entry(entry.kind, entry.key, "", "", entry.selection)
         if model is not None:
-            add_model_entries(fresh, node_id, model)
+            add_model_entries(fresh, self._scene.node(node_id), model)
+            entry.looks = fresh.looks
         riders = sum(child.kind is EntryKind.NODE for child in entry.children)
         if entry.children[riders:]:
             # Not by removing rows: Qt then asks for all ancestors of every unfolded row, seconds for a deep skeleton.
@@ -172,6 +182,10 @@ class OutlinerModel(QAbstractItemModel):
         describe_node(entry, node, self._model_of(node_id), self._scene, self._halts.get(node_id, ""))
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
+        if entry.listed is not None and entry.looks is not node.settings.materials:
+            rows = describe_materials(entry, node)
+            if rows:
+                self.dataChanged.emit(self.index_of(rows[0]), self.index_of(rows[-1]))
 
     def _register(self, entries: list[Entry]) -> None:
         for entry in _walk(entries):

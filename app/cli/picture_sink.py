@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sim.assets.format_registry import resolved
 from sim.export.atomic_file import atomic_path, naming
-from sim.export.error import ExportError
+from sim.export.failures import failures_of_libraries
 from sim.export.film import Film
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, FilmFormat
 from sim.export.layers import Layers
@@ -54,11 +54,11 @@ class PictureSink:
             OSError: If that fails.
         """
         target = numbered_path(self._path, frame)
-        with naming(target):
+        with failures_of_libraries(target), naming(target):
             if self._film is not None:
                 self._film.add(picture)
             elif layers is not None:
-                with atomic_path(target) as name:
+                with atomic_path(target) as name, failures_of_libraries(target):
                     resolved(LAYER_FORMATS.of(target).write)(layers, name)
             else:
                 PICTURE_WRITERS.of(target).save(picture, target)
@@ -83,15 +83,15 @@ def picture_sink(
         yield PictureSink(path, None, preview, resumes=resumes)
         return
     with atomic_path(path) as name, naming(path):
-        film: Film = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
+        with failures_of_libraries(path):
+            film: Film = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
         try:
             yield PictureSink(path, film, preview, resumes=resumes)
-            film.close()
-        except BaseException as error:
+            with failures_of_libraries(path):
+                film.close()
+        except BaseException:
             with contextlib.suppress(OSError, ValueError):  # the first failure is the one to tell
                 film.abandon()
-            if isinstance(error, ValueError):
-                raise ExportError(f"{path}: {error}") from error
             raise
 
 

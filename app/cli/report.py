@@ -30,7 +30,7 @@ from sim.export.png import write_png
 from sim.gl.context import Context
 from sim.profile.sample import FrameSample, Moment
 from sim.profile.statistics import summary
-from sim.scene.params import Role, params_of, value_text
+from sim.scene.params import params_of, value_text, with_paths
 from sim.scene.scene import Node
 
 FRAMES = 120
@@ -103,12 +103,11 @@ def changed_settings(scene: OpenedScene) -> list[Row]:
 
 
 def _changed(owner: str, prefix: str, part: msgspec.Struct) -> Iterable[Row]:
+    part = with_paths(part, lambda path: Path(path).name)  # a page goes to others
     for record in params_of(type(part)):
         value = getattr(part, record.name)
         if value != record.default:
-            is_path = record.declared.role is Role.PATH
-            shown = Path(value).name if is_path else value_text(value)  # a page goes to others
-            yield owner, f"{prefix}{record.label}", shown, value_text(record.default)
+            yield owner, f"{prefix}{record.label}", value_text(value), value_text(record.default)
 
 
 def costs(samples: Sequence[FrameSample]) -> list[Row]:

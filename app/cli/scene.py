@@ -15,6 +15,7 @@ from app.cli.scene_files import require_inside
 from app.files.project_file import is_project, load_project
 from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
+from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
 from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
@@ -37,6 +38,7 @@ class OpenedScene:
         models: Model of every node that has one.
         images: Pixels of the textures.
         meshes: What cloths are made of, by the path of their files.
+        textures: What settings name in place of the textures of models.
     """
 
     path: Path
@@ -45,6 +47,7 @@ class OpenedScene:
     models: Mapping[NodeId, CharacterModel]
     images: Images
     meshes: Mapping[str, Mesh]
+    textures: Mapping[Path, MipImage]
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
@@ -84,10 +87,12 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
     else:
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path)))
         scene, view_state = Scene(nodes=(node,)), None
-    models = _models_of(path, scene)
-    return OpenedScene(
-        path, scene, view_state, models, _images_of(path, scene, models.values()), _meshes_of(path, scene)
-    )
+    models, budget = _models_of(path, scene), ImageBudget()
+    wanted = [(model.path, image) for model in models.values() for m in model.materials for image in m.images]
+    images = _images_of([*wanted, *_named(path, scene, "image")], budget)
+    textures = _images_of(_named(path, scene, "texture"), budget)
+    mips = {Path(str(name)): mip_image(pixels) for name, pixels in textures.items()}
+    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips)
 
 
 def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
@@ -119,12 +124,13 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
     return meshes
 
 
-def _images_of(path: Path, scene: Scene, models: Iterable[CharacterModel]) -> Images:
-    """Pixels of every texture that was found; one that cannot be read is told, and its surface stays plain."""
-    wanted = [(model.path, image) for model in models for m in model.materials for image in m.images]
-    wanted += [(path, Path(use.path)) for _, use in _uses(scene, "image")]
+def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSource]]:
+    return [(path, Path(use.path)) for _, use in _uses(scene, content)]
+
+
+def _images_of(wanted: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) -> Images:
+    """Pixels of every image that was found, each with who names it; one that cannot be read is told and left out."""
     images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
-    budget = ImageBudget()
     for owner, texture in wanted:
         if texture in images:
             continue

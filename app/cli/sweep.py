@@ -14,8 +14,8 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from app.cli.failure import CommandError
-from app.cli.options import any_of, output_file, require_folder
-from app.cli.progress import Progress
+from app.cli.options import add_back_end_option, any_of, output_file, require_folder
+from app.cli.progress import Progress, add_progress_option
 from app.cli.render import picture_size
 from app.cli.run import SceneRun, headless
 from app.cli.scene import OpenedScene, opened
@@ -34,6 +34,7 @@ EVERY = 10
 """Steps between two looks at the measures."""
 
 TIME = "time"
+TIME_COLUMN = "time [ms/step]"
 CAPTION = 34
 UInt8 = npt.NDArray[np.uint8]
 
@@ -59,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=picture_size, default=(320, 240), metavar="WxH", help="of a picture (default: 320x240)"
     )
-    add_outside_option(parser)
+    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+        add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -79,7 +81,10 @@ def run(options: argparse.Namespace) -> None:
         wanted = list(combinations(axes))
     except (SweepError, ParamError) as error:
         raise CommandError(options.project, "--set", str(error)) from error
-    with headless() as context, Progress(f"sweeping {options.project.name}") as progress:
+    with (
+        headless(options.backend) as context,
+        Progress(f"sweeping {options.project.name}", lines=options.progress) as progress,
+    ):
         run = SceneRun(context, scene)
         if not run.engine.simulation.states():
             raise CommandError(options.project, "", "nothing in it is simulated")
@@ -156,7 +161,7 @@ def table(axes: Sequence[Axis], outcomes: Sequence[Outcome], names: Sequence[str
     """Comma separated values: a row for each combination."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    heads = ["time [ms/step]" if name == TIME else name for name in names]
+    heads = [TIME_COLUMN if name == TIME else name for name in names]
     writer.writerow([*(axis.label for axis in axes), *heads, "steps", "stable", "problem"])
     for one in outcomes:
         figures = [one.milliseconds if name == TIME else one.measures.get(name, math.nan) for name in names]
@@ -166,9 +171,14 @@ def table(axes: Sequence[Axis], outcomes: Sequence[Outcome], names: Sequence[str
     return text.getvalue()
 
 
+def columns_of_sheet(axes: Sequence[Axis]) -> int:
+    """How many pictures stand side by side in a contact sheet."""
+    return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
+
+
 def contact_sheet(axes: Sequence[Axis], outcomes: Sequence[Outcome], pictures: Sequence[UInt8]) -> UInt8:
     """Pictures side by side with their values below; the last axis goes to the right where there are two or more."""
-    across = len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(pictures)))
+    across = columns_of_sheet(axes)
     down = math.ceil(len(pictures) / across)
     height, width = pictures[0].shape[:2]
     sheet = Image.new("RGB", (across * width, down * (height + CAPTION)), (30, 30, 30))

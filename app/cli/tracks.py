@@ -17,6 +17,7 @@ from sim.export.npz import Frames
 from sim.export.scene.recording import Recording, Rig, Track
 from sim.export.surface import surface_of
 from sim.figures.character import Character
+from sim.figures.looks import dressed_materials
 from sim.figures.settings import ModelSettings, SkinningMethod, section_list
 from sim.kinds import KINDS
 from sim.kinds.contract import Array
@@ -112,7 +113,7 @@ class FigureTrack:
             name=self._name, positions=self._frames.read(), texcoords=texcoords,
             triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
             ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
-            materials=model.materials,
+            materials=dressed_materials(model, self._settings.materials),
             rig=self._pose.rig(self._figure, self._settings),
         )  # fmt: skip
 

@@ -24,7 +24,7 @@ from app.document.undo_text import value_text
 from app.files.unknown_content import UnknownContent
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
-from sim.scene.params import Declaration, ParamError, Role, bounded, param_of, params_of
+from sim.scene.params import Declaration, ParamError, Role, bounded, param_of, with_paths
 from sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sim.scene.view_state import Selection, ViewState, selection_of
 
@@ -358,9 +358,7 @@ class Document(QObject):
         if not node_id or self.scene.has(node_id):
             node_id = self._ids.fresh(node.kind)
         self._ids.note(node_id)
-        names = [record.name for record in params_of(type(node.settings)) if record.declared.role is Role.PATH]
-        paths = {name: os.path.abspath(path) for name in names if (path := getattr(node.settings, name))}
-        settings = msgspec.structs.replace(node.settings, **paths)
+        settings = with_paths(node.settings, os.path.abspath)
         name = (taken or NodeNames(other.name for other in self.scene.nodes)).take(wanted)
         return msgspec.structs.replace(node, id=node_id, name=name, settings=settings)
 

@@ -110,7 +110,7 @@ class DocumentState(QObject):
     def _deselect(self, gone: Collection[NodeId]) -> None:
         """Nodes that are about to go are selected no more; of a bone the whole selection."""
         selection = self.selection
-        if selection.node in gone and selection.bone is not None:
+        if selection.node in gone and selection.is_part:
             self.select(Selection())
         elif any(node_id in gone for node_id in selection.all_nodes):
             self.select(selection_of(node_id for node_id in selection.all_nodes if node_id not in gone))

@@ -18,6 +18,7 @@ from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
 from sim.figures.settings import SkinningMethod
 from sim.gl.back_end import BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.scene.handles import HandleMode
 from sim.scene.view import Comparison, DisplayMode
@@ -105,7 +106,10 @@ def _playback_slots(editor: Editor) -> Slots:
         "simulate.seek": lambda: editor.seek.start(),
         "simulate.bake": lambda: editor.baking.start(),
         "simulate.free": lambda: editor.baking.free(),
+        "simulate.sweep": lambda: editor.work.open_sweeps(),
+        "simulate.verify": lambda: editor.verifying.start(),
         "simulate.reset": playback.reset_simulation,
+        **{f"step_room.{room.value}": _call(editor.set_step_room, room) for room in StepRoom},
         **{f"back_end.{choice.value}": _call(editor.set_back_end, choice) for choice in BackEndChoice},
         "node.mute": lambda: toggle(editor, "muted"),
         "node.solo": lambda: toggle(editor, "solo"),

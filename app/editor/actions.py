@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from sim.export.formats import MODEL_WRITERS, SCENE_FORMATS
 from sim.gl.back_end import TITLES, BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Command, Panel
 from sim.scene.params import Param, params_of
@@ -156,12 +157,22 @@ SPECS: tuple[ActionSpec, ...] = (
             BackEndChoice.COMPUTE: "Simulate and skin by compute shaders, where there is OpenGL 4.3.",
         }.items()
     ),
+    *(
+        _spec(f"step_room.{room.value}", room.value, "How much of the disk kept steps may take.", group="step_room")
+        for room in StepRoom
+    ),
     _spec(
         "simulate.bake",
         "&Bake",
         "Fix the steps of the selected node, or of all, beside the project.",
         icon="mdi6.stove",
     ),
+    _spec(
+        "simulate.verify",
+        "&Verify Bake",
+        "Simulate anew what is baked, beside your work, and tell whether every step is equal to the bit.",
+    ),
+    _spec("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected node on a map."),
     _spec("simulate.free", "&Free Bake", "Simulate again what is baked."),
     _spec("node.mute", "&Mute / Unmute", "Silence what is selected, or let it run again.", "M"),
     _spec("node.solo", "S&olo", "Let only what is selected run of its kind, or all again.", "S"),
@@ -359,6 +370,7 @@ def shortcut_entries(specs: Iterable[ActionSpec], mouse: Iterable[tuple[str, str
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",
+        "step_room": "Simulation",
         "view": "View", "display": "Display",
         "compare": "Compare", "skin": "Skinning",
         "overlay": "Overlays", "window": "Window", "theme": "Theme", "help": "Help",

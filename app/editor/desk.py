@@ -8,6 +8,7 @@ from typing import Any
 
 from app.document.document import Document
 from app.document.scene_edits import SceneEdits
+from app.editor.dialogs import Dialogs
 from app.editor.panels import Panels
 from app.files.model_store import ModelStore
 from app.files.scene_files import SceneFiles
@@ -30,6 +31,7 @@ class Desk:
         playback, stepper: The clock, and what simulates.
         store, active, files: Models that were read, the one that commands are meant for, and other files.
         panels: Inspector, outliner and messages.
+        dialogs: Asks for files.
         hint: Says in the status bar what the mouse does.
     """
 
@@ -44,6 +46,7 @@ class Desk:
     active: ActiveModel
     files: SceneFiles
     panels: Panels
+    dialogs: Dialogs
     hint: Callable[[str], None]
 
     def selected(self, kind: str) -> Node | None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from app.files.project_file import PROJECT_SUFFIX
 from app.files.project_files import Answer
 from app.files.recovery import Recovery
-from sim.assets.formats import MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from widgets.file_filter import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
@@ -47,6 +47,10 @@ class Dialogs:
     def model_path(self, title: str = "Import model") -> Path | None:
         """A model to import or to put in the place of a missing one."""
         return self._existing(title, _models())
+
+    def image_path(self, title: str) -> Path | None:
+        """An image to put in the place of a missing one."""
+        return self._existing(title, file_filter("Images", IMAGE_FORMATS.suffixes()))
 
     def timings_path(self) -> Path | None:
         """Timings to compare with."""

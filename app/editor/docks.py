@@ -1,16 +1,23 @@
 """The docks of the main window: default places, persistence, reset."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from sim.kinds.contract import Dock
 
 LAYOUT_VERSION = 4
+_HANDLES = 12
+"""Height of what docks below each other are dragged by [px]."""
+
+_REST = 400
+"""Time after which sizes are taken for those that the user, or the program, wants [ms]; layouts take several passes."""
+
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
@@ -44,8 +51,10 @@ SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 """Most of the width of the window that panels at the sides take by themselves: the viewport keeps half of it."""
 
 
-class Docks:
+class Docks(QObject):
     """Creates the docks around the central widget and remembers where the user left them.
+
+    What opens and closes at the bottom takes its height from the viewport and gives it back; the timeline keeps its.
 
     Args:
         window: Where they are.
@@ -54,6 +63,7 @@ class Docks:
     """
 
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
+        super().__init__(window)
         self._window = window
         rooms = {dock.id: dock for dock in more}
         self._rooms = tuple(
@@ -62,6 +72,14 @@ class Docks:
         self._docks: dict[str, QDockWidget] = {}
         self._before: QByteArray | None = None  # The layout that a maximised viewport goes back to
         self._is_default = True
+        self._is_arranging = False
+        self._timeline_height = 0  # As it was when nothing below it was about to open or close
+        self._drawer_height: int | None = None  # As the last one of these was left
+        self._opened: DockSpec | None = None  # Which of these comes into sight
+        self._keeping = QTimer(self, interval=0, singleShot=True)
+        self._keeping.timeout.connect(self._keep_heights)
+        self._resting = QTimer(self, interval=_REST, singleShot=True)
+        self._resting.timeout.connect(self._note_timeline)
         window.setDockNestingEnabled(True)
         window.setDockOptions(window.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         # The side panels keep the full height beside the viewport; timeline and messages span below everything.
@@ -75,6 +93,9 @@ class Docks:
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
             self._docks[spec.id] = dock
+        for spec in self._drawers:
+            self._docks[spec.id].visibilityChanged.connect(lambda seen, spec=spec: self._note_heights(spec, seen))
+        self._docks[TIMELINE.id].installEventFilter(self)
         self.reset()
 
     def __getitem__(self, dock_id: str) -> QDockWidget:
@@ -89,9 +110,14 @@ class Docks:
         """Menu entries that show and hide each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
+    @property
+    def _drawers(self) -> tuple[DockSpec, ...]:
+        """The docks that are closed by default, and share a place below the timeline."""
+        return MESSAGES, *self._rooms, TIMINGS
+
     def drawer_actions(self) -> list[QAction]:
         """Switches of the docks that are closed by default."""
-        return [self._docks[spec.id].toggleViewAction() for spec in (MESSAGES, *self._rooms, TIMINGS)]
+        return [self._docks[spec.id].toggleViewAction() for spec in self._drawers]
 
     @property
     def is_maximised(self) -> bool:
@@ -100,14 +126,15 @@ class Docks:
 
     def maximise(self, on: bool) -> None:
         """Gives the viewport the place of all docks, or gives it back to them."""
-        if on and self._before is None:
-            self._before = self._window.saveState(LAYOUT_VERSION)
-            for dock in self._docks.values():
-                if not dock.isFloating():
-                    dock.hide()
-        elif not on and self._before is not None:
-            before, self._before = self._before, None
-            self._window.restoreState(before, LAYOUT_VERSION)
+        with self._arranging():
+            if on and self._before is None:
+                self._before = self._window.saveState(LAYOUT_VERSION)
+                for dock in self._docks.values():
+                    if not dock.isFloating():
+                        dock.hide()
+            elif not on and self._before is not None:
+                before, self._before = self._before, None
+                self._window.restoreState(before, LAYOUT_VERSION)
 
     def make_room(self) -> None:
         """Keeps half of the width for the viewport, where a smaller window takes it."""
@@ -117,15 +144,74 @@ class Docks:
             sizes = [round(width * SHARES[spec]) for spec in sides]
             self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
+    @contextmanager
+    def _arranging(self) -> Iterator[None]:
+        """All docks get new sizes."""
+        self._is_arranging = True
+        self._keeping.stop()
+        try:
+            yield
+        finally:
+            self._is_arranging = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the height of the timeline."""
+        if event.type() == QEvent.Type.Resize:
+            self._resting.start()
+        return super().eventFilter(watched, event)
+
+    def _note_timeline(self) -> None:
+        """The timeline has another height, and whether that is for a dock that opened or closed would be known."""
+        timeline = self._docks[TIMELINE.id]
+        if not self._keeping.isActive() and timeline.isVisible() and not timeline.isFloating():
+            self._timeline_height = timeline.height()
+
+    def _note_heights(self, spec: DockSpec, seen: bool) -> None:
+        """A dock below the timeline opens or closes; whether the layout has followed yet differs."""
+        timeline = self._docks[TIMELINE.id]
+        if self._is_arranging or not self._timeline_height or not timeline.isVisible() or timeline.isFloating():
+            return
+        if not self._keeping.isActive():
+            self._opened = None
+            self._keeping.start()
+        if seen:
+            self._opened = spec
+        else:
+            self._drawer_height = self._docks[spec.id].height()
+
+    def _keep_heights(self) -> None:
+        """Gives the timeline the height that it had, what opened its last one, if that leaves the viewport half."""
+        timeline, height = self._docks[TIMELINE.id], self._timeline_height
+        if not timeline.isVisible() or timeline.isFloating():
+            return
+        self._window.layout().activate()
+        docks, heights = [timeline], [height]
+        dock = self._docks[self._opened.id] if self._opened is not None else None
+        if self._opened is not None and dock is not None and dock.isVisible() and not dock.isFloating():
+            bottom = self._window.centralWidget().geometry().bottom()
+            below = self._docks[self._opened.id].geometry().bottom() - bottom
+            free = below + self._window.centralWidget().height() - height - self._window.height() // 2 - _HANDLES
+            docks.append(dock)
+            heights.append(max(min(self._drawer_height or self._opened.size, free), dock.height(), 1))
+        self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
+        self._window.layout().activate()
+        if len(docks) > 1 and timeline.height() < height:  # as tabs need room too
+            heights[1] += height - timeline.height()
+            self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
+
     def reset(self) -> None:
         """Puts every dock back in its default place; those that share the bottom wait to be opened."""
+        with self._arranging():
+            self._reset()
+
+    def _reset(self) -> None:
         self._before, self._is_default = None, True
         window, docks = self._window, self._docks.values()
         for dock in docks:
             dock.setFloating(False)
             # Side by side for a moment, those at the bottom would make the window wider.
             window.removeDockWidget(dock)
-        timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, MESSAGES, *self._rooms, TIMINGS))
+        timeline, *tabs = (self._docks[spec.id] for spec in (TIMELINE, *self._drawers))
         for spec in (OUTLINER, INSPECTOR, TIMELINE):
             window.addDockWidget(spec.area, self._docks[spec.id])
         window.splitDockWidget(timeline, tabs[0], Qt.Orientation.Vertical)
@@ -160,6 +246,7 @@ class Docks:
         geometry, state = settings.value(_GEOMETRY), settings.value(_STATE)
         if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
             return False
-        restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
+        with self._arranging():
+            restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
         self._is_default = not restored
         return restored

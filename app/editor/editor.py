@@ -20,6 +20,7 @@ from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.recovering import Recovering
 from app.editor.selected_node import SelectedNode
+from app.editor.simulation_work import SimulationWork
 from app.editor.window_state import WindowState
 from app.files.access import FileAccess
 from app.files.autosave import Autosave
@@ -36,11 +37,9 @@ from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
-from app.timeline.baking import Baking
 from app.timeline.binding import TimelineBinding
 from app.timeline.kept_bars import KeptBars
 from app.timeline.playback import Playback
-from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
@@ -48,6 +47,7 @@ from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
 from app.viewport.drawn import Drawn
 from app.viewport.follow import Follow
+from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
@@ -58,6 +58,7 @@ from app.viewport.turns import Turns
 from sim.assets.images import ImageBudget
 from sim.assets.model import Bounds
 from sim.gl.back_end import BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
 from sim.scene.change import Change
@@ -72,7 +73,7 @@ from widgets.timeline.timeline import Timeline
 from widgets.tour import TourStep
 from widgets.viewport import Viewport
 
-_THEME, _BACK_END = "theme", "back_end"
+_THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 _LATER = Qt.ConnectionType.QueuedConnection
 
 
@@ -113,6 +114,7 @@ class Editor:
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
+        self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
         self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -134,8 +136,7 @@ class Editor:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
-        self.seek = SimulationSeek(self.document, self.playback, self.stepper)
-        self.baking = Baking(self.document, self.playback, self.stepper, self.seek, self.client, self.viewport)
+        self._build_simulation()
         self.turns = Turns(self.document, self.store, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
@@ -145,7 +146,7 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
@@ -159,7 +160,7 @@ class Editor:
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
-        self.kept_bars = KeptBars(self.timeline, self.document, self.client)
+        self.kept_bars = KeptBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
@@ -182,21 +183,25 @@ class Editor:
         self.dialogs.parent = self.window
         self.window.actions_table.check_one("theme", self.theme.mode.value)
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
+        self.window.actions_table.check_one("step_room", self.client.step_room.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
         for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)
 
+    def _build_simulation(self) -> None:
+        self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
+        self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
+        self.client.ghosts = Ghosts(
+            self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
+        )
+
     def _connect(self) -> None:
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
-        self.seek.progressed.connect(self.window.show_seek)
-        self.seek.ended.connect(self.window.show_hint)
-        self.baking.progressed.connect(self.window.show_seek)
-        self.baking.ended.connect(self.window.show_hint)
-        self.baking.failed.connect(lambda text: self.panels.fail("", text))
+        self.work.connect_to(self.window, self.panels)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
@@ -256,14 +261,17 @@ class Editor:
         timings.files.progressed.connect(self.window.show_transfer)
         timings.restore()
 
+    def _tell_distance(self, text: str) -> None:
+        """Says how far the bake is from what is shown, once the picture is there."""
+        QTimer.singleShot(0, self.window, lambda: self.window.show_hint(text))
+
     # --- what happens ---------------------------------------------------------------------------------
 
     def cancel(self) -> None:
         """Gives up what takes long: a seek, files of timings, else what is being read."""
-        if self.seek.busy or self.baking.busy:
-            self.baking.cancel()
-            self.seek.cancel()
-        elif self.timings.files.busy:
+        if self.work.cancel():
+            return
+        if self.timings.files.busy:
             self.timings.files.cancel()
         else:
             self.files.cancel()
@@ -327,6 +335,13 @@ class Editor:
         self.client.switch_back_end(choice)
         self.viewport.update()
 
+    def set_step_room(self, room: StepRoom) -> None:
+        """Gives kept steps so much room on the disk; remembered."""
+        self.settings.setValue(_STEP_ROOM, room.value)
+        self.window.actions_table.check_one("step_room", room.value)
+        self.client.limit_steps(room)
+        self.viewport.update()
+
     def reload_shaders(self, names: list[str]) -> None:
         """Takes shader files that were saved while the program runs; a faulty one leaves the old program running."""
         if self.client.engine is None:
@@ -347,6 +362,7 @@ class Editor:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
         self.output.close()
+        self.work.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()
         self.projects.cancel()

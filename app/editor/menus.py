@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 from app.editor.actions import EXPORTS, SCENE_EXPORTS, SWITCHES, Actions
 from app.editor.add_menu import AddMenu, Place
 from sim.gl.back_end import BackEndChoice
+from sim.kept.store import StepRoom
 from sim.kinds.contract import Panel
 from widgets.theme import dress
 
@@ -33,13 +34,17 @@ SIMULATION = (
     SEPARATOR,
     "simulate.bake",
     "simulate.free",
+    "simulate.verify",
+    "simulate.sweep",
     SEPARATOR,
     "node.mute",
     "node.solo",
     SEPARATOR,
     "back_end",
+    "step_room",
     SEPARATOR,
 )
+STEP_ROOM = tuple(f"step_room.{room.value}" for room in StepRoom)
 BACK_END = tuple(f"back_end.{choice.value}" for choice in BackEndChoice)
 TIMING = ("timing.measure", "timing.pause", SEPARATOR, "timing.record", "timing.compare_back_ends", SEPARATOR,
           "timing.export_csv", "timing.export_trace", "timing.import", SEPARATOR, "timing.clear")  # fmt: skip
@@ -80,7 +85,9 @@ class Menus:
         export.addActions([actions[action_id] for action_id in SCENE_EXPORTS])
         back_end = QMenu("&Back End", window)
         back_end.addActions([actions[action_id] for action_id in BACK_END])
-        submenus = {RECENT: self.recent, "export": export, "back_end": back_end}
+        room = QMenu("R&oom for Kept Steps", window)
+        room.addActions([actions[action_id] for action_id in STEP_ROOM])
+        submenus = {RECENT: self.recent, "export": export, "back_end": back_end, "step_room": room}
         simulation = (*SIMULATION, *(command.id for room in rooms.values() for command in room.commands))
         self.add = AddMenu(actions, rooms, place, window)
         for title, ids in (("&File", FILE), ("&Edit", EDIT), ("&View", VIEW), ("&Add", ()), ("&Skinning", SKINNING),

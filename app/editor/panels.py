@@ -12,6 +12,7 @@ from app.document.scene_edits import SceneEdits
 from app.files.missing_models import relocated_paths
 from app.files.model_store import ModelStore
 from app.viewport.client import ViewportClient
+from sim.kinds.contract import Command
 from sim.scene.params import ParamError
 from sim.scene.scene import Attachment, NodeId, ParamRef
 from sim.scene.view_state import Selection, selection_of
@@ -49,9 +50,9 @@ class Panels(QObject):
 
     # --- messages -------------------------------------------------------------------------------------
 
-    def warn(self, file: str, text: str) -> None:
-        """Lists a warning."""
-        self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file))
+    def warn(self, file: str, text: str, action: Command | None = None) -> None:
+        """Lists a warning, with what can be done about it, if anything."""
+        self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
         """Lists an error, and has it seen."""
@@ -78,6 +79,8 @@ class Panels(QObject):
         store.warned.connect(self.warn)
         store.failed.connect(self.fail)
         outliner.node_selected.connect(self._edits.select)
+        outliner.material_selected.connect(document.select)
+        self.inspector.link_followed.connect(document.select)
         outliner.nodes_selected.connect(lambda nodes: document.select(selection_of(nodes)))
         outliner.view_selected.connect(self._edits.select_view)
         outliner.rename_requested.connect(self._rename)
@@ -119,7 +122,7 @@ class Panels(QObject):
             self.fail("", str(error))
 
     def _act(self, action: OutlinerAction, selection: Selection) -> None:
-        if selection.node not in self._document.selection.nodes or selection.bone is not None:
+        if selection.node not in self._document.selection.nodes or selection.is_part:
             self._document.select(selection)
         if action is OutlinerAction.FRAME:
             self.frame_requested.emit()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sim.printable import printable
-from sim.scene.params import Role, params_of
+from sim.scene.params import paths_of
 from sim.scene.scene import NodeId, Scene
 
 _LISTED, _PATH_MAX = 12, 120
@@ -42,17 +42,10 @@ def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> 
         trusted: Further folders, such as those that the user opened files from.
     """
     folders = [_real(str(folder)) for folder in (*project_folders(project), *trusted)]
-    named = (
-        (node, getattr(node.settings, record.name))
-        for node in scene.nodes
-        for record in params_of(type(node.settings))
-        if record.declared.role is Role.PATH
-    )
+    named = ((node, path) for node in scene.nodes for path in dict.fromkeys(paths_of(node.settings)))
     known: dict[str, bool] = {}
     found = []
     for node, path in named:
-        if not path:
-            continue
         if path not in known:
             known[path] = _lies_in(path, folders)
         if not known[path]:

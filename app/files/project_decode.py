@@ -19,7 +19,7 @@ from sim.assets.load_watch import LoadWatch
 from sim.kinds import KINDS
 from sim.notes import Notes
 from sim.printable import printable
-from sim.scene.params import ParamError, Role, check, params_of
+from sim.scene.params import ParamError, Role, check, params_of, with_paths
 from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view import ViewSettings
@@ -169,11 +169,16 @@ class ProjectDecoder:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
         except (msgspec.ValidationError, ParamError, UnicodeEncodeError):
             raise self._refused(where, value, allowed_text(hint, record.declared if record else None)) from None
-        if record is None or record.declared.role is not Role.PATH:
-            return converted
-        if "\0" in converted:
-            raise self._refused(where, value, "a path without null characters")
-        return resolved_path(converted, self._folder)
+        if record is not None and record.declared.role is Role.PATH and converted:
+            return self._resolved(where, converted)
+        if isinstance(converted, tuple) and converted and isinstance(converted[0], msgspec.Struct):
+            return tuple(with_paths(entry, lambda path: self._resolved(where, path)) for entry in converted)
+        return converted
+
+    def _resolved(self, where: str, path: str) -> str:
+        if "\0" in path:
+            raise self._refused(where, path, "a path without null characters")
+        return resolved_path(path, self._folder)
 
     def _keep_unknown(self, raw: dict[str, Any], known: typing.Container[str], where: str, place: Place) -> None:
         unknown = self._unknown_keys(raw, known, where)

@@ -8,7 +8,7 @@ import msgspec
 from app.files.migrations import VERSION
 from app.files.model_paths import portable_path
 from app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sim.scene.params import Role, params_of
+from sim.scene.params import params_of, with_paths
 from sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sim.scene.view_state import ViewState
 
@@ -22,9 +22,9 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
         "format": FORMAT,
         "version": VERSION,
         "nodes": _with_unknown_nodes(nodes, unknown.nodes),
-        PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown, folder),
-        VIEW: _object(scene.view, (VIEW,), unknown, folder),
-        "state": _object(view_state, ("state",), unknown, folder),
+        PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown),
+        VIEW: _object(scene.view, (VIEW,), unknown),
+        "state": _object(view_state, ("state",), unknown),
         **unknown.keys.get((), {}),
     }
 
@@ -36,21 +36,20 @@ def node_content(node: Node) -> dict[str, Any]:
 
 def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, Any]:
     """Settings stand under the name of the kind."""
-    return _object(node, ("nodes", node.id), unknown, folder, node.kind)
+    if folder is not None:
+        settings = with_paths(node.settings, lambda path: portable_path(path, folder))
+        node = msgspec.structs.replace(node, settings=settings)
+    return _object(node, ("nodes", node.id), unknown, node.kind)
 
 
-def _object(
-    value: msgspec.Struct, place: Place, unknown: UnknownContent, folder: str | None, kind: str = ""
-) -> dict[str, Any]:
+def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
     content: dict[str, Any] = {}
-    declared = {record.name: record.declared for record in params_of(type(value))}
+    declared = {record.name for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
         inner = getattr(value, field.name)
         if isinstance(inner, msgspec.Struct):
             key = kind if kind and field.name == "settings" else field.name
-            content[key] = _object(inner, (*place, key), unknown, folder)
-        elif field.name in declared and declared[field.name].role is Role.PATH:
-            content[field.name] = inner if folder is None else portable_path(inner, folder)
+            content[key] = _object(inner, (*place, key), unknown)
         elif inner is not None or field.name in declared:
             content[field.name] = _with_unknown_keys(inner, unknown.entries.get((*place, field.name), ()))
     return {**content, **unknown.keys.get(place, {})}

@@ -15,6 +15,7 @@ from app.files.model_store import ModelStore
 from sim.assets.images import ImageBudget, ImageError, UInt8, load_image
 from sim.assets.load import load_model
 from sim.assets.mesh import upright_mesh
+from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
 from sim.kinds import KINDS
@@ -45,6 +46,7 @@ class SceneFiles(QObject):
     Attributes:
         meshes: Meshes by the path that a node names.
         images: Pixels by the path that a node names.
+        textures: Pixels with their smaller levels, likewise.
     """
 
     changed = Signal()
@@ -55,6 +57,7 @@ class SceneFiles(QObject):
         self._document, self._store, self._access = document, store, access
         self.meshes: dict[str, Mesh] = {}
         self.images: dict[Path, UInt8] = {}
+        self.textures: dict[Path, MipImage] = {}
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._reading: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
@@ -70,6 +73,12 @@ class SceneFiles(QObject):
             return ""
         return self._failures.get(path, f"Reading {path}" if self._access.allows(path) else f"{path} {WITHHELD}")
 
+    def fault_of(self, path: str) -> str:
+        """One line about why a file that settings name is not there; "" where it is, or is being read."""
+        if not self._access.allows(path):
+            return f"{path} {WITHHELD}"
+        return self._failures.get(path) or self._failures.get(Path(path)) or ""
+
     def section_names(self, path: str) -> tuple[str, ...]:
         """Names of the sections of a mesh file; empty for one that is not read."""
         mesh = self.meshes.get(path)
@@ -81,20 +90,24 @@ class SceneFiles(QObject):
         uses = [use for found in self._uses.values() for use in found if use.path and self._access.allows(use.path)]
         meshes = {use.path for use in uses if use.content == "mesh"}
         images = {Path(use.path) for use in uses if use.content == "image"}
+        textures = {Path(use.path) for use in uses if use.content == "texture"}
         for path in meshes - self.meshes.keys():
             model = self._store.model_at(path)
             if model is not None:
                 self.meshes[path] = upright_mesh(model)
         self._follow(self.meshes, meshes, _read_mesh)
         self._follow(self.images, images, self._read_image)
-        self._failures = {path: text for path, text in self._failures.items() if path in meshes or path in images}
+        self._follow(self.textures, textures, self._read_texture)
+        wanted = meshes | images | textures
+        self._failures = {path: text for path, text in self._failures.items() if path in wanted}
         self.changed.emit()
 
     def _follow(self, kept: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
         for path in kept.keys() - wanted:
             gone = kept.pop(path)
-            if isinstance(gone, np.ndarray):
-                self._budget.give(gone.shape[0] * gone.shape[1])
+            pixels = gone.pixels if isinstance(gone, MipImage) else gone
+            if isinstance(pixels, np.ndarray):
+                self._budget.give(pixels.shape[0] * pixels.shape[1])
         for path in wanted - kept.keys() - self._reading - self._failures.keys():
             self._reading.add(path)
             run_in_background(
@@ -119,6 +132,11 @@ class SceneFiles(QObject):
             return load_image(path, self._budget)
         except ImageError as error:
             return str(error)
+
+    def _read_texture(self, path: Path) -> MipImage | str:
+        """Runs on a worker thread."""
+        image = self._read_image(path)
+        return image if isinstance(image, str) else mip_image(image)
 
     def _on_changed(self, change: Change) -> None:
         node = self._document.scene.by_id.get(change.ref.owner) if change.ref is not None else None

@@ -76,8 +76,8 @@ class JobQueue(QObject):
     failed = Signal(str, str)
     warned = Signal(str, str)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self.jobs: list[Job] = []
         self._waiting: deque[Job] = deque()
         self._running: Job | None = None
@@ -170,11 +170,13 @@ class JobQueue(QObject):
         lines = [line.removeprefix("sinew: ") for line in said if line.startswith("sinew: ")]
         if job.state == CANCELLED:
             self._end(job, CANCELLED)
-        elif status == 0:
+            self._go_on()
+            return
+        for line in lines if status == 0 else lines[:-1]:
+            self.warned.emit(str(job.path), line)
+        if status == 0:
             note = "; ".join(line.partition(": ")[2] or line for line in job.notes) or "written"
             job.share, job.text = 1.0, note
-            for line in lines:
-                self.warned.emit(str(job.path), line)
             self._end(job, DONE)
             self.written.emit(str(job.path), note)
         else:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQueue
 from app.output.settings import ExportSettings, RenderSettings
+from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
@@ -59,6 +60,9 @@ class OutputWindow(QDialog):
         self.formats = QComboBox()
         for format in SCENE_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
+        self.missing = QLabel()
+        self.missing.setWordWrap(True)
+        self.missing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
@@ -67,7 +71,7 @@ class OutputWindow(QDialog):
         self.tabs = QTabWidget()
         self.tabs.addTab(_page(self.render_form, self.render_button), "Render Animation")
         shown = QWidget()
-        packed(QVBoxLayout(shown), self.formats, self.export_form, self._option_place, spacing=SPACE_WIDE)
+        packed(QVBoxLayout(shown), self.formats, self.missing, self.export_form, self._option_place, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.formats.currentIndexChanged.connect(lambda _: self._show_options())
         self._show_options()
@@ -125,6 +129,10 @@ class OutputWindow(QDialog):
         self._offered = last
 
     def _show_options(self) -> None:
+        hint = missing_package(self.format)
+        self.missing.setText(f"{self.format.name} {hint}")
+        self.missing.setVisible(bool(hint))
+        self.export_button.setEnabled(not hint)
         for form in self._options.values():
             form.hide()
         if self.format.options is not None:

@@ -51,6 +51,8 @@ class Baking(QObject):
         self._next = self._last = 0
         self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
         self._told: set[str] = set()
+        self._taken: tuple[object, ...] = ()
+        self._keys: dict[NodeId, str] = {}
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
@@ -97,8 +99,10 @@ class Baking(QObject):
     def given(self, node_id: NodeId, step: int) -> bytes | None:
         """The baked state of a node after a step; None where it is to be simulated."""
         node = self._document.scene.by_id.get(node_id)
-        if node is None or not node.baked:
-            return None
+        return self.state(node_id, step) if node is not None and node.baked else None
+
+    def state(self, node_id: NodeId, step: int) -> bytes | None:
+        """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
         try:
             bake = self._bake()
             return bake.state(node_id, step) if bake is not None else None
@@ -107,11 +111,24 @@ class Baking(QObject):
             return None
 
     def is_of_now(self, node_id: NodeId) -> bool:
-        """Whether a node was baked with the settings of now."""
-        bake, engine = self._bake(), self._client.engine
+        """Whether a node was baked with the settings of now; a bake that cannot be read is told and is not."""
+        engine = self._client.engine
+        try:
+            bake = self._bake()
+        except BakeError as error:
+            self._tell(str(error))
+            return False
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
-        return bake.index.nodes[node_id].key == digest(engine.world, self._document.scene.node(node_id))
+        world = engine.world
+        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values())
+        if len(taken) != len(self._taken) or any(
+            one is not other for one, other in zip(taken, self._taken, strict=True)
+        ):
+            self._taken, self._keys = taken, {}
+        if node_id not in self._keys:
+            self._keys[node_id] = digest(world, self._document.scene.node(node_id))
+        return bake.index.nodes[node_id].key == self._keys[node_id]
 
     def _bake(self) -> Bake | None:
         """What lies beside the project now."""
@@ -147,7 +164,8 @@ class Baking(QObject):
         self._timer.start()
 
     def _turn(self) -> None:
-        self._guarded(self._write_some)
+        with self._viewport.gl_current():
+            self._guarded(self._write_some)
 
     def _write_some(self) -> None:
         film, writer = self._stepper.film, self._writer

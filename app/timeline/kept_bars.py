@@ -3,9 +3,10 @@
 from PySide6.QtCore import QObject, Qt
 
 from app.document.document import Document
+from app.timeline.baking import Baking
 from app.viewport.client import ViewportClient
 from sim.kept.film import Film
-from sim.scene.scene import Node
+from sim.scene.scene import Node, NodeId
 from widgets.timeline.timeline import Timeline
 from widgets.timeline.track_rows import BarRow, Kept
 
@@ -13,10 +14,11 @@ from widgets.timeline.track_rows import BarRow, Kept
 class KeptBars(QObject):
     """Follows what is kept, with the pictures."""
 
-    def __init__(self, timeline: Timeline, document: Document, client: ViewportClient) -> None:
+    def __init__(self, timeline: Timeline, document: Document, client: ViewportClient, baking: Baking) -> None:
         super().__init__(timeline)
-        self._tracks, self._document, self._client = timeline.tracks, document, client
+        self._tracks, self._document, self._client, self._baking = timeline.tracks, document, client, baking
         self._shown: object = None
+        self._outdated: set[NodeId] = set()
         client.drawn.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
 
     def refresh(self, *_: object) -> None:
@@ -28,15 +30,20 @@ class KeptBars(QObject):
         if self._shown is not None and state == self._shown:
             return
         self._shown = state
+        self._outdated = {
+            node.id for node in self._document.scene.nodes if node.baked and not self._baking.is_of_now(node.id)
+        }
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars([self._row(film, node) for node, system in nodes if system.is_ready and system.has_state])
 
     def _row(self, film: Film, node: Node) -> BarRow:
         spans: list[tuple[float, float, Kept]] = []
+        is_outdated = node.id in self._outdated
+        baked = Kept.OUTDATED if is_outdated else Kept.BAKED if node.baked else Kept.KEPT
         halted = film.halted_at(node.id)
         for first, last, is_thin, is_old in film.spans():
-            kept = Kept.OLD if is_old else Kept.THINNED if is_thin else Kept.BAKED if node.baked else Kept.KEPT
+            kept = Kept.OLD if is_old and not node.baked else Kept.THINNED if is_thin else baked
             until = last if halted is None else min(last, halted)
             if until > first:
                 spans.append((film.time_of(first), film.time_of(until), kept))
@@ -44,4 +51,4 @@ class KeptBars(QObject):
                 spans.append((film.time_of(max(until, first)), film.time_of(last), Kept.HALTED))
         if halted is not None and not spans:
             spans.append((film.time_of(halted), film.time_of(halted + 1), Kept.HALTED))
-        return BarRow(node.id, node.name, tuple(spans), node.baked)
+        return BarRow(node.id, node.name, tuple(spans), node.baked, is_outdated)

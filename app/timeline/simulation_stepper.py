@@ -117,7 +117,12 @@ class SimulationStepper:
 
     def settle(self, time: float) -> None:
         """Brings the engine to a moment of the scene clock [s] at once, not with the next picture."""
-        self._run(lambda _, film: film.show(time))
+
+        def act(_: Engine, film: Film) -> None:
+            film.show(time)
+            film.flush()
+
+        self._run(act)
 
     def altered(self) -> None:
         """What is simulated was changed by something other than a setting."""

@@ -12,6 +12,7 @@ from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.viewport.drawn import Drawn, nice_ceiling, with_point
+from app.viewport.ghosts import Ghosts
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.engine import Engine
@@ -23,6 +24,7 @@ from sim.gl.framebuffer import Framebuffer
 from sim.gl.shader_log import ShaderError
 from sim.gl.steps import Steps
 from sim.kept.film import Film
+from sim.kept.store import StepRoom, StepStore
 from sim.printable import printable
 from sim.profile.status import TimerStatus
 from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
@@ -49,8 +51,10 @@ class ViewportClient(QObject):
     Attributes:
         engine: None before the context exists and after it is gone.
         back_end: What kernels are wanted to run on.
+        step_room: Room for kept steps.
         film: What is kept of its steps, as long as it exists.
         given: Gives the states of nodes that are baked.
+        ghosts: Drawn over pictures; None for none.
     """
 
     drawn = Signal(object)
@@ -76,9 +80,11 @@ class ViewportClient(QObject):
         self._files = files
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
+        self.step_room = StepRoom.USUAL
         self._switching: Steps[None] | None = None
         self.film: Film | None = None
         self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
+        self.ghosts: Ghosts | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -94,7 +100,7 @@ class ViewportClient(QObject):
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
         self.engine = Engine(context)
-        self.film = Film(self.engine)
+        self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
@@ -104,7 +110,10 @@ class ViewportClient(QObject):
             return
         self._timing.begin(engine)
         try:
-            if engine.pictures.paint(Framebuffer.wrap(engine.context, framebuffer_id, (width, height)), self):
+            output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
+            if engine.pictures.paint(output, self):
+                if self.ghosts is not None and self.film is not None:
+                    self.ghosts.lay(engine, self.film, output)
                 self._tell(engine)
         except Exception as error:  # the last picture stays; what is wrong with one node never comes here
             self._fail(error)
@@ -117,6 +126,8 @@ class ViewportClient(QObject):
         try:
             if self._switching is not None:
                 self._switch(self.engine, self._switching)
+            if self._takes_ghosts and self.ghosts is not None and self.film is not None:
+                return self.ghosts.turn(self.engine, self.film)
             return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
@@ -125,9 +136,15 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None:
+        if self._switching is not None or self._takes_ghosts:
             return 0.0
         return self.engine.pictures.delay if self.engine is not None else None
+
+    @property
+    def _takes_ghosts(self) -> bool:
+        """Whether a turn is for ghosts: they come after the picture."""
+        ghosts = self.ghosts
+        return ghosts is not None and self.engine is not None and self.engine.pictures.delay is None and ghosts.is_due
 
     def gl_outdated(self) -> None:
         """Gives up the picture that was begun."""
@@ -139,6 +156,8 @@ class ViewportClient(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
+        if self.ghosts is not None:
+            self.ghosts.release()
         if self.film is not None:
             self.film.release()
             self.film = None
@@ -151,6 +170,12 @@ class ViewportClient(QObject):
         """Has kernels run on this once their programs are built, which takes turns from the next picture on."""
         self.back_end = choice
         self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
+
+    def limit_steps(self, room: StepRoom) -> None:
+        """Gives kept steps so much room."""
+        self.step_room = room
+        if self.film is not None:
+            self.film.limit(room.size)
 
     def _switch(self, engine: Engine, steps: Steps[None]) -> None:
         try:
@@ -179,7 +204,7 @@ class ViewportClient(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        self.engine.set_files(self._files.meshes, self._files.images)
+        self.engine.set_files(self._files.meshes, self._files.images, self._files.textures)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:
@@ -254,6 +279,7 @@ class ViewportClient(QObject):
         engine.refresh(now)
         if self.film is not None:
             self.film.note_halts()
+            self.film.collect()
 
     def shot(self) -> Shot:
         """What the picture shows."""

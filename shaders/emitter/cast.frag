@@ -1,5 +1,6 @@
 #version 330 core
 // Depth of an opaque particle as a light sees it: a disc, or the form of a streak or a picture.
+// PICK: which object covers a pixel; of what is seen through, the middle alone, so that what is behind can be had.
 
 #define PICTURE (LOOK == 1)
 #define STREAK (LOOK == 2)
@@ -14,6 +15,16 @@ flat in vec2 v_turn;
 #endif
 #if STREAK
 flat in float v_length;
+#endif
+
+#ifdef PICK
+uniform uint u_object;
+out uvec2 o_identity;
+#endif
+#if defined(PICK) && BLENDING != 2
+const float CORE = 0.25;  // squared part of the width
+#else
+const float CORE = 1.0;
 #endif
 
 void main() {
@@ -31,6 +42,9 @@ void main() {
 #if STREAK
     offset.y = max(abs(offset.y) - (v_length - 1.0), 0.0);
 #endif
-    if (dot(offset, offset) > 1.0) discard;
+    if (dot(offset, offset) > CORE) discard;
+#endif
+#ifdef PICK
+    o_identity = uvec2(u_object + 1u, 0u);
 #endif
 }

@@ -102,10 +102,12 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
     values = parse_meta_data(meta_data)
     recorded = values.get("diffuse", "")
     plain = Material(name, None, None)
+    texture, path = base_name(recorded) or None, folder.find(recorded) if recorded else None
     return Material(
         name=name,
-        texture=base_name(recorded) or None,
-        texture_path=folder.find(recorded) if recorded else None,
+        texture=texture,
+        texture_path=path,
+        lost=lost_colours(texture, path),
         diffuse=_colour(values.get("kd"), plain.diffuse),
         specular=_colour(values.get("ks"), plain.specular),
         shininess=_number(values.get("ns"), plain.shininess),
@@ -118,7 +120,13 @@ def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)
     is_image = path is not None or texture.casefold().endswith(IMAGE_FORMATS.suffixes())
-    return Material(name=name, texture=texture if is_image else None, texture_path=path)
+    shown = texture if is_image else None
+    return Material(name=name, texture=shown, texture_path=path, lost=lost_colours(shown, path))
+
+
+def lost_colours(texture: str | None, path: Path | None) -> tuple[tuple[str, str], ...]:
+    """What `Material.lost` says where the image of the colour has a name and was not found."""
+    return (("texture", texture),) if texture and path is None else ()
 
 
 def _number(text: str | None, default: float) -> float:

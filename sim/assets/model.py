@@ -264,6 +264,7 @@ class Material:
     roughness: float = 1.0  # Factor of its roughness
     occlusion_image: ImageSource | None = None  # Part of the light from around that arrives, in red
     occlusion: float = 1.0  # How much of that counts
+    lost: tuple[tuple[str, str], ...] = ()  # Images that were not found: the field they are for, and their file's name
 
     @property
     def image(self) -> ImageSource | None:

@@ -18,7 +18,7 @@ STEPS = 10
 
 
 def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Two rows for each size: a step that is forgotten, and one that is kept; measured in turns.
+    """Three rows for each size: a step that is forgotten, one that is kept, and one that is waited for; in turns.
 
     Raises:
         GLError: If this machine offers no OpenGL.
@@ -32,7 +32,7 @@ def _rows(context: Context, side: int, repeat: int) -> list[Row]:
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
     film = Film(engine)
     film.take(0.0)
-    taken: dict[str, list[float]] = {"forgotten": [], "kept": []}
+    taken: dict[str, list[float]] = {"forgotten": [], "kept": [], "waited for": []}
     moment = 0
     for _ in range(repeat + 1):
         for variant, seconds in taken.items():
@@ -40,11 +40,14 @@ def _rows(context: Context, side: int, repeat: int) -> list[Row]:
             start = time.perf_counter()
             for _ in range(STEPS):
                 moment += 1
-                if variant == "kept":
-                    film.advance(film.shown + 1)
-                else:
+                if variant == "forgotten":
                     engine.step(moment * STEP_TIME)
+                else:
+                    film.advance(film.shown + 1)
+                if variant == "waited for":
+                    film.flush()
             context.finish()
+            film.collect()
             seconds.append((time.perf_counter() - start) / STEPS)
     film.release()
     engine.release()

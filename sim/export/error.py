@@ -1,6 +1,7 @@
 """How an export fails."""
 
 import importlib
+import importlib.util
 from pathlib import Path
 
 from sim.assets.format_registry import Format
@@ -21,5 +22,13 @@ def require_package(path: Path, format: Format) -> None:
     try:
         importlib.import_module(format.module)
     except ImportError as error:
-        hint = f"needs the package {format.package}: pip install sinew[{format.extra}]"
-        raise ExportError(f"{path}: {hint}") from error
+        raise ExportError(f"{path}: {_hint(format)}") from error
+
+
+def missing_package(format: Format) -> str:
+    """What installs the package that a format needs, without importing it; "" where it is there."""
+    return "" if not format.module or importlib.util.find_spec(format.module) else _hint(format)
+
+
+def _hint(format: Format) -> str:
+    return f"needs the package {format.package}: pip install sinew[{format.extra}]"

@@ -47,11 +47,10 @@ class MaterialWriter:
         if not is_exact:
             # What a part of metal cannot say is a colour of the reflection.
             base, metal = _colour(material.diffuse), 0.0
-        roughness = (2.0 / (material.shininess + 2.0)) ** 0.25
         pbr: dict[str, Any] = {
             "baseColorFactor": [*base, min(max(material.opacity, 0.0), 1.0)],
             "metallicFactor": metal,
-            "roughnessFactor": min(max(roughness, 0.0), 1.0),
+            "roughnessFactor": _roughness(material.shininess),
         }
         written: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": pbr}
         if material.surface_image is not None:
@@ -146,6 +145,15 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
     if metal > 0.999:
         return _colour(specular), 1.0
     return _colour([part / (1.0 - metal) for part in diffuse]), metal
+
+
+def roughness_of(material: Material) -> float:
+    """Roughness that reflects as far around as the shininess of a material, or what it says itself."""
+    return material.roughness if material.surface_image is not None else _roughness(material.shininess)
+
+
+def _roughness(shininess: float) -> float:
+    return min(max(float((2.0 / (shininess + 2.0)) ** 0.25), 0.0), 1.0)
 
 
 def _is_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:

@@ -8,6 +8,8 @@ import msgspec
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Interpolation
 from sim.figures.deformers.settings import AnyDeformer
+from sim.figures.look_settings import PART as MATERIAL
+from sim.figures.look_settings import Looks, MaterialLook, look_of, with_look
 from sim.figures.pose_settings import PART, BonePose, Bones, pose_of, with_pose
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.strips import STRIPS_MAX, Strip
@@ -88,6 +90,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         param("Sections that are not drawn, such as one that is replaced; their names with semicolons between.",
               group="Look", effect=Effect.VIEW),
     ] = ""  # fmt: skip
+    materials: Annotated[
+        Looks,
+        param("What is other of single materials than in the file.", group="Look", role=Role.HIDDEN, effect=Effect.VIEW,
+              bounded=False),
+    ] = ()  # fmt: skip
     skinning: Annotated[
         SkinningMethod,
         param("How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE),
@@ -141,11 +148,15 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     ] = ()  # fmt: skip
 
     def part(self, name: str) -> msgspec.Struct | None:
-        """The pose of one bone, for "bone:" and its name."""
+        """The pose of one bone, for "bone:" and its name, or the look of one material, for "material:" and its name."""
+        if name.startswith(MATERIAL):
+            return look_of(self.materials, name.removeprefix(MATERIAL))
         return pose_of(self.pose, name.removeprefix(PART)) if name.startswith(PART) else super().part(name)
 
     def with_part(self, name: str, value: msgspec.Struct) -> "ModelSettings":
-        """The same with another pose of one bone."""
+        """The same with another pose of one bone, or another look of one material."""
+        if isinstance(value, MaterialLook):
+            return msgspec.structs.replace(self, materials=with_look(self.materials, value))
         if not isinstance(value, BonePose):
             return super().with_part(name, value)
         return msgspec.structs.replace(self, pose=with_pose(self.pose, value))

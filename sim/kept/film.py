@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from sim.kept.history import History
 from sim.kept.key import start_key, step_key
-from sim.kept.store import Block, StepStore
+from sim.kept.shelf import Captured, Kept, Shelf
+from sim.kept.store import StepStore
 from sim.kinds.contract import Grab, World
 from sim.scene.clock import STEP_TIME, step_at, step_end
 from sim.scene.scene import NodeId
@@ -42,8 +43,8 @@ class Stepped(Protocol):
     def stand(self, time: float) -> None:
         """The next step follows one that ended at this moment [s], whatever was shown meanwhile."""
 
-    def state(self) -> bytes:
-        """Everything that the next step depends on."""
+    def capture(self) -> Captured:
+        """Everything that the next step depends on, as it stands now."""
 
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]."""
@@ -59,19 +60,19 @@ class Film:
     Attributes:
         shown: The step that is shown, or will be with the next picture.
         version: Another number whenever what is kept changed.
-        is_full: Whether there was no room for a step.
         is_catching_up: Whether the step that is wanted was let go of and is being simulated again, picture by picture.
     """
 
     def __init__(self, engine: Stepped, store: StepStore | None = None) -> None:
-        self._engine, self._store = engine, store or StepStore()
-        self._history: History[Block] = History((), self._store.drop)
+        self._engine = engine
+        self._shelf = Shelf(store or StepStore(), lambda: self._history.let_go(), lambda kept: self._lose(kept))
+        self._history: History[Kept] = History((), self._shelf.drop)
         self._scene: tuple[object, ...] = ()
         self._start_key: Hashable = None
         self._start, self._run_up = 0.0, 0
         self._stands: tuple[Any, int] | None = None
         self.shown = self.version = 0
-        self.is_full = self.is_catching_up = False
+        self.is_catching_up = False
 
     # --- moments --------------------------------------------------------------------------------------
 
@@ -100,6 +101,7 @@ class Film:
         if key == self._history.line.settings:
             return
         self.version += 1
+        self.flush()
         if start != self._start_key:
             self._start_key = start
             self.restart()
@@ -145,6 +147,7 @@ class Film:
         if not self._engine.has_state:
             return time
         wanted = self.step_of(time)
+        self._ready(wanted)
         self.shown = self._shown_at(wanted)
         self.is_catching_up = self._can_catch_up(wanted)
         if self.is_catching_up:
@@ -185,6 +188,7 @@ class Film:
         Returns:
             Whether it is there.
         """
+        self._ready(step - 1)
         if self._is_there(step) and grab is None:
             self.shown = step
             return True
@@ -254,22 +258,45 @@ class Film:
                 self._history.line.halted[node] = self.shown
                 self.version += 1
 
+    def mark(self, step: int) -> object:
+        """What stands for what is kept of a step, another object once that is another; None where nothing is."""
+        return self._history.get(step)
+
     def state_at(self, step: int) -> bytes | None:
-        """What is kept of a step; None where nothing is."""
-        block = self._history.get(step)
-        return self._store.get(block) if block is not None else None
+        """What is kept of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
+        kept = self._history.get(step)
+        return self._shelf.get(kept) if kept is not None else None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there was no room for a step."""
+        return self._shelf.is_full
+
+    def limit(self, budget: int) -> None:
+        """Gives what is kept so many bytes; the context need not be current."""
+        self._shelf.limit(budget)
+        self.version += 1
+
+    def collect(self) -> None:
+        """Keeps what has come from the GPU since the last step; waits for nothing."""
+        self._shelf.collect()
+
+    def flush(self) -> None:
+        """Keeps all that is on its way from the GPU; waits for it."""
+        self._shelf.flush()
 
     def clear(self) -> None:
         """Lets go of everything."""
         self._history.clear(())
         self._start_key = self._stands = None
         self._scene = ()
-        self.shown, self.is_full = 0, False
+        self._shelf.is_full = False
+        self.shown = 0
         self.version += 1
 
     def release(self) -> None:
         """Gives the disk back; may be called twice."""
-        self._store.close()
+        self._shelf.release()
 
     def _shown_at(self, wanted: int) -> int:
         latest = self._history.latest(wanted)
@@ -277,6 +304,11 @@ class Film:
         if stands is not None and latest < stands[1] <= wanted and stands[0] is self._history.owner(stands[1]):
             return stands[1]
         return latest
+
+    def _ready(self, step: int) -> None:
+        """Has all kept that is on its way, as that may let go of steps, unless the engine stands at this one."""
+        if self._stands != (self._history.owner(step), step):
+            self.flush()
 
     def _is_there(self, step: int) -> bool:
         return not step or self._history.get(step) is not None or self._stands == (self._history.owner(step), step)
@@ -294,27 +326,21 @@ class Film:
         self._stands = place
 
     def _keep(self, step: int) -> None:
-        if (block := self._put()) is not None:
-            self._history.put(step, block)
+        self._history.put(step, self._shelf.put(self._engine.capture()))
+        self._shelf.collect()
         self._history.line.reached = step
         self._stands = self._history.line, step
         self.version += 1
 
     def _add(self, step: int) -> None:
-        if (block := self._put()) is not None:
-            self._history.add(step, block)
+        self._history.add(step, self._shelf.put(self._engine.capture()))
+        self._shelf.collect()
         self._stands = self._history.owner(step), step
         self.version += 1
 
-    def _put(self) -> Block | None:
-        block = self._store.put(self._engine.state())
-        while not self._store.has_room and self._history.let_go():
-            pass
-        if block is not None and not self._store.has_room:
-            self._store.drop(block)
-            block = None
-        self.is_full = block is None
-        return block
+    def _lose(self, kept: Kept) -> None:
+        self._history.lose(kept)
+        self.version += 1
 
 
 def _is(one: object, other: object) -> bool:

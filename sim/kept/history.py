@@ -111,6 +111,12 @@ class History(Generic[T]):
         owner.steps[step] = content
         owner.reached = max(owner.reached, step)
 
+    def lose(self, content: T) -> None:
+        """Forgets what could not be kept after all; nobody is told."""
+        for line in self._lines.values():
+            line.steps = {step: one for step, one in line.steps.items() if one is not content}
+        self._kept = sorted(self._path_steps())
+
     # --- other courses --------------------------------------------------------------------------------
 
     def change(self, step: int, settings: Hashable) -> bool:

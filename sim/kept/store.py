@@ -1,17 +1,31 @@
 """Blocks of bytes in one file of a temporary folder, within a budget; freed room is used again."""
 
 import contextlib
+import enum
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 GRAIN = 4096
 """Blocks begin and end at multiples of this [bytes], so that blocks of nearly one size take each other's places."""
 
-BUDGET = 2 * 1024**3
-"""Room for kept steps [bytes]; half of what the disk has free is the most."""
+
+class StepRoom(enum.Enum):
+    """Room for kept steps on the disk; half of what that has free is the most."""
+
+    SMALL = "256 MiB"
+    REDUCED = "1 GiB"
+    USUAL = "2 GiB"
+    LARGE = "8 GiB"
+    LARGEST = "32 GiB"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        number, unit = self.value.split()
+        return int(number) * {"MiB": 1024**2, "GiB": 1024**3}[unit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +50,19 @@ class StepStore:
 
     Attributes:
         used: Bytes of the blocks that are kept.
+        wanted: Most bytes that may be, where the disk has room.
     """
 
-    def __init__(self, budget: int = BUDGET, folder: Path | None = None) -> None:
-        self._folder, self._wanted = folder or Path(tempfile.gettempdir()), budget
-        self._file: BinaryIO | None = None
+    def __init__(self, budget: int = StepRoom.USUAL.size, folder: Path | None = None) -> None:
+        self._folder, self.wanted = folder or Path(tempfile.gettempdir()), budget
+        self._file: IO[bytes] | None = None
         self._free: dict[int, list[int]] = {}
         self._end = self.used = 0
 
     @property
     def budget(self) -> int:
         """Most bytes now, as the disk allows."""
-        return min(self._wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
+        return min(self.wanted, (shutil.disk_usage(self._folder).free + self._end) // 2)
 
     @property
     def has_room(self) -> bool:
@@ -60,10 +75,7 @@ class StepStore:
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end
         try:
-            file = self._opened()
-            file.seek(offset)
-            file.write(data)
-            file.flush()
+            self._write(data, offset)
         except OSError:
             if offset != self._end:
                 self._free.setdefault(room, []).append(offset)
@@ -71,6 +83,13 @@ class StepStore:
         self._end = max(self._end, offset + room)
         self.used += room
         return Block(offset, len(data))
+
+    def _write(self, data: bytes, offset: int) -> None:
+        file = self._opened()
+        file.seek(offset)
+        written = file.write(data)
+        if written != len(data):
+            raise OSError(f"{written} of {len(data)} bytes were written")
 
     def get(self, block: Block) -> bytes:
         """What was kept.
@@ -103,7 +122,7 @@ class StepStore:
             self._file.close()
             self._file = None
 
-    def _opened(self) -> BinaryIO:
+    def _opened(self) -> IO[bytes]:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="sinew-steps-", dir=self._folder)  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(buffering=0, prefix="sinew-steps-", dir=self._folder)  # noqa: SIM115
         return self._file

@@ -14,11 +14,12 @@ import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.mip_levels import MipImage
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
@@ -26,6 +27,9 @@ from sim.scene.places import Figures, Places
 from sim.scene.scene import Attachment, Node, NodeId, Scene
 from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
+
+if TYPE_CHECKING:
+    from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
@@ -154,7 +158,7 @@ class FileUse:
     Attributes:
         field: Name of the setting.
         path: The file.
-        content: What it is read as: "character", "mesh" or "image".
+        content: What it is read as: "character", "mesh", "image", or "texture", an image with its smaller levels.
         is_needed: Whether nothing can be made without it; an empty path names no file then.
         without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
     """
@@ -264,6 +268,7 @@ class World:
         images: Files read as images, by path.
         services: What systems share.
         start_time: Moment of the scene clock that the simulation starts at [s].
+        textures: Files read as images with their smaller levels, by path.
     """
 
     scene: Scene
@@ -273,6 +278,7 @@ class World:
     images: Mapping[Path, Pixels]
     services: Services
     start_time: float = 0.0
+    textures: Mapping[Path, MipImage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,9 +402,13 @@ class System:
         """Figures about how it is now, for tables and maps, by name; waits for the GPU."""
         return {}
 
+    def snapshot(self) -> "State":
+        """Everything that the next step depends on, exactly, where there is a state; waits for nothing."""
+        raise NotImplementedError
+
     def state(self) -> bytes:
-        """Everything that the next step depends on, exactly; waits for the GPU."""
-        return b""
+        """The same as bytes; waits for the GPU."""
+        return self.snapshot().packed()
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to what `state` gave under the same settings: the steps after it give the same bits.

@@ -1,6 +1,6 @@
-"""The state of a system as bytes: a few numbers and texts, then arrays."""
+"""The state of a system as bytes: a few numbers and texts, then arrays, which the GPU may hold still."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -8,15 +8,48 @@ import numpy as np
 import numpy.typing as npt
 
 
-def packed_state(head: Mapping[str, Any], *arrays: npt.NDArray[Any]) -> bytes:
-    """A few numbers and texts, then arrays, as bytes; see `unpacked_state`."""
-    return msgspec.msgpack.encode((dict(head), [(_described(a.dtype), a.shape, a.tobytes()) for a in arrays]))
+class State:
+    """What `unpacked_state` gives back, as it stands when this is made; what buffers hold is read later.
+
+    Args:
+        head: Numbers and texts by name; a state among them becomes its bytes.
+        parts: Arrays, and `sim.gl.copies.Span`s, to be read or copied before they are written again.
+    """
+
+    __slots__ = ("_head", "_parts")
+
+    def __init__(self, head: Mapping[str, Any], *parts: Any) -> None:
+        self._head = dict(head)
+        self._parts = [_packed(part) if isinstance(part, np.ndarray) else part for part in parts]
+
+    def spans(self) -> Iterator[Any]:
+        """The spans, those of states in the head first."""
+        for value in self._head.values():
+            if isinstance(value, State):
+                yield from value.spans()
+        yield from (part for part in self._parts if not isinstance(part, tuple))
+
+    def packed(self, contents: Iterable[npt.NDArray[Any]] | None = None) -> bytes:
+        """The bytes.
+
+        Args:
+            contents: What the spans held, in that order; None reads them now, which waits for the GPU.
+        """
+        given = iter(contents) if contents is not None else (one.read() for one in self.spans())
+        head = {k: value.packed(given) if isinstance(value, State) else value for k, value in self._head.items()}
+        parts = [part if isinstance(part, tuple) else _packed(next(given), copied=False) for part in self._parts]
+        return msgspec.msgpack.encode((head, parts))
 
 
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """What `packed_state` was given."""
+    """The head and the arrays of a packed state."""
     head, packed = msgspec.msgpack.decode(state)
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
+
+
+def _packed(array: npt.NDArray[Any], *, copied: bool = True) -> tuple[Any, tuple[int, ...], bytes | memoryview]:
+    content = array.tobytes() if copied else np.ascontiguousarray(array).view(np.uint8).data
+    return _described(array.dtype), array.shape, content
 
 
 def _described(dtype: np.dtype[Any]) -> Any:

@@ -72,14 +72,15 @@ class PickPass:
             row 0 at the top; and the nodes.
         """
         frame, look = shot.frame(*size), shot.look()
-        items = [item for item in shot.items_of(look) if "pick" in item.stages and not item.is_thin]
+        seen = [item for item in shot.items_of(look) if "pick" in item.stages]
+        items = [item for item in seen if not item.is_thin and "transparent" not in item.stages]
         nodes = tuple(dict.fromkeys(item.node.id for item in items))
         target = Framebuffer(passes.context, size, ("rg32ui",), label="layers")
         try:
             target.clear((0, 0, 0, 0))
             painter = Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
             for index, item in enumerate(items):
-                self._program["u_object"] = index
+                self._program["u_object"] = self.current = index
                 item.draw("pick", painter)
             hits, window = target.read_pixels(flip=True)[..., 0], target.read_depth()[::-1].astype(np.float64)
         finally:

@@ -96,6 +96,22 @@ class Picture:
             if shot.overlay.marks:
                 self.passes.get(marker_pass).draw(mark_records(shot.marks, shot.overlay.selected_nodes))
 
+    def draw_alone(self, shot: Shot, size: tuple[int, int], plan: "Plan") -> Steps[None]:
+        """Draws what has a surface, and what is transparent, over nothing; alpha tells how much is covered."""
+        frame = shot.frame(*size)
+        self.bind(frame)
+        target = self.target.begin(*size, shot.view.samples)
+        staged = _staged(shot.items)
+        painter = Painter(
+            self.passes, frame, shot.look(), target, frame.clip_from_world, self.passes.get(ShadowPass).map
+        )
+        if frame.casts_shadow:
+            yield from self.cast(staged["shadow"], painter, plan)
+        yield from plan.draw(staged["opaque"], "opaque", painter)
+        yield from plan.draw(staged["detail"], "detail", painter)
+        if staged["transparent"]:
+            yield from self.passes.get(TransparentPass).draw(staged["transparent"], self.target, painter, plan)
+
     def cast(self, items: Sequence[Item], painter: Painter, plan: "Plan") -> Steps[None]:
         """Draws what the first lamp sees into the shadow map, and binds the target of the painter again."""
         shadow = self.passes.get(ShadowPass)

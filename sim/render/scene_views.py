@@ -1,6 +1,6 @@
 """The views of a scene: one for each node that is drawn, made, told and removed as the scene has them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -196,17 +196,24 @@ class SceneViews:
         self._catch_up()
         return [mark for shown in self._visible for mark in shown.marks()]
 
-    def shot(self, camera: Camera, overlay: Overlay | None = None, solids: Solids = NO_SOLIDS) -> Shot:
+    def shot(
+        self,
+        camera: Camera,
+        overlay: Overlay | None = None,
+        solids: Solids = NO_SOLIDS,
+        nodes: Collection[NodeId] | None = None,
+    ) -> Shot:
         """Everything that the scene shows, as it stands now.
 
         Args:
             camera: Where it is seen from.
             overlay: What the editor marks; nothing for None.
             solids: What there is to collide with.
+            nodes: What is shown alone; everything for None.
         """
         self._catch_up()
         boxes = self._boxes()
-        views = tuple(self._visible)
+        views = tuple(shown for shown in self._visible if nodes is None or shown.node.id in nodes)
         subject = self._subject_of(*boxes, camera)
         return Shot(camera, self.scene.view, self._lamps(camera), subject, views, overlay or Overlay(), solids)
 
@@ -219,7 +226,7 @@ class SceneViews:
     # --- how that is known ----------------------------------------------------------------------------
 
     def _tell(self, shown: Shown, node: Node, subject: object, world: World) -> None:
-        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images)
+        taken = (node, subject, node.id in world.scene.heard, world.meshes, world.images, world.textures)
         is_known = len(shown.taken) == len(taken) and all(
             one is other for one, other in zip(shown.taken, taken, strict=True)
         )
@@ -275,7 +282,8 @@ class SceneViews:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    return all(getattr(one, name) is getattr(other, name) for name in ("scene", "figures", "meshes", "images"))
+    names = ("scene", "figures", "meshes", "images", "textures")
+    return all(getattr(one, name) is getattr(other, name) for name in names)
 
 
 def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -2,21 +2,27 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.mip_levels import MipImage
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Section
+from sim.figures.look_settings import MaterialLook, look_of
+from sim.figures.looks import dressed_materials
 from sim.figures.settings import DoubleSided
 from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
-from sim.gl.steps import Steps
+from sim.gl.steps import Steps, finish
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
+from sim.render.texture_upload import upload_texture
+from sim.scene.params import paths_of
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 COLOUR = np.dtype([("colour", "f4", 4)])
@@ -159,33 +165,66 @@ class Materials:
         context: Where they live.
         model: Whose materials they are.
         textures: Its images on the GPU by where they are, owned from now on.
+
+    Attributes:
+        drawn: The materials, in the order of the file; another tuple where any of them is another.
     """
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[ImageSource, Texture2D]) -> None:
+        self._context, self._model, self._own = context, model, textures
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
-        self._textures = textures
-        plain = Material("", None, None, diffuse=PLAIN_DIFFUSE)
-        self._plain = self._uploaded(plain)
-        self._materials = tuple(self._uploaded(material) for material in model.materials)
+        self._others: dict[Path, tuple[MipImage, Texture2D]] = {}
+        self._taken: tuple[object, object] | None = None
+        self._plain = self._uploaded(Material("", None, None, diffuse=PLAIN_DIFFUSE), MaterialLook(), {})
+        self.drawn: tuple[GpuMaterial, ...] = ()
+        self.dress((), {})
 
     @property
     def blended(self) -> frozenset[int]:
         """Those that let through what is behind them."""
-        return frozenset(number for number, material in enumerate(self._materials) if material.is_blended)
+        return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
+
+    def dress(self, looks: tuple[MaterialLook, ...], images: Mapping[Path, MipImage]) -> None:
+        """Takes what settings say in place of the file; nothing is done for what it took last.
+
+        Args:
+            looks: What is other of single materials.
+            images: Textures that these may name, by path; surfaces of those that are not there have none.
+        """
+        if self._taken is not None and self._taken[0] is looks and self._taken[1] is images:
+            return
+        self._taken = looks, images
+        materials = dressed_materials(self._model, looks)
+        self._upload({Path(path) for look in looks for path in paths_of(look)}, images)
+        textures = {**self._own, **{path: texture for path, (_, texture) in self._others.items()}}
+        self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
         """The material of a draw range; without textures every one is the plain material."""
-        return self._materials[index] if textured and 0 <= index < len(self._materials) else self._plain
+        return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def release(self) -> None:
         """Deletes the textures."""
-        for texture in (self._white, *self._textures.values()):
+        for texture in (self._white, *self._own.values(), *(texture for _, texture in self._others.values())):
             texture.release()
 
-    def _uploaded(self, material: Material) -> GpuMaterial:
-        texture = self._textures.get(material.image) if material.image else None
-        diffuse = material.diffuse if texture or material.texture is None else PLAIN_DIFFUSE
-        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, self._textures)
+    def _upload(self, named: set[Path], images: Mapping[Path, MipImage]) -> None:
+        """Hands the images that are named to the GPU, and forgets those that are not, or are others now."""
+        for path, (image, texture) in list(self._others.items()):
+            if path not in named or images.get(path) is not image:
+                texture.release()
+                del self._others[path]
+        for path in named - self._others.keys():
+            if path in images:
+                self._others[path] = images[path], finish(upload_texture(self._context, path, images[path]))
+
+    def _uploaded(
+        self, material: Material, look: MaterialLook, textures: Mapping[ImageSource, Texture2D]
+    ) -> GpuMaterial:
+        texture = textures.get(material.image) if material.image else None
+        is_known = texture is not None or material.texture is None or look.diffuse is not None
+        diffuse = material.diffuse if is_known else PLAIN_DIFFUSE
+        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, textures)
 
 
 class MeshBuffers:

@@ -16,12 +16,17 @@ STEP_BYTES = 1 << 20
 
 def upload_images(context: Context, images: MipImages) -> Steps[Mapping[ImageSource, Texture2D]]:
     """Textures of a model, by where their images are."""
-    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
-    ratio = 1.0 if context.capabilities.is_software else 8.0
     textures: dict[ImageSource, Texture2D] = {}
     for source, image in images.items():
-        textures[source] = yield from upload_image(context, image, anisotropy=ratio, label=source.name)
+        textures[source] = yield from upload_texture(context, source, image)
     return textures
+
+
+def upload_texture(context: Context, source: ImageSource, image: MipImage) -> Steps[Texture2D]:
+    """A texture of a surface."""
+    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
+    ratio = 1.0 if context.capabilities.is_software else 8.0
+    return upload_image(context, image, anisotropy=ratio, label=source.name)
 
 
 def upload_image(

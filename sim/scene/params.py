@@ -305,6 +305,35 @@ def _bounded(declared: Declaration, value: Any) -> Any:
     return above if declared.hi is None else min(above, declared.hi)
 
 
+def with_paths(settings: S, change: Callable[[str], str]) -> S:
+    """Copy of settings with other paths of files, also within what their lists hold; empty ones stay.
+
+    Args:
+        settings: The settings.
+        change: Gives the path in place of another one.
+    """
+    changed: dict[str, Any] = {}
+    for record in params_of(type(settings)):
+        value = getattr(settings, record.name)
+        if record.declared.role is Role.PATH and value:
+            changed[record.name] = change(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
+            changed[record.name] = tuple(with_paths(entry, change) for entry in value)
+    return msgspec.structs.replace(settings, **changed) if changed else settings
+
+
+def paths_of(settings: msgspec.Struct) -> list[str]:
+    """Paths of files that settings name, also within what their lists hold."""
+    found: list[str] = []
+
+    def note(path: str) -> str:
+        found.append(path)
+        return path
+
+    with_paths(settings, note)
+    return found
+
+
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
     """Whether the places of stops, the first number of each, never fall."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
@@ -356,7 +385,9 @@ def value_text(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+    if isinstance(value, msgspec.Struct):
+        return " ".join(value_text(part) for part in msgspec.structs.astuple(value) if part is not None)
+    if isinstance(value, tuple) and value and isinstance(value[0], (tuple, msgspec.Struct)):
         return ", ".join(value_text(part) for part in value)
     if isinstance(value, tuple):
         return " ".join(value_text(part) for part in value)

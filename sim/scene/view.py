@@ -71,6 +71,28 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Annotated[
         bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW, undone=False)
     ] = True
+    ghosts: Annotated[
+        bool,
+        param(
+            "Draw what moves faintly as it is some frames before and after, where that is kept; not while it plays.",
+            group="Ghosts", label="Show Ghosts", effect=Effect.VIEW, undone=False,
+        ),
+    ] = False  # fmt: skip
+    ghost_count: Annotated[
+        int, param("Ghosts before the frame, and after it.", lo=1, hi=8, group="Ghosts", label="Number",
+                   effect=Effect.VIEW, undone=False)
+    ] = 2  # fmt: skip
+    ghost_spacing: Annotated[
+        int, param("Frames from one ghost to the next.", lo=1, hi=1000, soft=(1, 30), group="Ghosts", label="Spacing",
+                   unit="frames", effect=Effect.VIEW, undone=False)
+    ] = 3  # fmt: skip
+    bake_ghost: Annotated[
+        bool,
+        param(
+            "Draw what is baked over what is simulated now, and tell how far they are apart; not while it plays.",
+            group="Ghosts", label="Compare to Bake", effect=Effect.VIEW, undone=False,
+        ),
+    ] = False  # fmt: skip
     follow: Annotated[
         bool,
         param("Let the camera go along with the figure that the timeline runs.", group="Camera", effect=Effect.VIEW,

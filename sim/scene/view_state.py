@@ -14,24 +14,31 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         node: Selected node, or None; of several the one that was chosen last.
         bone: Name of the selected joint of that node, or None when the node itself is meant.
+        material: Name of the selected material of that node, likewise.
         view: The view settings are selected; `node` is None then.
-        others: Nodes that are selected beside `node`, which is none of them; empty where a bone is meant.
+        others: Nodes that are selected beside `node`, which is none of them; empty where a part of it is meant.
     """
 
     node: NodeId | None = None
     bone: str | None = None
     view: bool = False
     others: tuple[NodeId, ...] = ()
+    material: str | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether a part of the node is meant, not the node."""
+        return self.bone is not None or self.material is not None
 
     @property
     def all_nodes(self) -> tuple[NodeId, ...]:
-        """The nodes that are selected, as a whole or a bone of one."""
+        """The nodes that are selected, as a whole or a part of one."""
         return () if self.node is None else (self.node, *self.others)
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
-        """The nodes that are meant as a whole, the one that was chosen last first; none where it is a bone of one."""
-        return () if self.bone is not None else self.all_nodes
+        """The nodes that are meant as a whole, the one that was chosen last first; none where it is a part of one."""
+        return () if self.is_part else self.all_nodes
 
 
 def selection_of(nodes: Iterable[NodeId]) -> Selection:

@@ -1,8 +1,8 @@
 """`sinew render` into films, layers and comparisons: what other programs see in the files."""
 
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import resources
 from app.cli.main import main
 from app.cli.render import turned
 from sim.export.film import GifFilm, WebpFilm
-from sim.export.formats import FILM_FORMATS
+from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
 from sim.scene.camera import Camera
 
 ARM = resources.path("projects") / "arm.sinew"
@@ -195,18 +195,45 @@ def test_films_without_their_package_are_refused(
             assert capsys.readouterr().err == f"sinew: {path}: needs the package av: pip install sinew[video]\n"
 
 
-def test_a_killed_film_leaves_no_half_file(tmp_path: Path, repo_root: Path) -> None:
-    """Ended with force in the middle; what lies about has another name, and the next run takes it away."""
-    pytest.importorskip("av")
-    path = tmp_path / "a.mp4"
-    command = [sys.executable, "-m", "app", "render", str(ARM), "--output", str(path), "--size", "96x64", "--progress"]
-    process = subprocess.Popen(command, cwd=repo_root, stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        *(("a.mp4", ending) for ending in (signal.SIGKILL, signal.SIGTERM)),
+        ("a%d.png", signal.SIGKILL), ("a%d.exr", signal.SIGTERM), ("a.abc", signal.SIGKILL), ("a.pc2", signal.SIGTERM),
+    ],
+)  # fmt: skip
+def test_what_ends_in_the_middle_leaves_no_half_file(
+    name: str, ending: signal.Signals, tmp_path: Path, repo_root: Path
+) -> None:
+    """Whatever a killed program leaves has another name, and the next run takes it away and completes the rest."""
+    if module := {".mp4": "av", ".exr": "OpenEXR", ".abc": "alembic3d"}.get(Path(name).suffix):
+        pytest.importorskip(module)
+    path = tmp_path / name
+    is_scene = Path(name).suffix in SCENE_FORMATS.suffixes() and "%d" not in name
+    command = ["export" if is_scene else "render", str(ARM), "--output", str(path), "--progress", "--frames", "0:9999"]
+    command += [] if is_scene else ["--size", "96x64", "--rate", "30"]
+    words, pipe = [sys.executable, "-m", "app", *command], subprocess.PIPE
+    process = subprocess.Popen(words, cwd=repo_root, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline().startswith("progress 0.")
-    process.kill()
-    process.wait(30)
-    process.stdout.close()
-    assert not path.exists()
-    time.sleep(0.01)
-    rendered(path, "--frames", "0:2")
-    assert [one.name for one in tmp_path.iterdir()] == ["a.mp4"]
+    assert process.stderr is not None
+    while not float(process.stdout.readline().split()[1]) > 0.0:
+        pass
+    process.send_signal(ending)
+    said = process.communicate(timeout=60)[1]
+    left = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    whole = {one: data for one, data in left.items() if one.startswith("a")}
+    assert "Traceback" not in said
+    assert bool(whole) is ("%d" in name)
+    if ending is signal.SIGTERM:
+        assert whole == left
+    last = str(len(whole) + 1)
+    more = [] if is_scene else ["--resume"]
+    command[command.index("--frames") + 1] = f"0:{last}"
+    assert main([*command, *more]) == 0
+    found = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    assert all(one.startswith("a") for one in found)
+    assert whole.items() <= found.items(), "what is there is not drawn again"
+    if name == "a%d.png":
+        assert main([*command[:3], str(tmp_path / "b%d.png"), *command[5:]]) == 0
+        for frame in range(int(last) + 1):
+            assert (tmp_path / f"b{frame}.png").read_bytes() == found[f"a{frame}.png"]

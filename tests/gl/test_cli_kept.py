@@ -44,7 +44,7 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     bake = Bake(cache_folder(project))
     assert bake.steps("c") == range(1, 13)
     assert main(["verify", str(project)]) == 0
-    assert capsys.readouterr().out == "1 node, 12 steps: the same bits\n"
+    assert capsys.readouterr().out == "1 node, 12 steps, equal to the bit\n"
 
     node = scene.node("c")
     softer = with_value(with_value(scene, ParamRef("c", "cloth", "wind"), (0.0, 0.0, 2.0)), _baked(node), True)
@@ -54,7 +54,12 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     assert "those of other settings" in capsys.readouterr().err
     assert main(["verify", str(project)]) == 1
     told = capsys.readouterr().err
-    assert "Sheet: step 1 is the first that differs, by" in told
+    assert "Sheet: was baked with other settings" in told
+    assert "Sheet: step 1 is the first that differs" in told
+    save_project(project, with_value(softer, _baked(node), False), ViewState())
+    ways = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
+    step, particle = np.unravel_index(np.argmax(ways), ways.shape)
+    assert f"by {ways.max():.3g} m at most, at step {step} in particle {particle} (" in told
 
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1

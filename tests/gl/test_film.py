@@ -6,17 +6,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import resources
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene, opened
+from app.files.project_file import save_project
 from sim.gl.context import Context
 from sim.kept.film import Film
 from sim.kept.store import StepStore
+from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.contract import Grab
-from sim.scene.scene import ParamRef, Scene, with_value
+from sim.scene.scene import Node, ParamRef, Scene, with_value
+from sim.scene.view_state import ViewState
 
 END = 40
+WALKS = ("fill", "scrub", "scrub", "edit", "restart", "pull")
 SOFT = ParamRef("cape", "cloth", "stretch_stiffness"), 90.0
 EDITS = {
     "cape": SOFT,
@@ -151,12 +157,28 @@ def test_a_pull_by_hand_is_kept_and_the_run_without_it_stays(context: Context) -
     reel.release()
 
 
+class Coming:
+    """A state that is there when it was asked for some times."""
+
+    def __init__(self, state: bytes, lag: int) -> None:
+        self.state, self.lag = state, lag
+
+    @property
+    def passed(self) -> bool:
+        self.lag -= 1
+        return self.lag < 0
+
+    def read(self) -> bytes:
+        return self.state
+
+
 class Counter:
     """An engine whose state is a number of steps, large as a cloth."""
 
     has_state = True
 
-    def __init__(self) -> None:
+    def __init__(self, lag: int = 0) -> None:
+        self.lag = lag
         self.value = 0
         self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
         self.halted: dict[str, str] = {}
@@ -170,15 +192,16 @@ class Counter:
     def stand(self, time: float) -> None:
         """Nothing depends on the time."""
 
-    def state(self) -> bytes:
-        return np.full(3000, self.value, np.int64).tobytes()
+    def capture(self) -> "Coming":
+        return Coming(np.full(3000, self.value, np.int64).tobytes(), self.lag)
 
     def restore(self, state: bytes, time: float) -> None:
         self.value = int(np.frombuffer(state, np.int64)[0])
 
 
-def test_ten_thousand_seeks_take_no_more_room() -> None:
-    engine, store = Counter(), StepStore(40 * 24 * 1024)
+@pytest.mark.parametrize("lag", [0, 3, 1000])
+def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
+    engine, store = Counter(lag), StepStore(40 * 24 * 1024)
     film = Film(engine, store)
     film.take(0.0)
     for step in range(1, 301):
@@ -195,12 +218,14 @@ def test_ten_thousand_seeks_take_no_more_room() -> None:
     film.release()
 
 
-def test_a_full_disk_ends_keeping_and_nothing_else() -> None:
-    engine = Counter()
+@pytest.mark.parametrize("lag", [0, 2])
+def test_a_full_disk_ends_keeping_and_nothing_else(lag: int) -> None:
+    engine = Counter(lag)
     film = Film(engine, StepStore(0))
     film.take(0.0)
     for step in range(1, 20):
         assert film.advance(step)
+    film.flush()
     assert film.is_full
     assert film.kept == []
     assert (film.shown, engine.value) == (19, 19)
@@ -210,3 +235,85 @@ def test_a_full_disk_ends_keeping_and_nothing_else() -> None:
         film.show(film.time_of(3))
     assert engine.value == 3
     film.release()
+
+
+def test_a_state_on_its_way_is_that_of_its_moment(context: Context) -> None:
+    """Copies on the GPU are those of the step, whatever is written into the buffers before they are read."""
+    reel = Reel(context, opened(resources.path("projects") / "sparks.sinew"))
+    states, captures = [], []
+    for step in range(1, 7):
+        reel.engine.step(reel.film.time_of(step))
+        states.append(reel.engine.state())
+        captures.append(reel.engine.capture())
+    assert [capture.read() for capture in reversed(captures)] == states[::-1]
+    again = reel.engine.capture()
+    reel.engine.step(reel.film.time_of(7))
+    assert again.read() == states[-1], "from a staging buffer that was used before"
+    reel.release()
+
+
+def test_what_is_known_of_a_kept_step_is_told_again_when_it_is_shown(context: Context) -> None:
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(12)
+    cloth = reel.engine.simulation.systems["cape"].cloth
+    told = {12: cloth.check()}
+    now = 0.0
+    for step in (5, 12, 8, 5):
+        for _ in range(6):
+            reel.scrub(step - 1)
+            reel.scrub(step)  # playing through kept steps goes back with every picture
+            now += 1.0
+            reel.engine.refresh(now)
+            context.finish()
+        assert cloth.statistics.time == pytest.approx(step / 60)
+        assert told.setdefault(step, cloth.statistics) == cloth.statistics
+    assert told[12] != told[5]
+    reel.film.restart()
+    reel.fill(5)
+    assert cloth.check() == told[5]
+    reel.release()
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
+    """A small sheet in the wind."""
+    values = {"columns": 6, "rows": 6, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
+    project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
+    save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
+    return opened(project)
+
+
+@pytest.mark.parametrize("walks", [20, pytest.param(200, marks=pytest.mark.campaign)])
+def test_walks_through_time_edits_and_undo_show_the_same_bits(context: Context, sheet: OpenedScene, walks: int) -> None:
+    """What is shown of a course of events is always the same, and that of a fresh run where it is one."""
+    last, winds = 14, [sheet.scene.node("c").settings.wind, (0.0, 0.0, -3.0), (2.0, 1.0, 0.0)]
+    scenes = [with_value(sheet.scene, ParamRef("c", "cloth", "wind"), wind) for wind in winds]
+    fresh = [fresh_bits(context, sheet, scene, list(range(last + 1))) for scene in scenes]
+
+    @settings(max_examples=walks, deadline=None, derandomize=True, database=None)
+    @given(st.lists(st.tuples(st.sampled_from(WALKS), st.integers(0, last), st.integers(0, 2)), max_size=14))
+    def walk(moves: list[tuple[str, int, int]]) -> None:
+        reel, current, seen = Reel(context, sheet, budget=9 * 24 * 1024), 0, {}
+        for move, step, scene in moves:
+            if move == "fill":
+                reel.fill(max(step, reel.film.shown))
+            elif move == "scrub":
+                reel.scrub(step)
+            elif move == "edit":
+                current = scene
+                reel.take(scenes[current])
+                reel.film.settle()
+            elif move == "restart":
+                reel.film.restart()
+                reel.scrub(0)
+            else:
+                reel.film.pull(Grab("c", step, (0.0, 3.0, 0.0)))
+            shown, now = reel.film.shown, reel.bits()
+            if reel.film.is_fresh:
+                assert now == fresh[current][shown]
+            mark = reel.film.mark(shown)
+            if mark is not None:
+                assert seen.setdefault(mark, now) == now
+        reel.release()
+
+    walk()

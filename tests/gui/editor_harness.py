@@ -46,6 +46,9 @@ class Answers(Dialogs):
     def model_path(self, title=""):
         return self._given("model")
 
+    def image_path(self, title):
+        return self._given("image")
+
     def timings_path(self):
         return self._given("timings")
 

@@ -6,6 +6,7 @@ from app.files.project_file import cache_folder
 from sim.kept.bake import Bake
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Session, picture
+from widgets.timeline.track_rows import Kept
 
 
 @pytest.fixture
@@ -56,13 +57,43 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     editor.kept_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
+    assert not row.is_outdated
     monkeypatch.undo()
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     picture(editor)
     assert not editor.baking.is_of_now(cloth)
+    editor.kept_bars.refresh()
+    (row,) = editor.timeline.tracks.bars
+    assert row.is_outdated
+    assert {kept for _, _, kept in row.spans} == {Kept.OUTDATED}
     editor.baking.free()
     assert not editor.document.scene.node(cloth).baked
     editor.playback.scrub(20 / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=20000):
         editor.seek.start()
     assert states(editor, (20,)) != before[2:]
+
+
+def verified(editor, qtbot):
+    """What verifying tells."""
+    with qtbot.waitSignal(editor.verifying.ended, timeout=60000) as ended:
+        editor.verifying.start()
+    return ended.args[0]
+
+
+def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbot):
+    editor, cloth, _ = baked
+    shown = states(editor, (13,))
+    assert verified(editor, qtbot) == "Bake verified: 1 node, 20 steps, equal to the bit"
+    assert states(editor, (13,)) == shown
+    with qtbot.waitSignal(editor.verifying.progressed, timeout=60000):
+        editor.verifying.start()
+    editor.cancel()
+    assert not editor.verifying.busy
+    editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
+    told = verified(editor, qtbot)
+    assert "cloth: step 1 is the first that differs, by " in told
+    assert " m at most, at step 20 in particle " in told
+    lines = [message.text for message in editor.panels.messages.model.messages]
+    assert told in lines
+    assert "cloth: was baked with other settings" in lines

@@ -1,12 +1,15 @@
 """Rendering and exporting from the window, off its thread."""
 
 import struct
+import sys
 
 import numpy as np
 from PIL import Image
 from PySide6.QtWidgets import QApplication
 
+from app.editor.actions import SCENE_EXPORTS
 from app.output.jobs import CANCELLED, DONE, FAILED
+from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import picture
 from widgets.message_model import Severity
@@ -51,6 +54,20 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
     told = [message.text for message in editor.panels.messages.model.messages]
     assert any("read back to" in text for text in told)
+
+
+def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, monkeypatch):
+    for format in (*SCENE_FORMATS, *RENDER_FORMATS):
+        if format.module:
+            monkeypatch.setitem(sys.modules, format.module, None)
+    for action, format in SCENE_EXPORTS.items():
+        editor.window.actions_table[action].trigger()
+        window = editor.output.window
+        assert window.export_button.isEnabled() is not bool(format.module)
+        assert window.missing.isVisible() is bool(format.module)
+        if format.module:
+            hint = f"{format.name} needs the package {format.package}: pip install sinew[{format.extra}]"
+            assert window.missing.text() == hint
 
 
 def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.files.settings_store import app_settings
 from sim.scene.clock import STEP_TIME
 from sim.scene.playhead import Playhead
 from sim.scene.scene import PLAYBACK, ParamRef
@@ -230,3 +231,18 @@ def test_an_opened_project_starts_its_simulation_anew(stage, tmp_path, qtbot):
     Session(qtbot).load(stage.editor, tmp_path / "a.sinew")
     assert stage.editor.stepper.step_count == 0
     assert stage.button.isVisible()
+
+
+def test_room_for_kept_steps_is_chosen_and_remembered(fresh, qtbot):
+    stage = Stage(fresh, qtbot)
+    stage.play(STEPS)
+    film = fresh.client.film
+    with fresh.viewport.gl_current():
+        film.flush()
+    assert len(film.kept) == STEPS
+    fresh.client.film.limit(film._shelf._store.used // 3)
+    assert 0 < len(film.kept) <= STEPS // 3 + 1
+    fresh.window.actions_table["step_room.8 GiB"].trigger()
+    assert film._shelf._store.wanted == 8 * 1024**3
+    assert app_settings().value("step_room") == "8 GiB"
+    fresh.window.actions_table["step_room.2 GiB"].trigger()

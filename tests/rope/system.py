@@ -6,12 +6,13 @@ import numpy as np
 
 from sim.gl.capture import padded_count
 from sim.gl.context import Context
+from sim.gl.copies import Span
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.record import record
 from sim.kinds.contract import Array, StepInputs, System, World
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 
@@ -55,8 +56,8 @@ class RopeSystem(System):
         speeds = Array(lambda: read(count=count)["velocity"][:, :3], (count, 3), np.float32, "velocities")
         return {"positions": points, "velocities": speeds}
 
-    def state(self) -> bytes:
-        return packed_state({}, self.knots.newest.read())
+    def snapshot(self) -> State:
+        return State({}, Span(self.knots.newest))
 
     def restore(self, state: bytes, world: World) -> None:
         self.knots.write(unpacked_state(state)[1][0])

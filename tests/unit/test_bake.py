@@ -90,15 +90,16 @@ while True:
 """
 
 
-def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.campaign)])
+def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path, kills: int) -> None:
     folder = tmp_path / "c"
     written(folder, 1)
-    for number in range(10):
+    for number in range(kills):
         command = [sys.executable, "-c", CHILD, str(folder), str(number * 1000)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}) as child:
             assert child.stdout is not None
             child.stdout.readline()
-            time.sleep(0.002 * number)
+            time.sleep(0.02 * number / kills)
             child.send_signal(signal.SIGKILL)
         bake = Bake(folder)
         mark = bake.index.nodes["cape"].key

@@ -1,5 +1,6 @@
 """Editors with a dialog that does not block the window: a colour, live while its dialog is open, and a file name."""
 
+from collections.abc import Callable
 from pathlib import PurePath
 
 from PySide6.QtCore import QSize, Qt
@@ -54,20 +55,23 @@ class ColourEditor(Editor):
     Args:
         title: Title of the dialog.
         parent: Parent widget.
+        own: Gives the colour that is meant where the value is None.
     """
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, title: str, parent: QWidget | None = None, *, own: Callable[[], Colour] = lambda: (1.0, 1.0, 1.0)
+    ) -> None:
         super().__init__(parent)
-        self._title = title
+        self._title, self._own = title, own
         self.dialog: QColorDialog | None = None
         self.button = ColourButton(self)
         self.button.clicked.connect(self.open_dialog)
         packed(QHBoxLayout(self), self.button)
         self.setFocusProxy(self.button)
 
-    def set_value(self, value: Colour) -> None:
+    def set_value(self, value: Colour | None) -> None:
         """Shows a colour, components 0 to 1."""
-        self.button.set_colour(QColor.fromRgbF(*value))
+        self.button.set_colour(QColor.fromRgbF(*(self._own() if value is None else value)))
 
     def open_dialog(self) -> None:
         """Opens the dialog, or brings it forward."""
@@ -144,13 +148,19 @@ class PathEditor(Editor):
     Args:
         suffixes: Gives the endings of the files to choose from.
         parent: Parent widget.
+        mode: Which part of a path is left out where there is no room.
     """
 
-    def __init__(self, suffixes: Suffixes, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        suffixes: Suffixes,
+        parent: QWidget | None = None,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideLeft,
+    ) -> None:
         super().__init__(parent)
         self._suffixes = suffixes
         self.dialog: QFileDialog | None = None
-        self.label = ElidedLabel(Qt.TextElideMode.ElideLeft, self)
+        self.label = ElidedLabel(mode, self)
         self.button = tool_button("browse", tip="Choose a file", parent=self)
         self.button.clicked.connect(self.open_dialog)
         packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
@@ -160,14 +170,18 @@ class PathEditor(Editor):
         """Shows a path."""
         self.label.set_text(value, "No file")
 
+    @property
+    def folder(self) -> str:
+        """Where files are looked for first."""
+        return str(PurePath(self.label.text()).parent) if self.label.text() else ""
+
     def open_dialog(self) -> None:
         """Opens the file dialog, or brings it forward."""
         if self.dialog is not None:
             self.dialog.raise_()
             return
-        folder = str(PurePath(self.label.text()).parent) if self.label.text() else ""
         kinds = f"{file_filter('Files', self._suffixes())};;{ALL_FILES}"
-        dialog = QFileDialog(self.window(), "Choose a file", folder, kinds)
+        dialog = QFileDialog(self.window(), "Choose a file", self.folder, kinds)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog = dialog

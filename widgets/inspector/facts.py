@@ -2,7 +2,7 @@
 
 from sim.assets.formats import model_format_name
 from sim.assets.influences import weighted_vertex_counts
-from sim.assets.model import CharacterModel, Clip, Material
+from sim.assets.model import CharacterModel, Clip
 from widgets.inspector.form import FactParameter, NoteParameter, SectionParameter
 from widgets.joint_text import JointPlacement
 from widgets.protocols import ModelState, ModelStatus
@@ -15,7 +15,7 @@ def model_sections(status: ModelStatus | None) -> list[SectionParameter]:
     if status is None or status.model is None:
         return [_absent_section(status)]
     model = status.model
-    sections = [_model_section(model), _clip_section(model), _material_section(model), _warning_section(model)]
+    sections = [_model_section(model), _clip_section(model), _warning_section(model)]
     return [section for section in sections if section.hasChildren()]
 
 
@@ -88,24 +88,6 @@ def _clip_section(model: CharacterModel) -> SectionParameter:
 def _clip_text(clip: Clip) -> str:
     keys = len(clip.key_times)
     return f"{keys:,} keys, {clip.duration:.2f} s" if keys != 1 else "1 key, a pose"
-
-
-def _material_section(model: CharacterModel) -> SectionParameter:
-    rows = [_material_fact(index, material) for index, material in enumerate(model.materials)]
-    return SectionParameter("Materials", rows)
-
-
-def _material_fact(index: int, material: Material) -> FactParameter:
-    name = material.name or "unnamed"
-    if material.texture is None:
-        return FactParameter(f"{index}", name, "no texture")
-    if material.embedded is not None:
-        return FactParameter(f"{index}", name, material.embedded.name, "The image is part of the model file")
-    if material.texture_path is None:
-        return FactParameter(
-            f"{index}", name, f"not found: {material.texture}", f"The image {material.texture} was not found", "warning"
-        )
-    return FactParameter(f"{index}", name, material.texture_path.name, str(material.texture_path))
 
 
 def _warning_section(model: CharacterModel) -> SectionParameter:

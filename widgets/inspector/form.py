@@ -15,6 +15,8 @@ from PySide6.QtWidgets import QWidget
 
 from sim.scene.params import Param, Role, entry_of, params_of
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene
+from sim.scene.vectors import Colour
+from sim.scene.view_state import Selection
 from widgets.inspector.editor import Binding, Editor
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, WideSettingItem, WidgetItem
 
@@ -61,7 +63,9 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
         place = re.sub(r"\.(\d+)$", r"[\1]", ref.part)
         return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
     if node.settings.part(ref.part) is not None:
-        return f"$.nodes[{index}].{node.kind}.pose[?bone={ref.part.partition(':')[2]!r}].{ref.name}"
+        what, _, name = ref.part.partition(":")
+        place = f"pose[?bone={name!r}]" if what == "bone" else f"{what}s[?{what}={name!r}]"
+        return f"$.nodes[{index}].{node.kind}.{place}.{ref.name}"
     part = "" if ref.part == "node" else f".{ref.part}"
     return f"$.nodes[{index}]{part}.{ref.name}"
 
@@ -107,12 +111,19 @@ class SettingParameter(Parameter):
     @property
     def itemClass(self) -> type[SettingItem]:
         """Kind of row."""
-        return WideSettingItem if self.record.declared.role in WIDE_ROLES else SettingItem
+        is_wide = self.record.declared.role in WIDE_ROLES or self.is_texture
+        return WideSettingItem if is_wide else SettingItem
+
+    @property
+    def is_texture(self) -> bool:
+        """Whether it is a file in the place of another one, shown as a picture."""
+        return self.record.declared.role is Role.PATH and self.record.optional
 
     @property
     def resettable(self) -> bool:
         """Whether going back to the default makes sense; the default of a file or a name is no choice."""
-        return self.record.declared.role is not Role.PATH and (self.ref.part, self.ref.name) != ("node", "name")
+        is_file = self.record.declared.role is Role.PATH and not self.is_texture
+        return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
     @property
     def mixed(self) -> tuple[Any, ...]:
@@ -155,13 +166,25 @@ class FactParameter(Parameter):
         value: Text on the right.
         tip: Tooltip; the value by default.
         mark: Icon name of a severity beside the value, or "".
+        link: What a click selects, or None.
+        swatch: Colour beside the label, or None.
     """
 
     itemClass = FactItem
 
-    def __init__(self, name: str, label: str, value: str, tip: str = "", mark: str = "") -> None:
-        self.tip = tip
-        self.mark = mark
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        value: str,
+        tip: str = "",
+        mark: str = "",
+        *,
+        link: Selection | None = None,
+        swatch: Colour | None = None,
+    ) -> None:
+        self.tip, self.mark = tip, mark
+        self.link, self.swatch = link, swatch
         super().__init__(name=name, title=label, type="fact", value=value)
 
 

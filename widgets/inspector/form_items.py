@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyqtgraph.parametertree import ParameterItem
 from PySide6.QtCore import QMargins, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QGuiApplication, QIcon, QPainter, QPalette, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QTreeWidget, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
@@ -273,6 +273,10 @@ class FactItem(ParameterItem):
         self.setSizeHint(0, QSize(0, _line_height(self.font(1)) + SPACE))
         if parameter.mark:
             self.setIcon(1, icon(parameter.mark, _severity_tint(parameter.mark)))
+        if parameter.link is not None:
+            self.setForeground(0, QGuiApplication.palette().brush(QPalette.ColorRole.Link))
+        if parameter.swatch is not None:
+            self.setIcon(0, _swatch(QColor.fromRgbF(*parameter.swatch), _line_height(self.font(1))))
         self.titleChanged()
         self._show()
 
@@ -349,6 +353,17 @@ class WidgetItem(ParameterItem):
 
     def titleChanged(self) -> None:
         """It has no title."""
+
+
+def _swatch(colour: QColor, side: int) -> QIcon:
+    picture = QPixmap(side, side)
+    picture.fill(Qt.GlobalColor.transparent)
+    with QPainter(picture) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QGuiApplication.palette().color(QPalette.ColorRole.Mid), 1.0))
+        painter.setBrush(colour)
+        painter.drawRoundedRect(picture.rect().toRectF().adjusted(1.5, 1.5, -1.5, -1.5), 3.0, 3.0)
+    return QIcon(picture)
 
 
 def _line_height(font: QFont) -> int:

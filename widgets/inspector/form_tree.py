@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sim.scene.params import value_text
+from sim.scene.params import Role, value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
 from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
@@ -38,6 +38,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     """Sections of rows; remembers which sections are folded."""
 
     json_path_requested = Signal(object)  # The user wants the address of a value, a `SettingParameter`
+    link_followed = Signal(object)  # The user clicked a fact that leads to a `Selection`
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, showHeader=False)
@@ -116,6 +117,12 @@ class FormTree(ParameterTree):  # type: ignore[misc]
             if isinstance(item, SettingItem) and item.param.record.declared.role in NAMED_ROLES:
                 item.show_value()
 
+    def refresh_images(self) -> None:
+        """Shows what there is of images anew, because one may have arrived, or may not."""
+        for item in items_of(self):
+            if isinstance(item, SettingItem) and item.param.record.declared.role is Role.PATH:
+                item.show_value()
+
     def setItemWidget(self, item: QTreeWidgetItem, column: int, widget: QWidget) -> None:
         """Without the wrappers of the base class, which it keeps for ever to support dragging rows about."""
         QTreeWidget.setItemWidget(self, item, column, widget)
@@ -139,6 +146,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.setRootIsDecorated(True)
         self.setIndentation(12)
         self.setExpandsOnDoubleClick(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names of one file often begin alike
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.setUniformRowHeights(False)
@@ -156,6 +164,8 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     def _fold_on_click(self, item: QTreeWidgetItem, _column: int) -> None:
         if isinstance(item, SectionItem):
             item.setExpanded(not item.isExpanded())
+        elif isinstance(item, FactItem) and item.param.link is not None:
+            self.link_followed.emit(item.param.link)
 
     def _remember(self, item: QTreeWidgetItem) -> None:
         if isinstance(item, SectionItem):

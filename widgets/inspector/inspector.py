@@ -10,6 +10,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from sim.figures.look_settings import PART as MATERIAL
+from sim.figures.look_settings import MaterialLook
 from sim.figures.pose_settings import PART, BonePose
 from sim.kinds import KINDS
 from sim.kinds.contract import Panel
@@ -27,6 +29,7 @@ from widgets.inspector.form_items import DIFFERS
 from widgets.inspector.form_tree import FormTree
 from widgets.inspector.header import InspectorHeader
 from widgets.inspector.list_sections import list_sections
+from widgets.inspector.materials import MaterialRows, material_of
 from widgets.inspector.name_choices import Choices, NameChoices
 from widgets.inspector.node_head import NodeHead
 from widgets.inspector.past_banner import PastBanner
@@ -49,14 +52,17 @@ class Inspector(QWidget):
 
     Signals:
         refused: The scene refused a value; one line that says why.
+        link_followed: The user clicked a row that leads to another selection.
 
     Attributes:
         head: How the selected node stands, and what there is beyond its rows.
         past: Tells when the values of an earlier moment are shown, see `show_past`.
         names: What can be chosen for parameters that name something.
+        materials: Rows of materials.
     """
 
     refused = Signal(str)
+    link_followed = Signal(object)
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,8 +81,10 @@ class Inspector(QWidget):
         self.head = NodeHead(self)
         self.head.switched.connect(self._switch)
         self.names = NameChoices(target, model_of)
+        self.materials = MaterialRows(target, model_of, self)
         self.tree = FormTree(self)
         self.tree.json_path_requested.connect(self._copy_json_path)
+        self.tree.link_followed.connect(self.link_followed)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._pose_timer.timeout.connect(self.refresh_pose)
         # A new model, a new scene and a selection usually come together; making the rows takes long.
@@ -149,6 +157,10 @@ class Inspector(QWidget):
         else:
             self.tree.refresh_names()
 
+    def images_changed(self) -> None:
+        """Images arrived, failed or went away."""
+        self.tree.refresh_images()
+
     def rebuild(self) -> None:
         """Makes all rows anew from scene and selection."""
         self._replaced.stop()
@@ -198,6 +210,11 @@ class Inspector(QWidget):
             self._placements = (sections[1], sections[2])
             part = f"{PART}{chosen.bone}"
             return [*self._setting_sections(BonePose, node.id, part, "Pose"), *sections]
+        material = material_of(model, chosen.material) if model is not None else None
+        if material is not None and model is not None:
+            self.header.show_subject("material", material.name, f"Material of {node.name}")
+            rows = self._setting_sections(MaterialLook, node.id, f"{MATERIAL}{material.name}", "Look")
+            return [*rows, self.materials.about(node, model, material)]
         return self._node_sections(node, status)
 
     def _view_sections(self) -> list[SectionParameter]:
@@ -221,7 +238,12 @@ class Inspector(QWidget):
         self.head.show_node(node)
         room = self._rooms.get(node.kind)
         sections += room.facts(node) if room is not None else ()
-        return sections + (model_sections(status) if node.settings.is_figure else [])
+        if not node.settings.is_figure:
+            return sections
+        about = model_sections(status)
+        if status is not None and status.model is not None and status.model.materials:
+            about.insert(min(len(about), 2), self.materials.list_of(node, status.model))
+        return sections + about
 
     def _show_subject(self, node: Node, status: ModelStatus | None) -> None:
         """Says what the rows are of: a node, or several that are edited together."""
@@ -260,7 +282,12 @@ class Inspector(QWidget):
     def _setting(self, record: Param, ref: ParamRef, held: msgspec.Struct) -> SettingParameter:
         value = getattr(held, record.name)
         return SettingParameter(
-            record, ref, value, self._make_editor, self._make_binding, lambda: self._values_of_peers(ref)
+            record,
+            ref,
+            value,
+            lambda record: self._make_editor(record, ref),
+            self._make_binding,
+            lambda: self._values_of_peers(ref),
         )
 
     @property
@@ -277,7 +304,9 @@ class Inspector(QWidget):
             return []
         return [value_at(self.scene, ParamRef(peer, ref.part, ref.name)) for peer in self._peers]
 
-    def _make_editor(self, record: Param) -> Editor:
+    def _make_editor(self, record: Param, ref: ParamRef) -> Editor:
+        if ref.part.startswith(MATERIAL):
+            return self.materials.editor(record, ref)
         return editor_for(record, lambda: self._choices(record))
 
     def _make_binding(self, record: Param, ref: ParamRef, editor: Editor) -> Binding:
@@ -305,6 +334,8 @@ class Inspector(QWidget):
         carrier = scene.by_id.get(node.attachment.node)
         if not node.attachment.bone and (carrier is None or not carrier.settings.is_figure):
             hidden.add(("attachment", "bone"))
+        if (material := self._selection.material) is not None:
+            hidden |= {(f"{MATERIAL}{material}", name) for name in self.materials.idle(node, material)}
         return lambda row: (row.ref.part, row.ref.name) in hidden
 
     def _mark_past(self) -> None:
@@ -349,7 +380,7 @@ class Inspector(QWidget):
             self.rebuild()
             return
         row = self._rows.get(ref)
-        if row is None and ref.owner == self._selection.node and self._is_list(ref):
+        if row is None and ref.owner == self._selection.node and (self._is_list(ref) or self._is_look(ref)):
             # Its own buttons may have asked for this, which the new rows replace.
             self._replaced.start()
         if (ref.part, ref.name) == ("node", "name"):
@@ -371,6 +402,11 @@ class Inspector(QWidget):
 
     def _is_list(self, ref: ParamRef) -> bool:
         return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST
+
+    @staticmethod
+    def _is_look(ref: ParamRef) -> bool:
+        """Whether a value decides what rows of materials tell."""
+        return ref.part.startswith(MATERIAL) or ref.name == "materials"
 
     def _copy_json_path(self, parameter: SettingParameter) -> None:
         QApplication.clipboard().setText(json_path(self._target.scene, parameter.ref))

@@ -10,6 +10,7 @@ from sim.scene.params import Param
 from sim.scene.stops import STOP_MAX
 from sim.scene.vectors import Colour
 from widgets.inspector.curve_plot import CurvePlot
+from widgets.inspector.curve_shapes import EASINGS, PRESETS, eased, preset
 from widgets.inspector.dialog_editors import ColourEditor
 from widgets.inspector.editor import Editor
 from widgets.inspector.gradient_strip import GradientStrip
@@ -158,12 +159,12 @@ class StopsEditor(Editor):
         self.edit_started.emit()
 
     def _arrange(self, value_part: QWidget) -> None:
-        fields = packed(QHBoxLayout(), QLabel("At", self), (self.share, 1), spacing=SPACE)
-        fields.addSpacing(SPACE)
-        fields.addWidget(value_part, 1)
-        fields.addWidget(self.add_button)
-        fields.addWidget(self.remove_button)
-        packed(QVBoxLayout(self), self.view, fields, spacing=SPACE)
+        self.fields = packed(QHBoxLayout(), QLabel("At", self), (self.share, 1), spacing=SPACE)
+        self.fields.addSpacing(SPACE)
+        self.fields.addWidget(value_part, 1)
+        self.fields.addWidget(self.add_button)
+        self.fields.addWidget(self.remove_button)
+        packed(QVBoxLayout(self), self.view, self.fields, spacing=SPACE)
 
 
 class GradientEditor(StopsEditor):
@@ -226,6 +227,10 @@ class CurveEditor(StopsEditor):
         super().__init__(self.plot, self.value, parent)
         self.link(self.value)
         self.value.edited.connect(self._value_edited)
+        self.shape_button = _tool(self, "morph", "Easings and presets for the whole curve")
+        self.shape_button.setMenu(self._shapes_menu())
+        self.shape_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.fields.addWidget(self.shape_button)
 
     def show_values(self, values: tuple[float, ...]) -> None:
         """Shows the value of the chosen stop."""
@@ -235,6 +240,23 @@ class CurveEditor(StopsEditor):
         """Puts the cursor into the value of the chosen stop."""
         self.value.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.value.begin_edit()
+
+    def _shapes_menu(self) -> QMenu:
+        """Shapes of the whole curve, each taken as one edit."""
+        menu = QMenu(self)
+        menu.addSection("From the first stop to the last")
+        for name in EASINGS:
+            menu.addAction(name).triggered.connect(lambda _=False, name=name: self._shape(eased(self.stops, name)))
+        menu.addSection("Presets")
+        height = min(1.0, self.plot.limit)
+        for name in PRESETS:
+            act = menu.addAction(name).triggered
+            act.connect(lambda _=False, name=name: self._shape(preset(self.stops, name, height)))
+        return menu
+
+    def _shape(self, stops: Stops) -> None:
+        self.release()
+        self.take(stops, min(self.selected, len(stops) - 1))
 
     def _value_edited(self, value: float) -> None:
         self.take(with_values(self._stops, self.selected, (value,)), self.selected)

@@ -45,6 +45,7 @@ class Kept(enum.Enum):
     THINNED = "thinned"
     OLD = "old"
     BAKED = "baked"
+    OUTDATED = "outdated"
     HALTED = "halted"
 
 
@@ -53,18 +54,20 @@ KEPT_TEXT = {
     Kept.THINNED: "simulated; some steps were let go to save room, and are simulated again when needed",
     Kept.OLD: "simulated with settings of before",
     Kept.BAKED: "baked: shown without simulating",
+    Kept.OUTDATED: "baked with other settings than those of now; shown as it was baked",
     Kept.HALTED: "halted here",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BarRow:
-    """What is kept of one simulated node: spans of scene time [s] from, to, and how."""
+    """What is kept of one simulated node: spans of scene time [s] from, to, and how; its bake may be out of date."""
 
     node: str
     name: str
     spans: tuple[tuple[float, float, Kept], ...] = ()
     is_baked: bool = False
+    is_outdated: bool = False
 
 
 def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float]) -> tuple[StripBar, ...]:

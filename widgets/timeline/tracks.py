@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QContextMenuEvent,
     QFontMetricsF,
@@ -109,7 +110,7 @@ class Tracks(QWidget):
     @property
     def row_height(self) -> float:
         """Height of a row [px]."""
-        return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 4.0
+        return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     def place_of(self, node: str, index: int) -> QRectF:
         """Where the bar of a strip is drawn."""
@@ -186,14 +187,19 @@ class Tracks(QWidget):
     def _paint_bar(self, painter: QPainter, area: QRectF, row: BarRow) -> None:
         palette, role = self.palette(), QPalette.ColorRole
         base, text = palette.color(role.Base), palette.color(role.Text)
-        line = QRectF(area.left(), area.bottom() - 6.0, area.width(), 4.0)
+        line = QRectF(area.left(), area.bottom() - 5.0, area.width(), 4.0)
         for begin, end, kept in row.spans:
             left, right = self._scale.x_of(begin), self._scale.x_of(end)
-            painter.fillRect(QRectF(left, line.top(), max(right - left, 1.0), line.height()), self.colour(kept))
+            span = QRectF(left, line.top(), max(right - left, 1.0), line.height())
+            if kept is Kept.OUTDATED:
+                painter.fillRect(span, mixed(base, self.colour(kept), 0.4))
+                painter.fillRect(span, QBrush(self.colour(kept), Qt.BrushStyle.BDiagPattern))
+            else:
+                painter.fillRect(span, self.colour(kept))
         painter.setPen(mixed(base, text, 0.74))
-        name = f"{row.name} (baked)" if row.is_baked else row.name
-        room = QRectF(area.left() + _PADDING, area.top() - 2.0, area.width(), area.height() - 3.0)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        baked = " (baked, out of date)" if row.is_outdated else " (baked)" if row.is_baked else ""
+        room = QRectF(area.left() + _PADDING, area.top(), area.width(), area.height() - 5.0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
     def colour(self, kept: Kept) -> QColor:
         """Colour of a state of steps."""
@@ -204,6 +210,7 @@ class Tracks(QWidget):
             Kept.THINNED: mixed(base, accent, 0.5),
             Kept.OLD: mixed(base, text, 0.32),
             Kept.BAKED: QColor("#d39a2d"),
+            Kept.OUTDATED: QColor("#d39a2d"),
             Kept.HALTED: QColor("#e0574b"),
         }[kept]
 

@@ -1,22 +1,29 @@
 """Makes a cloth of a model, or of one of its sections: placed as the model is, held at its top, stable."""
 
-from pathlib import Path
+import contextlib
 
 import msgspec
 import numpy as np
 
+from sim.assets.images import ImageError, load_image
 from sim.assets.mesh import upright_mesh
-from sim.assets.model import CharacterModel, Mesh
+from sim.assets.model import CharacterModel, Material, Mesh
+from sim.export.gltf_materials import metal_and_base
 from sim.kinds.cloth.file_mesh import placed_as_model
 from sim.kinds.cloth.model import ClothModel, build_cloth
 from sim.kinds.cloth.pins import pin_list_text
 from sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sim.kinds.cloth.stability import stable_substeps
 from sim.kinds.cloth.surface import surface_of_mesh
+from sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sim.scene.params import SettingsError
 from sim.scene.places import Places, relative_transform
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import node_matrix
+from sim.scene.vectors import Colour
+
+_AVERAGED = 64
+"""Pixels along the edge of an image by which its colour is told."""
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are held."""
@@ -37,7 +44,8 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: Place
         places: Where the nodes stand.
     """
     mesh = upright_mesh(model)
-    texture = _texture_of(model, mesh, section)
+    materials = _materials_of(model, mesh, section)
+    texture = next((one.texture_path for one in materials if one.texture_path is not None), None)
     settings = ClothSettings(
         source=ClothSource.MESH,
         mesh_path=node.settings.path,
@@ -45,6 +53,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: Place
         pins=PinPreset.NONE,
         pin_target=PinTarget.SURFACE if model.skeleton is not None else PinTarget.WORLD,
         texture=str(texture) if texture else "",
+        colour=_colour_of(materials[0]) if materials else ClothSettings().colour,
     )
     try:
         placement = places.world_from_parent(node) @ node_matrix(placed_as_model(node, model))
@@ -65,7 +74,20 @@ def top_pins(cloth: ClothModel) -> str:
     return pin_list_text({int(number): True for number in top})
 
 
-def _texture_of(model: CharacterModel, mesh: Mesh, section: str) -> Path | None:
-    """Image of the first section that is meant and has one."""
+def _materials_of(model: CharacterModel, mesh: Mesh, section: str) -> list[Material]:
+    """Those of the sections that are meant."""
     parts = (part for part in mesh.sections if section in ("", part.name) and part.material >= 0)
-    return next((path for part in parts if (path := model.materials[part.material].texture_path) is not None), None)
+    return [model.materials[part.material] for part in parts]
+
+
+def _colour_of(material: Material) -> Colour:
+    """Colour of a material, sRGB; that of its image on average, which within the file of a model no fabric can have."""
+    linear = np.array(metal_and_base(material)[0])
+    if material.embedded is not None:
+        # An image that cannot be read is white, and told of where the model is drawn.
+        with contextlib.suppress(ImageError):
+            pixels = load_image(material.embedded)[..., :3]
+            rows, columns = (max(size // _AVERAGED, 1) for size in pixels.shape[:2])
+            linear = linear * linear_from_srgb(pixels[::rows, ::columns] / 255.0).mean(axis=(0, 1))
+    red, green, blue = np.clip(srgb_from_linear(linear), 0.0, 1.0).tolist()
+    return red, green, blue

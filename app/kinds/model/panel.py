@@ -1,10 +1,11 @@
-"""What the editor has for models beside rows: sliders of the morph targets, and the question of their unit."""
+"""What the editor has for models beside rows: sliders of the morph targets, their textures, and their unit."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from app.document.gesture import Gesture
 from app.editor.desk import Desk
+from app.kinds.model.textures import Textures
 from app.kinds.model.unit_question import UnitQuestion
 from sim.figures.settings import TARGET_WEIGHT_MAX
 from sim.kinds.contract import Panel
@@ -23,6 +24,7 @@ class ModelPanel(Panel):
         self._gesture: Gesture | None = None
         self.unit = UnitQuestion(desk)
         self.head = self.unit.notice
+        self.textures = Textures(desk)
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
         """Shows the weights as they are now."""

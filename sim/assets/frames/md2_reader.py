@@ -13,7 +13,7 @@ import numpy as np
 from sim.assets.faults import ElementFault
 from sim.assets.frames.frame_mesh import add_frames, check_places, check_size, clip_of
 from sim.assets.load_watch import LoadWatch
-from sim.assets.materials import TextureFolder
+from sim.assets.materials import TextureFolder, lost_colours
 from sim.assets.model import Material
 from sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 from sim.printable import printable
@@ -97,7 +97,7 @@ def _text(raw: bytes) -> str:
 def _material(name: str, texture: str, path: Path) -> RawMaterial:
     """The skin, an image beside the model by its last name."""
     found = TextureFolder(path.parent).find(texture) if texture else None
-    return RawMaterial(name, "", Material(name, texture or None, found))
+    return RawMaterial(name, "", Material(name, texture or None, found, lost=lost_colours(texture or None, found)))
 
 
 def _clips(names: list[str]) -> list[RawClip]:

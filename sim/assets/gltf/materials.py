@@ -51,6 +51,7 @@ class MaterialReader:
     def __init__(self, document: Document, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
         self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
+        self._lost: set[str] = set()
 
     def read(self) -> list[RawMaterial]:
         """Materials in file order, with unique names.
@@ -72,17 +73,19 @@ class MaterialReader:
         info, image, texture = base_texture(stored), None, None
         if info is not None:
             texture, image = self._texture(info.index, f"materials[{index}]")
-        more: dict[str, Any] = {
-            field: found
-            for field, use in (
-                ("emission_image", stored.emissive_texture),
-                ("normal_image", stored.normal_texture),
-                ("surface_image", stored.pbr.metallic_roughness_texture),
-                ("occlusion_image", stored.occlusion_texture),
-            )
-            if use is not None
-            and (found := self._further(use, leading_texture(stored), f"materials[{index}]")) is not None
-        }
+        lost = [("texture", texture)] if texture is not None and image is None and texture in self._lost else []
+        more: dict[str, Any] = {}
+        for field, use in (
+            ("emission_image", stored.emissive_texture),
+            ("normal_image", stored.normal_texture),
+            ("surface_image", stored.pbr.metallic_roughness_texture),
+            ("occlusion_image", stored.occlusion_texture),
+        ):
+            file, found = self._further(use, leading_texture(stored), f"materials[{index}]") if use else (None, None)
+            if found is not None:
+                more[field] = found
+            elif file is not None and file in self._lost:
+                lost.append((field, file))
         strength = stored.extensions.emissive_strength
         bright = max(strength.emissive_strength, 0.0) if strength is not None else 1.0
         red, green, blue = (min(bright * _within(part), _EMISSION_MAX) for part in stored.emissive_factor)
@@ -103,17 +106,18 @@ class MaterialReader:
             emission=(red, green, blue),
             normal_scale=_finite(stored.normal_texture.scale) if stored.normal_texture is not None else 1.0,
             occlusion=_within(stored.occlusion_texture.strength) if stored.occlusion_texture is not None else 1.0,
+            lost=tuple(lost),
             **more,
         )
 
-    def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> ImageSource | None:
-        """Image of another texture than that of the colour; they share the texture coordinates."""
+    def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
+        """Name and image of another texture than that of the colour; they share the texture coordinates."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
                 f"{place} has textures with coordinates of their own; only that of the colour is drawn."
             )
-            return None
-        return self._texture(use.index, place)[1]
+            return None, None
+        return self._texture(use.index, place)
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
         """Name and image of a texture; (None, None) for one that cannot be shown."""
@@ -153,7 +157,10 @@ class MaterialReader:
         except ElementFault as fault:
             self._warnings.append(f"{fault}; its surfaces are untextured.")
             return name, None
-        return path.name, path if os.path.isfile(path) else None
+        if os.path.isfile(path):
+            return path.name, path
+        self._lost.add(path.name)
+        return path.name, None
 
 
 def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:

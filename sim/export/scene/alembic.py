@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
+from sim.export.scene.apart import write_apart
 from sim.export.scene.recording import Form, Recording, Track
 
 Frames = list[list[npt.NDArray[np.float32]]]
@@ -20,7 +21,15 @@ ID_MASK = 0x7FFFFFFF
 
 
 def write_alembic(recording: Recording, files: tuple[Path, ...]) -> None:
-    """Writes an archive whose samples lie at the times of the frames [s]."""
+    """Writes an archive whose samples lie at the times of the frames [s].
+
+    The library ends its process when it closes a file that could not be written.
+    """
+    write_apart(write_archive, recording, files)
+
+
+def write_archive(recording: Recording, files: tuple[Path, ...]) -> None:
+    """Writes it in this process."""
     archive = Abc.OArchive(str(files[0]))
     times = AbcCoreAbstract.TimeSampling(1.0 / recording.rate, recording.first / recording.rate)
     sampling = archive.addTimeSampling(times)

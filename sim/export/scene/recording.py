@@ -15,6 +15,10 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
+PLAIN = 0.52, 0.53, 0.55
+"""Linear colour of what has no material."""
+
+
 class Form(enum.Enum):
     """What the points of a track make up."""
 
@@ -141,6 +145,11 @@ class Recording:
         if not known:
             return 1.0
         return float(max(np.max([hi for _, hi in known], 0) - np.min([lo for lo, _ in known], 0))) or 1.0
+
+
+def plain_material(name: str) -> Material:
+    """What a section is made of that names no known material."""
+    return Material(name, None, None, diffuse=PLAIN)
 
 
 def _box(positions: Float32) -> Float64:

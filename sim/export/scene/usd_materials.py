@@ -1,6 +1,8 @@
-"""Materials of USD: colour, its image, metal, roughness, opacity and light of its own, as UsdPreviewSurface.
+"""Materials as USD has them: a `UsdPreviewSurface` for each, and colours for programs that show no materials.
 
-Source: the specification of UsdPreviewSurface, version 2.5.
+Images are named where they lie, relative to the file; those inside of model files are left out.
+
+Source: UsdPreviewSurface specification 2.6.
 """
 
 import os
@@ -10,62 +12,66 @@ from typing import Any
 from pxr import Gf, Sdf, UsdShade
 
 from sim.assets.model import AlphaMode, Material
-from sim.export.gltf_materials import metal_and_base
+from sim.export.gltf_materials import metal_and_base, roughness_of
+
+TYPES = Sdf.ValueTypeNames
 
 
-def write_material(stage: Any, path: Any, material: Material) -> Any:
-    """A material at a path; images are named where they are, those that lie within a model's file are left out."""
+def add_material(mesh: Any, name: str, material: Material) -> Any:
+    """Writes a material below a mesh, from which it can be bound to parts of it."""
+    stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
     written = UsdShade.Material.Define(stage, path)
-    surface = UsdShade.Shader.Define(stage, path.AppendChild("Surface"))
-    surface.CreateIdAttr("UsdPreviewSurface")
+    surface = _shader(stage, path.AppendChild("Surface"), "UsdPreviewSurface")
     base, metal = metal_and_base(material)
-    roughness = (2.0 / (material.shininess + 2.0)) ** 0.25
-    colour = surface.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f)
-    colour.Set(Gf.Vec3f(*base))
-    for name, value in (("metallic", metal), ("roughness", min(max(roughness, 0.0), 1.0))):
-        surface.CreateInput(name, Sdf.ValueTypeNames.Float).Set(value)
-    surface.CreateInput("emissiveColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*material.emission))
-    opacity = surface.CreateInput("opacity", Sdf.ValueTypeNames.Float)
-    opacity.Set(1.0 if material.alpha_mode is AlphaMode.OPAQUE else material.opacity)
+    surface.CreateInput("diffuseColor", TYPES.Color3f).Set(Gf.Vec3f(*base))
+    surface.CreateInput("metallic", TYPES.Float).Set(metal)
+    surface.CreateInput("roughness", TYPES.Float).Set(roughness_of(material))
+    if any(material.emission):
+        surface.CreateInput("emissiveColor", TYPES.Color3f).Set(Gf.Vec3f(*material.emission))
+    see_through = material.alpha_mode is not AlphaMode.OPAQUE
+    if see_through:
+        surface.CreateInput("opacity", TYPES.Float).Set(material.opacity)
     if material.alpha_mode is AlphaMode.MASK:
-        surface.CreateInput("opacityThreshold", Sdf.ValueTypeNames.Float).Set(material.alpha_cutoff)
-    if material.texture_path is not None and material.embedded is None:
-        texture = _texture(stage, path, material.texture_path, (*base, material.opacity))
-        colour.ConnectToSource(texture.CreateOutput("rgb", Sdf.ValueTypeNames.Float3))
-        if material.alpha_mode is not AlphaMode.OPAQUE:
-            opacity.ConnectToSource(texture.CreateOutput("a", Sdf.ValueTypeNames.Float))
-    written.CreateSurfaceOutput().ConnectToSource(surface.ConnectableAPI(), "surface")
+        surface.CreateInput("opacityThreshold", TYPES.Float).Set(material.alpha_cutoff)
+    if isinstance(material.image, Path):
+        texture = _texture(stage, path, material.image, (*base, material.opacity))
+        surface.GetInput("diffuseColor").ConnectToSource(texture.CreateOutput("rgb", TYPES.Float3))
+        if see_through:
+            surface.GetInput("opacity").ConnectToSource(texture.CreateOutput("a", TYPES.Float))
+    written.CreateSurfaceOutput().ConnectToSource(surface.CreateOutput("surface", TYPES.Token))
     return written
 
 
-def bind(prim: Any, material: Any) -> None:
-    """Gives faces a material."""
+def bind_material(prim: Any, material: Any) -> None:
+    """A mesh, or a part of it, is made of a material."""
     UsdShade.MaterialBindingAPI.Apply(prim).Bind(material)
 
 
 def _texture(stage: Any, path: Any, image: Path, factor: tuple[float, ...]) -> Any:
-    """An image by the texture coordinates of the mesh, times a factor."""
-    reader = UsdShade.Shader.Define(stage, path.AppendChild("Coordinates"))
-    reader.CreateIdAttr("UsdPrimvarReader_float2")
-    reader.CreateInput("varname", Sdf.ValueTypeNames.String).Set("st")
-    texture = UsdShade.Shader.Define(stage, path.AppendChild("Colour"))
-    texture.CreateIdAttr("UsdUVTexture")
-    folder = Path(stage.GetRootLayer().realPath).parent
-    texture.CreateInput("file", Sdf.ValueTypeNames.Asset).Set(_asset(image, folder))
-    texture.CreateInput("sourceColorSpace", Sdf.ValueTypeNames.Token).Set("sRGB")
-    for direction in ("wrapS", "wrapT"):
-        texture.CreateInput(direction, Sdf.ValueTypeNames.Token).Set("repeat")
-    texture.CreateInput("scale", Sdf.ValueTypeNames.Float4).Set(Gf.Vec4f(*factor))
-    coordinates = texture.CreateInput("st", Sdf.ValueTypeNames.Float2)
-    coordinates.ConnectToSource(reader.CreateOutput("result", Sdf.ValueTypeNames.Float2))
+    """A texture, repeated, whose colours are multiplied by a factor."""
+    reader = _shader(stage, path.AppendChild("Coordinates"), "UsdPrimvarReader_float2")
+    reader.CreateInput("varname", TYPES.String).Set("st")
+    texture = _shader(stage, path.AppendChild("Texture"), "UsdUVTexture")
+    coordinates = reader.CreateOutput("result", TYPES.Float2)
+    texture.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
+    texture.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(_place(image, Path(stage.GetRootLayer().realPath))))
+    texture.CreateInput("sourceColorSpace", TYPES.Token).Set("sRGB")
+    texture.CreateInput("scale", TYPES.Float4).Set(Gf.Vec4f(*factor))
+    for axis in "ST":
+        texture.CreateInput(f"wrap{axis}", TYPES.Token).Set("repeat")
     return texture
 
 
-def _asset(image: Path, folder: Path) -> Any:
-    """The way to an image from a folder; the whole path where there is none, as between drives."""
+def _shader(stage: Any, path: Any, kind: str) -> Any:
+    shader = UsdShade.Shader.Define(stage, path)
+    shader.CreateIdAttr(kind)
+    return shader
+
+
+def _place(image: Path, file: Path) -> str:
+    """The image as the file names it: relative, unless it lies on another drive."""
     try:
-        way = Path(os.path.relpath(image, folder))
+        way = Path(os.path.relpath(image, file.parent)).as_posix()
+        return way if way.startswith(".") else f"./{way}"  # without the dot it would be searched for elsewhere
     except ValueError:
-        way = image
-    plain = way.as_posix()
-    return Sdf.AssetPath(plain if plain.startswith((".", "/")) or way.is_absolute() else f"./{plain}")
+        return image.absolute().as_posix()

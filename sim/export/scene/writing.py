@@ -15,6 +15,7 @@ import numpy as np
 from sim.assets.format_registry import resolved
 from sim.export.atomic_file import atomic_path, naming
 from sim.export.error import ExportError
+from sim.export.failures import failures_of_libraries
 from sim.export.formats import SceneFormat
 from sim.export.scene.recording import Form, Recording, Track
 
@@ -75,12 +76,9 @@ def _written(recording: Recording, path: Path, format: SceneFormat, options: msg
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
-        try:
-            with naming(path):
-                resolved(format.write)(recording, files, *format.chosen(options))
-                difference = largest_difference(recording, resolved(format.read)(files), path)
-        except (ValueError, RuntimeError) as error:  # what libraries raise, a full disk included
-            raise ExportError(f"{path}: {_plain(str(error))}") from error
+        with failures_of_libraries(path), naming(path):
+            resolved(format.write)(recording, files, *format.chosen(options))
+            difference = largest_difference(recording, resolved(format.read)(files), path)
         if difference > TOLERANCE * recording.extent():
             raise ExportError(f"{path}: what is read back differs by {difference:.2g} m; nothing was kept")
     points = sum(track.point_count for track in recording.tracks)
@@ -115,9 +113,3 @@ def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray
 def _word(name: str) -> str:
     """A node's name as a part of the name of a file."""
     return re.sub(r"[^\w.-]+", "_", name).strip("._") or "node"
-
-
-def _plain(text: str) -> str:
-    """The last line of what a library says, which tells most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "cannot be written"

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.copies import Span
 from sim.gl.library import ShaderLibrary
 from sim.gl.ping_pong import PingPong
 from sim.gl.texture import BufferTexture
@@ -21,7 +22,7 @@ from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.spring_lines import SpringLines
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import Attachment
@@ -71,7 +72,7 @@ class Cloth:
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._lines: SpringLines | None = None
-        self._built = False
+        self._built, self._is_measured = False, True
         self._asked_at = -np.inf
         self.rebuild(settings, surface, world_from_cloth)
 
@@ -127,6 +128,7 @@ class Cloth:
             return False
         self._solver.step(self._state, self.settings, inputs, time=self.time, pins=self._pins.texture)
         self.step_count += 1
+        self._is_measured = True
         self._monitor.check(self._state, self._solver.constants(self.settings), self.step_count)
         self._drawn = False
         return True
@@ -275,14 +277,14 @@ class Cloth:
         if found is not None:
             self.statistics = found
         if self.step_count and now - self._asked_at >= INTERVAL:
+            self._measure()
             self._monitor.request(self.time)
             self._asked_at = now
         return found is not None and self._halt_if_bad(found)
 
     def check(self) -> ClothStatistics:
         """Statistics of the step done last, and halt the cloth if it blew up; waits for the GPU."""
-        if not self.step_count:
-            self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
+        self._measure()
         self.statistics = self._monitor.read(self.time)
         self._halt_if_bad(self.statistics)
         return self.statistics
@@ -313,13 +315,13 @@ class Cloth:
 
     # --- going back -----------------------------------------------------------------------------------
 
-    def snapshot(self, ties: Ties) -> bytes:
-        """Everything that the next step depends on, what the pins are tied to included; waits for the GPU."""
+    def snapshot(self, ties: Ties) -> State:
+        """Everything that the next step depends on, what the pins are tied to included."""
         head = {"steps": self.step_count, "halted": self.halted}
         fixed = [ties.in_joint, *ties.feet] if ties.held is None else [ties.in_joint, ties.held, *ties.feet]
         head["tied"] = ties.held is not None
-        arrays = (self._state.newest.read(), self._monitor.kept.newest.read(), self.pins.read(), self.pinned, *fixed)
-        return packed_state(head, *arrays)
+        spans = (Span(self._state.newest), Span(self._monitor.kept.newest), Span(self.pins))
+        return State(head, *spans, self.pinned, *fixed)
 
     def go_back(self, state: bytes) -> Ties:
         """Go back to what `snapshot` gave; returns what the pins are tied to.
@@ -332,13 +334,20 @@ class Cloth:
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state is that of another cloth")
         self._state.write(moving)
-        self._monitor.reset(kept)
+        self._monitor.go_back(kept)
+        self._is_measured = False
         self._pins.write(flags, pins)
         self.step_count, self.halted, self._drawn = head["steps"], head["halted"], False
         held = rest.pop(0) if head["tied"] else None
         return Ties(held, in_joint, tuple(rest))
 
     # --- parts ----------------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """Measures a state that no step has led to."""
+        if not self._is_measured or not self.step_count:
+            self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
+            self._is_measured = True
 
     def _read(self) -> npt.NDArray[np.void]:
         return self._monitor.kept.newest.read(count=self.model.particle_count)

@@ -4,7 +4,7 @@ The check runs on the GPU after every step, so that a state that blew up is neve
 little later, without waiting.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,7 @@ class ClothMonitor:
         # The totals, then the second half of the first particle kept, whose last number is the step that went wrong.
         self._report = Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report")
         self._readback = Readback(context, label="cloth report")
-        self._requested_at, self._is_outdated = 0.0, False
+        self._requested_at, self._is_outdated, self._is_past = 0.0, False, False
         self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
         self._token = object()
 
@@ -118,6 +118,11 @@ class ClothMonitor:
         self.kept.write(rest)
         self._is_outdated = self._readback.pending
 
+    def go_back(self, kept: np.ndarray) -> None:
+        """Keep the state of another moment; what was asked for is still told, but no more what went wrong."""
+        self.kept.write(kept)
+        self._is_past = self._readback.pending
+
     def request(self, time: float) -> None:
         """Ask for the statistics of the step checked last, which ended at `time` [s]."""
         if not self._readback.pending:
@@ -128,10 +133,14 @@ class ClothMonitor:
     def poll(self) -> ClothStatistics | None:
         """The statistics asked for, once they are there; never waits."""
         report = self._readback.poll()
-        if report is None or self._is_outdated:
-            self._is_outdated = report is None and self._is_outdated
+        if report is None:
             return None
-        return _statistics(report, self._requested_at)
+        is_outdated, is_past = self._is_outdated, self._is_past
+        self._is_outdated = self._is_past = False
+        if is_outdated:
+            return None
+        found = _statistics(report, self._requested_at)
+        return replace(found, failed=0) if is_past else found
 
     def read(self, time: float) -> ClothStatistics:
         """The statistics of the step checked last; waits for the GPU."""

@@ -14,7 +14,7 @@ from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import surface_of_mesh
 from sim.kinds.contract import Array, Grab, StepInputs, System, World
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
 
@@ -141,11 +141,11 @@ class ClothSystem(System):
             "elastic": found.elastic,
         }
 
-    def state(self) -> bytes:
+    def snapshot(self) -> State:
         """Particles, pins and what they are tied to."""
         assert self.cloth is not None
         snapshot = self.cloth.snapshot(self._follower.ties())
-        return packed_state({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
+        return State({"cloth": snapshot, **self._carriage.state(self.cloth)}, self.cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to a step."""

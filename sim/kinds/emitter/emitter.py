@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.copies import Span
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.emitter.births import Schedule, slot_ranges
@@ -21,7 +22,7 @@ from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
 from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.kinds.emitter.room import check_room
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
 
@@ -250,14 +251,14 @@ class Emitter:
 
     # --- going back -----------------------------------------------------------------------------------
 
-    def snapshot(self) -> bytes:
-        """Everything that the next step depends on; waits for the GPU."""
+    def snapshot(self) -> State:
+        """Everything that the next step depends on."""
         stream = self._schedule
         head = {
             "steps": self.step_count, "born": self.born, "halted": self.halted, "clear": self._is_clear,
             "stream": (stream.per_step, stream.anchor, stream.passed),
         }  # fmt: skip
-        return packed_state(head, self.read())
+        return State(head, Span(self.buffer, self.slot_count))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `snapshot` gave.

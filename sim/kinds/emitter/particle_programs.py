@@ -34,6 +34,7 @@ class Batch:
         lights: Lamps that light them.
         casts: Whether it is a light that sees them.
         sprites: Whether point sprites are drawn; None for what suits their size.
+        picks: Whether it is to tell what is under the mouse.
     """
 
     particles: "Particles"
@@ -42,6 +43,7 @@ class Batch:
     lights: int = 0
     casts: bool = False
     sprites: bool | None = None
+    picks: bool = False
 
 
 class ParticlePrograms:
@@ -59,7 +61,7 @@ class ParticlePrograms:
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._library = library
         self._point_limit = context.capabilities.point_size_range[1]
-        self._programs: dict[tuple[int, int, int, bool, bool, bool], Program] = {}
+        self._programs: dict[tuple[int, int, int, bool, bool, bool, bool], Program] = {}
         self._last: tuple[Painter, Projection] | None = None
         self._set_for: dict[Program, Painter] = {}
         self._sprites: set[Program] = set()
@@ -110,10 +112,10 @@ class ParticlePrograms:
         is_soft = particles.veil.is_soft and not batch.casts
         sprites = self._takes_sprites(batch, projection)
         look, blending = particles.form
-        variant = look, blending, batch.lights, is_soft, sprites, batch.casts
+        variant = look, blending, batch.lights, is_soft, sprites, batch.casts, batch.picks
         program = self._programs.get(variant)
         if program is None:
-            flags = {"SOFT": is_soft, "SPRITES": sprites, "CAST": batch.casts}
+            flags = {"SOFT": is_soft, "SPRITES": sprites, "CAST": batch.casts, "PICK": batch.picks}
             numbers = {"LOOK": look, "BLENDING": blending, "LIGHT_COUNT": batch.lights, "SHADOW_TAPS": SHADOW_TAPS}
             defines = {**numbers, **{name: True for name, on in flags.items() if on}}
             fragment = "emitter/cast.frag" if batch.casts else "emitter/draw.frag"

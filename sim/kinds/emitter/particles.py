@@ -12,8 +12,10 @@ from sim.kinds.emitter.particle_programs import BLENDINGS, LOOKS, Batch, Particl
 from sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sim.render.items import WHOLE, Item, Part, Stage, Veil, Way
 from sim.render.painter import Painter
+from sim.render.pick_pass import PickPass
 from sim.scene.scene import Node
 
+_PICKED = PipelineState(multisample=False)
 _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False))
 
 
@@ -46,7 +48,7 @@ class Particles(Item):
         """The particles of an emitter as its settings are now."""
         settings = emitter.settings
         is_solid, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
-        stages: tuple[Stage, ...] = ("shadow", "opaque") if is_solid else ("transparent",)
+        stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_solid else ("transparent", "pick")
         veil = Veil(settings.blending is Blending.ADDITIVE, is_soft and not is_solid)
         return cls(node=node, stages=stages, veil=veil, emitter=emitter, life=life, picture=picture, reach=reach)
 
@@ -84,8 +86,14 @@ class Particles(Item):
         return tuple((*way, kind) for kind in sprites)
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws some of them."""
+        """Draws some of them; all, where they are picked."""
         programs = painter.get(ParticlePrograms)
+        if stage == "pick":
+            program = programs.prepared(Batch(self, painter, casts=True, sprites=False, picks=True))
+            program["u_object"] = painter.get(PickPass).current
+            _PICKED.apply(painter.context)
+            programs.draw(program, 0, self.crowd)
+            return
         casts = stage == "shadow"
         lamps = 0 if casts or self.settings.blending is Blending.ADDITIVE else len(painter.frame.lamps)
         batch = Batch(self, painter, part.stride, lamps, casts, part.way[-1] if part.way else None)

@@ -20,6 +20,7 @@ from sim.kinds.emitter.follow import SourceFollower
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.emitter.shown import shown_particles
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
+from sim.kinds.packing import State
 from sim.scene.scene import Node
 from sim.scene.stops import values_at
 from sim.skin.tables import SurfaceTables, TableKey
@@ -156,7 +157,7 @@ class EmitterSystem(System):
         """How many particles live."""
         return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
 
-    def state(self) -> bytes:
+    def snapshot(self) -> State:
         """Particles, and how many were born when."""
         assert self.emitter is not None
         return self.emitter.snapshot()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
+from sim.gl.copies import Span
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
@@ -24,7 +25,7 @@ from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, st
 from sim.kinds.hair.roots import cofactors
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.solver import StrandSolver, StrandTables
-from sim.kinds.packing import packed_state, unpacked_state
+from sim.kinds.packing import State, unpacked_state
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
@@ -243,13 +244,13 @@ class Strands:
 
     # --- going back -----------------------------------------------------------------------------------
 
-    def snapshot(self) -> bytes:
-        """Everything that the next step depends on; waits for the GPU."""
+    def snapshot(self) -> State:
+        """Everything that the next step depends on."""
         head = {
             "steps": self.step_count, "fresh": self._is_fresh, "quiet": self._is_quiet, "substeps": self._substeps,
             "halted": self.halted,
         }  # fmt: skip
-        return packed_state(head, self.state.now.read(), self.state.before.read(), self._roots[self._newest].read())
+        return State(head, Span(self.state.now), Span(self.state.before), Span(self._roots[self._newest]))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `snapshot` gave.

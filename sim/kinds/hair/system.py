@@ -17,6 +17,7 @@ from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
+from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
@@ -157,7 +158,7 @@ class HairSystem(System):
             "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
         }
 
-    def state(self) -> bytes:
+    def snapshot(self) -> State:
         """Strands and roots."""
         assert self.strands is not None
         return self.strands.snapshot()

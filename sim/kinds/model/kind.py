@@ -2,13 +2,18 @@
 
 from sim.figures.settings import ModelSettings
 from sim.kinds.contract import FileUse, Kind
-from sim.scene.params import Settings
+from sim.scene.params import Settings, paths_of
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The model file."""
+    """The model file, and textures in place of its own."""
     assert isinstance(settings, ModelSettings)
-    return (FileUse("path", settings.path, "character", is_needed=True),)
+    textures = dict.fromkeys(path for look in settings.materials for path in paths_of(look))
+    without = "materials of {names} are without it, and their pages can locate it"
+    return (
+        FileUse("path", settings.path, "character", is_needed=True),
+        *(FileUse("materials", path, "texture", without=without) for path in textures),
+    )
 
 
 def resized(before: Settings, after: Settings) -> float:

@@ -49,7 +49,7 @@ class ModelView(FigureView):
         self._materials: Materials
         self._ranges: tuple[DrawRange, ...] | None = None
         self._anchors: Anchors | None = None
-        self._ranges_of: tuple[DoubleSided, str] | None = None
+        self._ranges_of: tuple[DoubleSided, str, frozenset[int]] | None = None
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._surfaces: dict[bool, tuple[tuple[Any, ...], Surface]] = {}
@@ -69,10 +69,11 @@ class ModelView(FigureView):
         self.segments = prepared.segments
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        """Takes the settings."""
+        """Takes the settings, and the textures that they name."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         self._node, self.settings = node, settings
+        self._materials.dress(settings.materials, world.textures)
 
     def parts(self, look: Look) -> tuple[Item, ...]:
         """The skinned surface; compared, in the heat map, or as it is; and bones, where they are shown."""
@@ -123,12 +124,13 @@ class ModelView(FigureView):
         scalar, scale = self._scalar(look)
         arrays, ranges, warps = self.arrays(look.second), self._ranges_now(), self.figure.pose.warps
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
-        key = (self._node, arrays, ranges, self.figure.world_from_model, scalar, scale, emission)
+        drawn = self._materials.drawn
+        key = (self._node, arrays, ranges, self.figure.world_from_model, drawn, scalar, scale, emission)
         known = self._surfaces.get(look.second)
         if (
             known is None
-            or any(one is not other for one, other in zip(known[0][:4], key[:4], strict=True))
-            or (known[0][4:] != key[4:])
+            or any(one is not other for one, other in zip(known[0][:5], key[:5], strict=True))
+            or (known[0][5:] != key[5:])
         ):
             known = self._surfaces[look.second] = (key, Surface(
                 node=self._node,
@@ -161,10 +163,11 @@ class ModelView(FigureView):
 
     def _ranges_now(self) -> tuple[DrawRange, ...]:
         settings = self.settings
-        wanted = (settings.double_sided, settings.hidden_sections)
+        blended = self._materials.blended
+        wanted = (settings.double_sided, settings.hidden_sections, blended)
         if self._ranges is None or wanted != self._ranges_of:
             hidden = section_list(settings.hidden_sections)
-            mesh, blended = self.figure.model.mesh, self._materials.blended
+            mesh = self.figure.model.mesh
             self._ranges = draw_ranges(mesh, settings.double_sided, hidden, blended)
             self._anchors = anchors_of(mesh, self.figure.model.skin, self._ranges) if blended else None
             self._ranges_of = wanted

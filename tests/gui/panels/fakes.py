@@ -94,7 +94,10 @@ def character(names=BONES, parents=PARENTS):
     return CharacterModel(
         path=Path("models/dude.ezm"), format="ezm", dialect="MeshSystem", asset_name="dude", mesh=mesh,
         skeleton=skeleton, skin=Skin(joints, weights, 1), clips=(FakeClip("walk", 31, 1.0), FakeClip("pose", 1, 0.0)),
-        materials=(Material("skin", "skin.png", Path("skin.png")), Material("coat", "coat.tga", None)),
+        materials=(
+            Material("skin", "skin.png", Path("skin.png")),
+            Material("coat", "coat.tga", None, lost=(("texture", "coat.tga"),)),
+        ),
         default_up_axis="y", default_texture_origin="bottom", warnings=("Two bones share a name.",),
     )  # fmt: skip
 

@@ -269,7 +269,7 @@ def test_facts_of_a_model(inspector):
     assert shown["walk"] == "31 keys, 1.00 s"
     assert shown["pose"] == "1 key, a pose"
     assert shown["skin"] == "skin.png"
-    assert shown["coat"] == "not found: coat.tga"
+    assert shown["coat"] == "coat.tga  missing"
     notes = [item.label.text() for item in items_of(inspector.tree) if isinstance(item, NoteItem)]
     assert notes == ["Two bones share a name."]
 

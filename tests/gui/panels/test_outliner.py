@@ -22,6 +22,7 @@ from widgets.theme import colours
 
 SIGNALS = (
     "node_selected",
+    "material_selected",
     "view_selected",
     "rename_requested",
     "visibility_requested",
@@ -105,7 +106,7 @@ def test_states_of_models(outliner, statuses):
     statuses["b"] = ModelStatus(ModelState.READY, character())
     outliner.model_changed("b")
     assert model.entry_of(("b", "bone", "hips")) is not None
-    assert model.entry_of(("a", "material", "1")).note == "no image"
+    assert model.entry_of(("a", "material", "coat")).note == "no image"
 
 
 def test_clicks_select(outliner):
@@ -131,12 +132,16 @@ def test_selecting_a_bone_unfolds_its_parents(outliner):
     assert outliner.view.visualRect(proxy_index(outliner, "a", "bone", "r_hand")).isValid()
 
 
-def test_a_material_row_stays_selected_when_its_node_is(outliner):
+def test_a_material_is_selected_by_itself_and_tells_when_its_image_is_found(outliner, target):
     outliner.view.expandAll()
-    click(outliner, "a", "material", "1")
-    assert outliner.log == [("node_selected", "a", None)]
-    outliner.set_selection(Selection(node="a"))
+    click(outliner, "a", "material", "coat")
+    coat = Selection(node="a", material="coat")
+    assert outliner.log == [("material_selected", coat)]
+    outliner.set_selection(coat)
     assert outliner.view.selected_entry().name == "coat"
+    assert outliner.view.selected_entry().note == "no image"
+    target.set_value(ref("a", "material:coat", "texture"), "/found/coat.png")
+    assert outliner.view.selected_entry().note == ""
 
 
 def test_the_selection_survives_refreshes(outliner, target, statuses):

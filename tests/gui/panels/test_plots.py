@@ -39,11 +39,14 @@ def test_more_samples_than_there_is_room_for_drop_the_oldest():
     assert times(ring)[-1] == pytest.approx((3 * CAPACITY - 1) * 1e-4)
 
 
-def test_a_reset_simulation_starts_the_record_anew():
+def test_a_record_goes_on_from_where_time_went_back_to():
     ring = PlotRing()
     for time in (1.0, 2.0, 0.5):
         ring.add(sample(time))
     assert times(ring).tolist() == [0.5]
+    for time in (1.0, 2.0, 3.0, 2.0, 1.5):
+        ring.add(sample(time))
+    assert times(ring).tolist() == [0.5, 1.0, 1.5]
 
 
 def test_known_and_broken_samples_are_left_out():

@@ -6,10 +6,11 @@ from PySide6.QtTest import QTest
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.maths.srgb import srgb_from_linear
 from sim.scene.scene import Node, Scene
-from sim.scene.stops import STOP_MAX
+from sim.scene.stops import STOP_MAX, values_at
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import LEFT, FakeTarget, mouse, ref, wheel
 from widgets.inspector.curve_plot import plain_top
+from widgets.inspector.curve_shapes import PRESETS
 from widgets.inspector.form_items import SettingItem, items_of
 from widgets.inspector.gradient_strip import seen_colour, strip_image
 from widgets.inspector.inspector import Inspector
@@ -332,3 +333,55 @@ def test_pictures_are_reached_by_tab_and_leave_the_wheel_to_the_panel(inspector,
 def test_a_right_click_beside_the_stops_is_for_the_row(inspector, wanted):
     view = row(inspector, wanted).editor.view
     assert view.index_at(QPoint(view.width() // 4, 3).toPointF()) is None
+
+
+def shapes(editor):
+    return {action.text(): action for action in editor.shape_button.menu().actions() if not action.isSeparator()}
+
+
+def test_a_curve_takes_an_easing_from_its_first_stop_to_its_last_as_one_edit(opacity, target):
+    before = value(target, OPACITY)
+    target.set_value(OPACITY, ((0.1, 0.25), (0.6, 0.9), (0.9, 0.75)))
+    count = len(target.history)
+    for name, middle in (("Smooth", 0.5), ("Ease in", 0.375), ("Ease out", 0.625), ("Step", 0.75), ("Linear", 0.5)):
+        shapes(opacity)[name].trigger()
+        stops = value(target, OPACITY)
+        assert (stops[0], stops[-1]) == ((0.1, 0.25), (0.9, 0.75)), "the ends stay"
+        assert values_at(stops, [0.5])[0][0] == pytest.approx(middle, abs=1e-4), name
+        assert len(stops) <= STOP_MAX
+        count += 1
+        assert len(target.history) == count
+    shapes(opacity)["Linear"].trigger()
+    assert len(target.history) == count, "what changes nothing is no edit"
+    for _ in range(count):
+        target.undo()
+    assert value(target, OPACITY) == before
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_a_curve_takes_a_preset_that_is_as_high_as_it_was(opacity, target, name):
+    target.set_value(OPACITY, ((0.0, 0.0), (0.5, 0.5), (1.0, 0.2)))
+    opacity.select(2)
+    shapes(opacity)[name].trigger()
+    stops = value(target, OPACITY)
+    assert [share for share, _ in stops] == [share for share, _ in PRESETS[name]]
+    assert max(height for _, height in stops) == 0.5
+    assert opacity.selected < len(stops)
+    target.set_value(OPACITY, ((0.0, 0.0),))
+    shapes(opacity)[name].trigger()
+    assert max(height for _, height in value(target, OPACITY)) == 1.0, "nothing but zeros says no height"
+
+
+@pytest.mark.parametrize("width", [320, 640])
+def test_sliders_are_as_wide_as_they_can_be(inspector, qtbot, width):
+    inspector.resize(width, 700)
+    for index in range(inspector.tree.topLevelItemCount()):
+        inspector.tree.topLevelItem(index).setExpanded(True)
+    rows = [item for item in items_of(inspector.tree) if isinstance(item, SettingItem) and not item.isHidden()]
+    sliders = [item.editor for item in rows if getattr(item.editor, "slider", None) is not None]
+    shown = [editor for editor in sliders if editor.isVisible()]
+    assert len(shown) > 3
+    for editor in shown:
+        qtbot.waitUntil(lambda editor=editor: editor.width() > 0)
+        assert editor.slider.width() + editor.field.width() + editor.layout().spacing() == editor.width()
+        assert editor.field.width() <= editor.field.sizeHint().width()

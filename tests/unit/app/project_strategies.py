@@ -49,7 +49,10 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
-            return st.builds(cls, **{field.name: _values(field.type) for field in fields})
+            files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
+            paths = model_paths | st.just("") | st.none()
+            named = {field.name: paths if field.name in files else _values(field.type) for field in fields}
+            return st.builds(cls, **named)
         case inspect.VarTupleType(item_type=inspect.StructType() as item):
             return st.lists(_values(item), max_size=3).map(tuple)
         case inspect.VarTupleType(item_type=item):  # stops, in the order of their places

@@ -56,6 +56,7 @@ GOLDEN = """{
         "unit_scale": 0.01,
         "double_sided": "auto",
         "hidden_sections": "",
+        "materials": [],
         "skinning": "lbs",
         "clip": "walk",
         "strips": [],

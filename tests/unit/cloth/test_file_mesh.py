@@ -22,6 +22,7 @@ from sim.maths.transform import transform_points
 from sim.scene.places import Places
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform, node_matrix
+from tests.gltf_samples import morphing
 
 TURNED = Transform(position=(1.0, -2.0, 3.0), rotation=(20.0, -40.0, 65.0), scale=(1.0, 1.5, 0.5))
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1
@@ -103,6 +104,14 @@ def test_the_cloth_of_a_figure_follows_its_surface(tmp_path):
     made = cloth_of(node_of(arm, Transform()), arm, section_names(arm)[0])
     assert (made.settings.pin_target, made.attachment) == (PinTarget.SURFACE, Attachment(node="m"))
     assert made.settings.texture == str(arm.materials[0].texture_path)
+
+
+def test_fabric_has_the_colour_of_an_image_within_the_model(tmp_path):
+    model = morphing().load(tmp_path)
+    made = cloth_of(node_of(model, Transform()), model, "")
+    assert made.settings.texture == ""
+    # Half of it is red, half green.
+    np.testing.assert_allclose(made.settings.colour, [0.735, 0.735, 0.0], atol=1e-3)
 
 
 def test_an_unknown_section_is_told_in_one_line(sheet):

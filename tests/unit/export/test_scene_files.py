@@ -1,9 +1,12 @@
 """What scenes are written as, where no simulation is needed to make them."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, Material
@@ -11,7 +14,7 @@ from sim.export.error import ExportError
 from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from sim.export.scene.glb_frames import LooseFrames
-from sim.export.scene.recording import Recording, Track
+from sim.export.scene.recording import PLAIN, Recording, Track
 from sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked
 from tests.gltf_samples import png_bytes
@@ -153,3 +156,45 @@ def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: p
         film.add(np.zeros((8, 8, 3), np.uint8))
     with pytest.raises(ExportError, match="holds 3 pictures of this size"):
         film.add(np.zeros((8, 8, 3), np.uint8))
+
+
+def test_materials_of_usd_are_bound_to_the_sections_they_colour(tmp_path: Path) -> None:
+    usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
+    shade = pytest.importorskip("pxr.UsdShade")
+    image = tmp_path / "images" / "a.png"
+    image.parent.mkdir()
+    Image.new("RGB", (2, 2), (255, 0, 0)).save(image)
+    skin = Material("Skin", "a.png", image, diffuse=(0.5, 0.25, 0.125), alpha_mode=AlphaMode.MASK, alpha_cutoff=0.25)
+    gold = Material(
+        "Gold", None, None, diffuse=(0.0, 0.0, 0.0), specular=(1.0, 0.75, 0.25), shininess=2.0 / 0.0625 - 2.0
+    )
+    track = replace(
+        surface("Body"), triangles=np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0]], np.uint32),
+        ranges=(("Skin", 0, 1), ("Gold", 1, 2)), materials=(skin, gold), texcoords=np.zeros((4, 2), np.float32),
+    )  # fmt: skip
+    written(tmp_path / "a.usdc", track, surface("Cape"))
+    stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
+    body, cape = (geom.Mesh(prim) for prim in stage.GetDefaultPrim().GetChildren())
+    colours = np.array(body.GetDisplayColorAttr().Get())
+    np.testing.assert_allclose(colours, [skin.diffuse, gold.diffuse, gold.diffuse])
+    np.testing.assert_allclose(cape.GetDisplayColorAttr().Get(), [PLAIN], rtol=1e-6)
+    assert (body.GetDoubleSidedAttr().Get(), cape.GetDoubleSidedAttr().Get()) == (False, True)
+    parts = shade.MaterialBindingAPI(body.GetPrim()).GetMaterialBindSubsets()
+    found = [shade.MaterialBindingAPI(one.GetPrim()).ComputeBoundMaterial()[0] for one in parts]
+    found.append(shade.MaterialBindingAPI(cape.GetPrim()).ComputeBoundMaterial()[0])
+    shaders = [material.ComputeSurfaceSource()[0] for material in found]
+    assert {shader.GetIdAttr().Get() for shader in shaders} == {"UsdPreviewSurface"}
+
+    def value(shader: Any, name: str) -> Any:
+        return shader.GetInput(name).Get()
+
+    np.testing.assert_allclose(value(shaders[1], "diffuseColor"), gold.specular)
+    assert (value(shaders[1], "metallic"), value(shaders[1], "roughness")) == (1.0, pytest.approx(0.5))
+    assert value(shaders[0], "opacityThreshold") == 0.25
+    texture = shade.Shader(shaders[0].GetInput("diffuseColor").GetConnectedSource()[0])
+    assert texture.GetIdAttr().Get() == "UsdUVTexture"
+    assert value(texture, "file").path == "./images/a.png"
+    assert Path(value(texture, "file").resolvedPath).samefile(image)
+    np.testing.assert_allclose(value(texture, "scale"), (*skin.diffuse, 1.0))
+    reader = shade.Shader(texture.GetInput("st").GetConnectedSource()[0])
+    assert value(reader, "varname") == "st"

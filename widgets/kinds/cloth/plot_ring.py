@@ -27,7 +27,7 @@ class PlotSample:
 
 
 class PlotRing:
-    """Samples in order of time; a moment before the last one starts anew, since the simulation did."""
+    """Samples in order of time; where time goes back, those before it stay, and what follows is recorded anew."""
 
     def __init__(self) -> None:
         self._records = np.zeros((CAPACITY, 5))
@@ -46,13 +46,18 @@ class PlotRing:
             if sample.time == last:
                 return False
             if sample.time < last:
-                self.clear()
+                self._go_back(sample.time)
         self._records[(self._first + self._count) % CAPACITY] = record
         self._count += 1
         while self._count > CAPACITY - 1 or self._records[self._first, 0] < sample.time - SPAN:
             self._first = (self._first + 1) % CAPACITY
             self._count -= 1
         return True
+
+    def _go_back(self, time: float) -> None:
+        """Forgets this moment, and what followed it."""
+        order = (self._first + np.arange(self._count)) % CAPACITY
+        self._count = int(np.searchsorted(self._records[order, 0], time))
 
     def clear(self) -> None:
         """Forgets everything."""

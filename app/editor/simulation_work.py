@@ -1,0 +1,83 @@
+"""What takes long about simulations: seeks, bakes, their verification and sweeps; made and joined for one window."""
+
+from PySide6.QtCore import QObject
+
+from app.document.document import Document
+from app.editor.main_window import MainWindow
+from app.editor.panels import Panels
+from app.timeline.baking import Baking
+from app.timeline.playback import Playback
+from app.timeline.seek import SimulationSeek
+from app.timeline.simulation_stepper import SimulationStepper
+from app.timeline.sweep_window import SweepWindow
+from app.timeline.sweeping import Sweeping
+from app.timeline.verifying import Verifying
+from app.viewport.client import ViewportClient
+from sim.kinds import KINDS
+from widgets.viewport import Viewport
+
+
+class SimulationWork(QObject):
+    """Owns them.
+
+    Attributes:
+        seek, baking, verifying, sweeping: What works.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        playback: Playback,
+        stepper: SimulationStepper,
+        client: ViewportClient,
+        viewport: Viewport,
+    ) -> None:
+        super().__init__()
+        self._document = document
+        self.seek = SimulationSeek(document, playback, stepper)
+        self.baking = Baking(document, playback, stepper, self.seek, client, viewport)
+        self.verifying, self.sweeping = Verifying(document, client), Sweeping(document, client)
+        self._window: MainWindow | None = None
+        self._sweeps: SweepWindow | None = None
+        for part in (self.seek, self.baking, self.verifying, self.sweeping):
+            part.setParent(self)
+
+    def connect_to(self, window: MainWindow, panels: Panels) -> None:
+        """Has the window show how far they are, and the panels list what they tell."""
+        self._window = window
+        for work in (self.seek, self.baking, self.verifying):
+            work.progressed.connect(window.show_seek)
+            work.ended.connect(window.show_hint)
+        self.baking.failed.connect(lambda text: panels.fail("", text))
+        self.verifying.told.connect(panels.inform)
+        self.verifying.warned.connect(panels.warn)
+        self.verifying.failed.connect(panels.fail)
+
+    @property
+    def sweeps(self) -> SweepWindow:
+        """The window of sweeps, made when it is first needed."""
+        if self._sweeps is None:
+            self._sweeps = SweepWindow(self._document, self.sweeping, self._window)
+        return self._sweeps
+
+    def open_sweeps(self) -> None:
+        """Opens it for the selected node, else for the first that is simulated."""
+        chosen, nodes = self._document.selected, self._document.scene.nodes
+        simulated = [node for node in (chosen, *nodes) if node is not None and KINDS[node.kind].system]
+        self.sweeps.open_for(next(iter(simulated), None))
+
+    def cancel(self) -> bool:
+        """Gives up what holds up the window; returns whether there was something."""
+        if self.seek.busy or self.baking.busy:
+            self.baking.cancel()
+            self.seek.cancel()
+        elif self.verifying.busy:
+            self.verifying.cancel()
+        else:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Ends what runs beside the window."""
+        self.verifying.cancel()
+        self.sweeping.cancel()

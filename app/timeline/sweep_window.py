@@ -1,0 +1,266 @@
+"""The window of sweeps: one or two settings of a node with their values, the map of what came of them, a picture."""
+
+import enum
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.document.document import Document
+from app.timeline.sweeping import PICTURE, Sweeping, Tried, axes_of, in_words
+from sim.kept.sweep import Axis, SweepError
+from sim.kinds import KINDS
+from sim.scene.change import Change, ChangeKind
+from sim.scene.params import Effect, Param, ParamError, Role, params_of, value_text
+from sim.scene.scene import Node, ParamRef
+from widgets.parts import packed
+from widgets.shown import label_text
+from widgets.sweep_map import SweepCell, SweepMap
+from widgets.theme import SPACE, SPACE_WIDE
+
+HABITS = "from:to:count, from:to:log:count, or a list such as 4, 8, 16"
+STEPS, STEPS_MAX = 120, 36000
+
+
+class SweepWindow(QDialog):
+    """Asks what is tried, shows how far that is, and what came of it; a click takes the values over.
+
+    Args:
+        document: Has the node that is selected.
+        sweeping: Runs it.
+        parent: The window of the editor.
+    """
+
+    def __init__(self, document: Document, sweeping: Sweeping, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document, self._sweeping = document, sweeping
+        self._node = ""
+        self._axes: list[Axis] = []
+        self._tried: list[Tried] = []
+        self.names, self.values = (QComboBox(), QComboBox()), (QLineEdit(), QLineEdit())
+        self.steps = QSpinBox(minimum=1, maximum=STEPS_MAX, value=STEPS)
+        self.start_button, self.cancel_button = QPushButton("Start"), QPushButton("Cancel")
+        self.bar, self.told = QProgressBar(maximum=100), QLabel()
+        self.told.setWordWrap(True)
+        self.map, self.measure, self.picture = SweepMap(), QComboBox(), QLabel()
+        self.picture.setFixedSize(*PICTURE)
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.facts = QLabel()
+        self.facts.setWordWrap(True)
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._arrange()
+        for number, name in enumerate(self.names):
+            name.currentIndexChanged.connect(lambda _, number=number: self._offer_values(number))
+            self.values[number].textChanged.connect(lambda _: self._check())
+        self.start_button.clicked.connect(self.start)
+        self.cancel_button.clicked.connect(sweeping.cancel)
+        self.measure.currentIndexChanged.connect(lambda _: self._show_map())
+        self.map.pointed.connect(self._show_cell)
+        self.map.chosen.connect(self.take)
+        sweeping.progressed.connect(self._show_progress)
+        sweeping.done.connect(self._show_tried)
+        sweeping.failed.connect(self.told.setText)
+        document.changed.connect(self._on_changed)
+        self._show_progress("", 0.0)
+
+    def _on_changed(self, change: Change) -> None:
+        """Another project was opened: what was tried is none of it."""
+        if change.kind is ChangeKind.REPLACED:
+            self._sweeping.cancel()
+            self._node = ""
+            self._show_tried([])
+            self.close()
+
+    def _arrange(self) -> None:
+        form = QGridLayout()
+        for number, title in enumerate(("Rows", "Columns")):
+            form.addWidget(QLabel(title), number, 0)
+            form.addWidget(self.names[number], number, 1)
+            form.addWidget(self.values[number], number, 2)
+            self.names[number].setAccessibleName(f"Setting of the {title.lower()}")
+            self.values[number].setAccessibleName(f"Values of the {title.lower()}")
+            self.values[number].setToolTip(f"Values: {HABITS}.")
+        form.addWidget(QLabel("Steps"), 2, 0)
+        form.addWidget(self.steps, 2, 1)
+        habits = QLabel(HABITS)
+        habits.setEnabled(False)
+        form.addWidget(habits, 2, 2)
+        form.setColumnStretch(2, 1)
+        work = packed(QHBoxLayout(), (self.bar, 1), self.start_button, self.cancel_button, spacing=SPACE)
+        beside = packed(QVBoxLayout(), self.picture, (self.facts, 1), spacing=SPACE)
+        shown = packed(QHBoxLayout(), (self.map, 1), beside, spacing=SPACE_WIDE)
+        coloured = packed(QHBoxLayout(), QLabel("Colours"), (self.measure, 1), spacing=SPACE)
+        packed(QVBoxLayout(self), form, work, self.told, coloured, (shown, 1), spacing=SPACE, margins=SPACE_WIDE)
+        self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
+
+    # --- what is tried --------------------------------------------------------------------------------
+
+    def open_for(self, node: Node | None) -> None:
+        """Opens for a node; where that is not simulated, says so."""
+        if node is not None and node.id != self._node and not self._sweeping.busy:
+            self._node = node.id
+            self.setWindowTitle(f"Sweep: {node.name}")
+            records = sweepable(node)
+            for number, name in enumerate(self.names):
+                name.blockSignals(True)
+                name.clear()
+                if number:
+                    name.addItem("None", None)
+                for record in records:
+                    name.addItem(record.label, record)
+                    name.setItemData(name.count() - 1, record.tooltip, Qt.ItemDataRole.ToolTipRole)
+                name.setCurrentIndex(0)
+                name.blockSignals(False)
+                self._offer_values(number)
+            self._show_tried([])
+        self._check()
+        self.show()
+        self.raise_()
+
+    def _offer_values(self, number: int) -> None:
+        record: Param | None = self.names[number].currentData()
+        node = self._document.scene.by_id.get(self._node)
+        self.values[number].setEnabled(record is not None)
+        offered = offered_values(record, getattr(node.settings, record.name)) if record is not None and node else ""
+        self.values[number].setText(offered)
+        self._check()
+
+    def _wanted(self) -> list[tuple[str, str]]:
+        chosen = [(name.currentData(), value.text()) for name, value in zip(self.names, self.values, strict=True)]
+        return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
+
+    def _check(self) -> list[Axis]:
+        """The axes, where they mean something; says what does not."""
+        axes: list[Axis] = []
+        try:
+            if not self._document.scene.has(self._node):
+                raise SweepError("What was to be tried is gone; select something that is simulated")
+            axes = axes_of(self._document.scene, self._node, self._wanted())
+            text = f"{math.prod(len(axis.values) for axis in axes)} runs"
+        except (SweepError, ParamError) as error:
+            text = str(error)
+        if not self._sweeping.busy:
+            self.told.setText(label_text(text))
+        self.start_button.setEnabled(bool(axes) and not self._sweeping.busy)
+        return axes
+
+    def start(self) -> None:
+        """Begins, with the project as it stands."""
+        axes = self._check()
+        if axes and not self._sweeping.busy:
+            self._show_tried([])
+            self._axes = axes
+            wanted = [f"{self._node}.{name}={values}" for name, values in self._wanted()]
+            self._sweeping.start(axes, wanted, self.steps.value())
+            self._check()
+
+    # --- what came of it ------------------------------------------------------------------------------
+
+    def take(self, number: int) -> None:
+        """Takes the values of a cell over, as one entry of the history."""
+        values = self._tried[number].values
+        if self._document.scene.has(self._axes[0].ref.owner):
+            changes: dict[ParamRef, Any] = {axis.ref: value for axis, value in zip(self._axes, values, strict=True)}
+            self._document.set_as_one(f"Take {in_words(self._axes, values)}", changes)
+            self.told.setText(label_text(f"Taken: {in_words(self._axes, values)}"))
+
+    def _show_progress(self, text: str, share: float) -> None:
+        self.bar.setVisible(bool(text))
+        self.bar.setValue(round(share * 100.0))
+        self.cancel_button.setVisible(bool(text))
+        self.start_button.setVisible(not text)
+        if text:
+            self.told.setText(text)
+
+    def _show_tried(self, tried: Sequence[Tried]) -> None:
+        self._tried = list(tried)
+        chosen = self.measure.currentText()
+        self.measure.blockSignals(True)
+        self.measure.clear()
+        self.measure.addItems(list(dict.fromkeys(name for one in tried for name in one.figures)))
+        self.measure.setCurrentIndex(max(self.measure.findText(chosen), 0))
+        self.measure.blockSignals(False)
+        self._show_map()
+        self._show_cell(-1)
+        self._check()
+        if tried:
+            stopped = sum(bool(one.problem) for one in tried)
+            self.told.setText(f"{len(tried)} runs, {stopped} of them stopped; a click takes values over")
+
+    def _show_map(self) -> None:
+        name = self.measure.currentText()
+        cells = [
+            SweepCell(
+                f"{one.figures.get(name, math.nan):.3g}" if not one.problem else "stopped",
+                one.figures.get(name, math.nan), not one.problem, in_words(self._axes, one.values),
+            )
+            for one in self._tried
+        ]  # fmt: skip
+        if not cells:
+            self.map.show_cells(("", ""), (), (), ())
+            return
+        texts = [[_short(value) for value in axis.values] for axis in self._axes]
+        labels = [axis.label for axis in self._axes]
+        if len(texts) > 1:
+            self.map.show_cells((labels[0], labels[1]), texts[0], texts[1], cells)
+        else:
+            self.map.show_cells(("", labels[0]), ("",), texts[0], cells)
+
+    def _show_cell(self, number: int) -> None:
+        """The picture and the figures of a cell; of none for -1."""
+        if number < 0:
+            self.picture.clear()
+            self.facts.setText("")
+            return
+        one = self._tried[number]
+        height, width = one.picture.shape[:2]
+        image = QImage(one.picture.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888)
+        self.picture.setPixmap(QPixmap.fromImage(image))
+        figures = [f"{name}: {value:.4g}" for name, value in one.figures.items() if math.isfinite(value)]
+        lines = [in_words(self._axes, one.values), f"{one.steps} steps", *figures]
+        self.facts.setText("\n".join([*lines, one.problem] if one.problem else lines))
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else value_text(value)
+
+
+def sweepable(node: Node) -> list[Param]:
+    """Settings of a node that can be tried: numbers, switches and choices that steps take."""
+    if not KINDS[node.kind].system:
+        return []
+    records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
+    idle = KINDS[node.kind].idle(node)
+    plain = [r for r in records if r.declared.role is Role.PLAIN and r.name not in idle and not r.optional]
+    numbers = [record for record in plain if record.type in (int, float)]
+    return numbers + [r for r in plain if r.type is bool or isinstance(r.default, enum.Enum)]
+
+
+def offered_values(record: Param, value: Any) -> str:
+    """Values to begin with: around the one that is set."""
+    if record.type is bool:
+        return "off, on"
+    if isinstance(value, enum.Enum):
+        return ", ".join(str(one.value) for one in type(value))
+    lo, hi = record.declared.lo, record.declared.hi
+    if value > 0:
+        first, last = max(value / 4, lo or 0.0), min(value * 4, hi if hi is not None else math.inf)
+        return f"{first:.3g}:{last:.3g}:log:5" if first > 0 else f"{first:.3g}:{last:.3g}:5"
+    soft = record.declared.soft or (lo if lo is not None else value - 1.0, hi if hi is not None else value + 1.0)
+    return f"{soft[0]:.3g}:{soft[1]:.3g}:5"

@@ -1,0 +1,75 @@
+"""Verifies the bake of a project: simulates it anew in a process of its own, beside the work."""
+
+from PySide6.QtCore import QObject, Signal, SignalInstance
+
+from app.document.document import Document
+from app.files.project_error import ProjectError
+from app.files.project_file import cache_folder
+from app.output.jobs import RUNNING, Job, JobQueue
+from app.viewport.client import ViewportClient
+
+
+class Verifying(QObject):
+    """Compares every baked step with what the project as it stands now gives.
+
+    Signals:
+        progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
+        ended: One line how it went, or why it was not begun.
+        told: The project, and that all is equal to the bit.
+        warned: The project, and one line about it.
+        failed: The project, and one line what differs.
+    """
+
+    progressed = Signal(str, float)
+    ended = Signal(str)
+    told = Signal(str, str)
+    warned = Signal(str, str)
+    failed = Signal(str, str)
+
+    def __init__(self, document: Document, client: ViewportClient) -> None:
+        super().__init__()
+        self._document, self._client = document, client
+        self._copy = ""
+        self._queue = JobQueue(self)
+        self._queue.changed.connect(self._on_changed)
+        self._queue.written.connect(lambda path, note: self._end(self.told, path, note))
+        self._queue.failed.connect(lambda path, reason: self._end(self.failed, path, reason))
+        self._queue.warned.connect(lambda path, text: self.warned.emit(path, self._plain(text)))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a bake is being verified."""
+        return self._queue.busy
+
+    def start(self) -> None:
+        """Begins, where there is a bake."""
+        project = self._document.path
+        if self.busy:
+            self.ended.emit("The bake is being verified already")
+        elif project is None or not cache_folder(project).is_dir():
+            self.ended.emit("Nothing is baked beside the project")
+        else:
+            try:
+                folder, copy = self._queue.snapshot(self._document)
+            except ProjectError as error:
+                self.failed.emit(str(project), str(error))
+                return
+            self._copy = str(copy)
+            words = ["verify", str(copy), "--bake", str(cache_folder(project)), "--backend", self._client.back_end]
+            self._queue.add(Job(project, words, folder))
+
+    def cancel(self) -> None:
+        """Gives up."""
+        self._queue.cancel_all()
+
+    def _on_changed(self, job: Job) -> None:
+        self.progressed.emit(f"Verifying the bake of {job.path.name}" if job.state == RUNNING else "", job.share)
+
+    def _end(self, signal: SignalInstance, path: str, text: str) -> None:
+        text = f"Bake verified: {self._plain(text)}"
+        signal.emit(path, text)
+        self.ended.emit(text)
+
+    def _plain(self, text: str) -> str:
+        """A line about the copy that is simulated, which nobody knows, without its name."""
+        return text.removeprefix(f"{self._copy}: ").removeprefix("warning: ")

@@ -1,0 +1,76 @@
+"""What opens and closes below the timeline takes its height from the viewport alone, and gives it back."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+
+@pytest.fixture
+def settle(qtbot):
+    """Waits until docks have the sizes that they take."""
+
+    def wait(time=20):
+        qtbot.wait(time)
+        QApplication.processEvents()
+
+    return wait
+
+
+def heights(editor):
+    return editor.window.docks["timeline"].height(), editor.viewport.height()
+
+
+@pytest.mark.parametrize(("size", "timeline"), [((1024, 700), None), ((1280, 800), None), ((1280, 800), 190)])
+def test_the_timeline_keeps_its_height_whatever_opens_below_it(session, settle, size, timeline):
+    editor = session.start(new_window_layout=True)
+    docks = editor.window.docks
+    editor.window.resize(*size)
+    settle(50)
+    if timeline is not None:
+        editor.window.resizeDocks([docks["timeline"]], [timeline], Qt.Orientation.Vertical)
+    settle(500)  # sizes of before are taken for wanted after a while
+    before = heights(editor)
+    for _ in range(3):
+        docks["messages"].toggleViewAction().trigger()
+        settle()
+        opened = heights(editor)
+        assert opened[0] == before[0]
+        assert editor.panels.messages.height() > 60, "there is room for messages"
+        if timeline is None:
+            assert opened[1] >= size[1] // 2
+        docks["messages"].close()
+        settle()
+        assert heights(editor) == before
+    docks.reveal("timings")
+    settle()
+    docks.reveal("messages")
+    settle()
+    assert heights(editor)[0] == before[0]
+    for name in ("messages", "timings"):
+        docks[name].close()
+        settle()
+        assert heights(editor)[0] == before[0]
+    assert heights(editor) == before
+
+
+def test_what_was_made_higher_opens_as_high_again(session, settle):
+    editor = session.start(new_window_layout=True)
+    docks = editor.window.docks
+    editor.window.resize(1280, 900)
+    settle(500)
+    docks.reveal("messages")
+    settle(500)
+    editor.window.resizeDocks([docks["messages"]], [180], Qt.Orientation.Vertical)
+    settle(500)
+    before = heights(editor)
+    docks["messages"].close()
+    settle()
+    docks.reveal("messages")
+    settle()
+    assert docks["messages"].height() == pytest.approx(180, abs=2)
+    assert heights(editor) == before
+    docks.maximise(True)
+    settle()
+    docks.maximise(False)
+    settle()
+    assert heights(editor) == before

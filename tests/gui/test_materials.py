@@ -1,0 +1,193 @@
+"""Materials in the editor: their page, textures that are replaced, taken away and found again."""
+
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+import resources
+from app.kinds.model.textures import TOLD_MAX
+from sim.scene.scene import ParamRef, value_at
+from sim.scene.view_state import Selection
+from tests.gui.editor_harness import Session, picture
+from widgets.inspector.form_items import FactItem, SettingItem, items_of
+from widgets.message_model import ACTION
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The figure, whose clothes are not where its file says."""
+    shutil.copytree(resources.path("models") / "humanoid", tmp_path / "humanoid")
+    (tmp_path / "found").mkdir()
+    shutil.move(tmp_path / "humanoid" / "humanoid_clothes.png", tmp_path / "found")
+    return tmp_path
+
+
+@pytest.fixture
+def editor(fresh, qtbot, folder):
+    Session(qtbot).load(fresh, folder / "humanoid" / "humanoid.ezm")
+    return fresh
+
+
+def row(editor, name) -> SettingItem:
+    found = (item for item in items_of(editor.panels.inspector.tree) if isinstance(item, SettingItem))
+    return next(item for item in found if item.param.ref.part.startswith("material:") and item.param.ref.name == name)
+
+
+def figure(editor):
+    return editor.document.scene.figures[0]
+
+
+def select(editor, material):
+    editor.document.select(Selection(node=figure(editor).id, material=material))
+
+
+def click_row(editor, name):
+    tree = editor.panels.inspector.tree
+    item = next(item for item in items_of(tree) if isinstance(item, FactItem) and item.text(0) == name)
+    tree.scrollToItem(item)
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=tree.visualItemRect(item).center())
+
+
+def red_share(editor) -> float:
+    shown = picture(editor)[..., :3].astype(int)
+    return float(np.mean((shown[..., 0] > 90) & (shown[..., 0] > 2 * shown[..., 1:].max(axis=-1))))
+
+
+def files(editor):
+    return {look.material: look.texture for look in figure(editor).settings.materials}
+
+
+def test_rows_of_a_model_lead_to_pages_of_its_materials(editor, qtbot):
+    editor.edits.select(figure(editor).id)
+    qtbot.waitUntil(lambda: any(item.text(0) == "skin" for item in items_of(editor.panels.inspector.tree)))
+    texts = {item.text(0): item.text(1) for item in items_of(editor.panels.inspector.tree)}
+    assert texts["skin"] == "humanoid_skin.png  1024 × 1024"
+    assert texts["shirt"] == "humanoid_clothes.png  missing"
+    click_row(editor, "shirt")
+    assert editor.document.selection == Selection(node=figure(editor).id, material="shirt")
+    assert editor.document.selection.nodes == (), "what deletes or hides nodes does not mean the figure"
+    assert editor.panels.inspector.header.title.text() == "shirt"
+    assert editor.panels.outliner.view.selected_entry().name == "shirt"
+    click_row(editor, "Model")
+    assert editor.document.selection == Selection(node=figure(editor).id)
+
+
+def test_a_colour_is_shown_undone_and_reset(editor):
+    select(editor, "skin")
+    item = row(editor, "diffuse")
+    assert item.editor.button.colour.name() == "#ffffff", "that of the file, where there is none"
+    before = red_share(editor)
+    item.editor.edited.emit((1.0, 0.0, 0.0))
+    assert red_share(editor) > before + 0.002
+    assert item.reset_button.isVisible()
+    editor.document.undo_stack.undo()
+    assert red_share(editor) == pytest.approx(before, abs=1e-4)
+    editor.document.undo_stack.redo()
+    item.reset_button.click()
+    assert figure(editor).settings.materials == ()
+    assert red_share(editor) == pytest.approx(before, abs=1e-4)
+
+
+def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
+    red = folder / "found" / "red.png"
+    Image.new("RGB", (8, 4), (255, 0, 0)).save(red)
+    select(editor, "skin")
+    item = row(editor, "texture")
+    assert (item.editor.facts.name, item.editor.facts.note) == ("humanoid_skin.png", "1024 × 1024")
+    item.editor.open_dialog()
+    assert item.editor.dialog.directory().absolutePath() == str(folder / "humanoid")
+    item.editor.dialog.fileSelected.emit(str(red))
+    item.editor.release()
+    qtbot.waitUntil(lambda: item.editor.facts.note == "8 × 4")
+    red = red_share(editor)
+    item.editor.remove_button.click()
+    assert item.editor.facts.placeholder == "Taken away"
+    assert files(editor) == {"skin": ""}
+    assert red_share(editor) < red - 0.002
+    assert editor.scene_files.textures == {}, "what is no longer named is not kept"
+    editor.document.undo_stack.undo()
+    editor.document.undo_stack.undo()
+    assert item.editor.facts.name == "humanoid_skin.png"
+    assert not item.reset_button.isVisible()
+
+
+def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, folder):
+    messages = editor.panels.messages
+    (number,) = [i for i, one in enumerate(messages.model.messages) if one.action is not None]
+    text = messages.model.messages[number].text
+    assert all(part in text for part in ("humanoid", "materials shirt, trousers, shoes", "humanoid_clothes.png"))
+    assert messages.model.messages[number].file.endswith("humanoid.ezm")
+    editor.window.docks.reveal("messages")
+    select(editor, "shoes")
+    assert row(editor, "texture").editor.facts.file == "humanoid_clothes.png"
+    entry = editor.panels.outliner.view.selected_entry()
+    assert (entry.mark, entry.note) == ("warning", "no image")
+    editor.dialogs.path = folder / "found" / "humanoid_clothes.png"
+    index = messages.proxy.index(number, ACTION)
+    assert index.data() == "Locate"
+    QApplication.processEvents()
+    messages.view.scrollTo(index)
+    QTest.mouseClick(messages.view.viewport(), Qt.MouseButton.LeftButton, pos=messages.view.visualRect(index).center())
+    assert editor.dialogs.asked[-1] == "image"
+    assert files(editor) == dict.fromkeys(("shirt", "trousers", "shoes"), str(editor.dialogs.path))
+    assert editor.document.undo_stack.count() == 1
+    qtbot.waitUntil(lambda: "×" in row(editor, "texture").editor.facts.note)
+    assert editor.panels.outliner.view.selected_entry().mark == ""
+    editor.document.undo_stack.undo()
+    assert files(editor) == {}
+    assert editor.panels.outliner.view.selected_entry().mark == "warning"
+    item = row(editor, "texture")
+    assert item.editor.locate_button.isVisible()
+    item.editor.locate_button.click()
+    assert len(files(editor)) == 3, "the page of a material does the same"
+    editor.dialogs.path = None
+
+
+def test_a_replaced_texture_that_is_gone_can_be_located_too(editor, qtbot, folder):
+    select(editor, "skin")
+    gone = folder / "found" / "gone.png"
+    ref = ParamRef(figure(editor).id, "material:skin", "normal_image")
+    editor.document.set_value(ref, str(gone))
+    item = row(editor, "normal_image")
+    qtbot.waitUntil(lambda: item.editor.facts.file == str(gone))
+    (told,) = [one.text for one in editor.panels.messages.model.messages if one.file == str(gone)]
+    assert "materials of humanoid are without it" in told
+    editor.dialogs.path = folder / "humanoid" / "humanoid_skin.png"
+    item.editor.locate_button.click()
+    assert value_at(editor.document.scene, ref) == str(editor.dialogs.path)
+    editor.dialogs.path = None
+
+
+def test_messages_about_many_missing_textures_are_bounded(fresh, qtbot, folder):
+    path = folder / "humanoid" / "many.gltf"
+    count = TOLD_MAX + 3
+    images = ", ".join(f'{{"uri": "gone{i}.png"}}' for i in range(count))
+    textures = ", ".join(f'{{"source": {i}}}' for i in range(count))
+    materials = ", ".join(
+        f'{{"name": "m{i}", "pbrMetallicRoughness": {{"baseColorTexture": {{"index": {i}}}}}}}' for i in range(count)
+    )
+    path.write_text(f"""{{"asset": {{"version": "2.0"}}, "nodes": [{{}}], "scenes": [{{"nodes": [0]}}], "scene": 0,
+        "images": [{images}], "textures": [{textures}], "materials": [{materials}]}}""")
+    Session(qtbot).load(fresh, path)
+    texts = [one.text for one in fresh.panels.messages.model.messages if "not found" in one.text]
+    assert len(texts) == TOLD_MAX + 1
+    assert "3 more" in texts[-1]
+
+
+def test_a_project_brings_its_looks_back(editor, qtbot, folder):
+    chosen = folder / "found" / "humanoid_clothes.png"
+    ref = ParamRef(figure(editor).id, "material:shirt", "texture")
+    editor.document.set_value(ref, str(chosen))
+    project = folder / "humanoid" / "a.sinew"
+    editor.dialogs.path = project
+    editor.files.save_as()
+    editor.dialogs.path = None
+    assert '"../found/humanoid_clothes.png"' in project.read_text()
+    Session(qtbot).load(editor, project)
+    assert files(editor) == {"shirt": str(chosen)}
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)

@@ -1,0 +1,178 @@
+"""Materials in the inspector: a row for each of a model, and the page of one, whose values stand over the file's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from sim.assets.mip_levels import MipImage
+from sim.assets.model import CharacterModel, ImageSource, Material
+from sim.figures.look_settings import PART, TEXTURES, MaterialLook, look_of
+from sim.figures.looks import dressed, idle_values, lost_name, own_image
+from sim.maths.srgb import srgb_from_linear
+from sim.scene.params import Param, Role, param_of
+from sim.scene.scene import Node, NodeId, ParamRef
+from sim.scene.vectors import Colour
+from sim.scene.view_state import Selection
+from widgets.inspector.dialog_editors import ColourEditor
+from widgets.inspector.editor import Editor
+from widgets.inspector.form import FactParameter, SectionParameter
+from widgets.inspector.number_editors import NumberEditor
+from widgets.inspector.texture_editor import TextureEditor, TextureFacts
+from widgets.protocols import EditTarget, ModelProvider
+
+_THUMBNAIL = 32
+
+
+def material_of(model: CharacterModel, name: str | None) -> Material | None:
+    """The material of this name; None for none."""
+    return next((one for one in model.materials if one.name == name), None) if name is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageProvider:
+    """Where images come from, and why they do not.
+
+    Attributes:
+        own: Image of a model of a node, once it was read.
+        named: Image of a file that settings name.
+        fault: Why such a file is not there, one line; "" where it is, or is being read.
+    """
+
+    own: Callable[[NodeId, ImageSource], MipImage | None] = lambda _node, _source: None
+    named: Callable[[Path], MipImage | None] = lambda _path: None
+    fault: Callable[[str], str] = lambda _path: ""
+
+
+class MaterialRows(QObject):
+    """Makes rows of materials.
+
+    Args:
+        target: Gives the scene.
+        model_of: State of the model of a node.
+
+    Signals:
+        locate_requested: The user looks for an image: of this node, by the name or path that materials have for it.
+
+    Attributes:
+        images: Where images come from.
+    """
+
+    locate_requested = Signal(str, str)
+
+    def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QObject) -> None:
+        super().__init__(parent)
+        self._target, self._model_of = target, model_of
+        self.images = ImageProvider()
+
+    def list_of(self, node: Node, model: CharacterModel) -> SectionParameter:
+        """A row for each material of a model, which leads to its page."""
+        return SectionParameter(
+            "Materials", [self._fact(index, node, material) for index, material in enumerate(model.materials)]
+        )
+
+    def about(self, node: Node, model: CharacterModel, material: Material) -> SectionParameter:
+        """What is to know of a material, with the way back to its model."""
+        numbers = [index for index, one in enumerate(model.materials) if one is material]
+        sections = [section for section in model.mesh.sections if section.material in numbers]
+        triangles = sum(section.triangle_count for section in sections)
+        parts = f"{len(sections):,} section{'s' * (len(sections) != 1)}, {triangles:,} triangles"
+        return SectionParameter("Material", [
+            FactParameter("model", "Model", node.name, "Back to the model", link=Selection(node=node.id)),
+            FactParameter("parts", "Covers", parts if sections else "nothing"),
+        ])  # fmt: skip
+
+    def idle(self, node: Node, name: str) -> frozenset[str]:
+        """Values of a material that say nothing, as others of it decide."""
+        material, look = self._of(node.id, name)
+        return idle_values(dressed(material, look)) if material is not None else frozenset()
+
+    def editor(self, record: Param, ref: ParamRef) -> Editor:
+        """Editor of a value, which shows that of the file where there is none."""
+        if record.declared.role is Role.PATH:
+            editor = TextureEditor(record.declared.suffixes, lambda value: self._texture(ref, value))
+            editor.locate_requested.connect(lambda file: self.locate_requested.emit(ref.owner, file))
+            return editor
+        if record.declared.role is Role.COLOUR:
+            return ColourEditor(record.label, own=lambda: self._own_colour(ref))
+        number = NumberEditor(record)
+        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        if material is not None:
+            number.field.set_fallback(getattr(material, ref.name))
+        return number
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def _of(self, node_id: NodeId, name: str) -> tuple[Material | None, MaterialLook]:
+        """A material of the file, and what is other of it."""
+        status, scene = self._model_of(node_id), self._target.scene
+        model = status.model if status is not None else None
+        looks = scene.node(node_id).settings.materials if scene.has(node_id) else ()
+        return material_of(model, name) if model is not None else None, look_of(looks, name)
+
+    def _own_colour(self, ref: ParamRef) -> Colour:
+        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        return shown_colour(getattr(material, ref.name)) if material is not None else (1.0, 1.0, 1.0)
+
+    def _texture(self, ref: ParamRef, value: str | None) -> TextureFacts:
+        material, _ = self._of(ref.owner, ref.part.removeprefix(PART))
+        return self._facts(ref.owner, material, ref.name, value) if material is not None else TextureFacts()
+
+    def _facts(self, node_id: NodeId, material: Material, name: str, value: str | None) -> TextureFacts:
+        if value == "":
+            return TextureFacts(placeholder="Taken away")
+        if value is not None:
+            path = Path(value)
+            fault, image = self.images.fault(value), self.images.named(path)
+            if fault:
+                return TextureFacts(path.name, "missing", fault, file=value)
+            return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
+        if lost := lost_name(material, name):
+            return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
+        source = own_image(material, name)
+        if source is None:
+            return TextureFacts()
+        image = self.images.own(node_id, source)
+        tip = str(source) if isinstance(source, Path) else "The image is part of the model file"
+        return TextureFacts(source.name, _size(image), tip, image=_thumbnail(image))
+
+    def _fact(self, index: int, node: Node, material: Material) -> FactParameter:
+        look = look_of(node.settings.materials, material.name)
+        shown = dressed(material, look)
+        found = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}
+        present = {name: facts for name, facts in found.items() if facts.name}
+        texts = [facts.text for facts in present.values()]
+        text = f"{texts[0]}, +{len(texts) - 1}" if len(texts) > 1 else next(iter(texts), "no texture")
+        lines = [
+            f"{param_of(MaterialLook, name).label}: {facts.text}" for name, facts in present.items()
+        ]  # fmt: skip
+        colours = ("diffuse", "specular", "emission")
+        lines += [f"{param_of(MaterialLook, name).label}: {_code(getattr(shown, name))}" for name in colours]
+        mark = "warning" if any(facts.file for facts in present.values()) else ""
+        return FactParameter(
+            f"{index}", material.name or "unnamed", text, "\n".join([material.name, *lines]), mark,
+            link=Selection(node=node.id, material=material.name), swatch=shown_colour(shown.diffuse),
+        )  # fmt: skip
+
+
+def shown_colour(light: Colour) -> Colour:
+    """Linear light as it is encoded for screens; what is brighter than white is white."""
+    red, green, blue = srgb_from_linear([min(max(part, 0.0), 1.0) for part in light]).tolist()
+    return red, green, blue
+
+
+def _code(light: Colour) -> str:
+    return "#" + "".join(f"{round(255.0 * part):02X}" for part in shown_colour(light))
+
+
+def _size(image: MipImage | None) -> str:
+    return f"{image.pixels.shape[1]} × {image.pixels.shape[0]}" if image is not None else ""
+
+
+def _thumbnail(image: MipImage | None) -> Any:
+    """The largest level that is small enough for a row."""
+    if image is None:
+        return None
+    return next((level for level in image.levels if max(level.shape[:2]) <= _THUMBNAIL), None)
