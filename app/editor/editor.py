@@ -185,7 +185,7 @@ class Editor:
         self.window.actions_table.check_one("back_end", self.client.back_end.value)
         self.window.actions_table.check_one("step_room", self.client.step_room.value)
         self.window_state = WindowState(self.window, self.document, self.recent, self.active, self.files, self.edits)
-        for part in vars(self).values():
+        for part in (*vars(self).values(), self.output.queue):
             # Qt holds on to what its signals call, so parts free neither themselves nor each other: the window does.
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)

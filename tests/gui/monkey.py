@@ -258,6 +258,7 @@ class Monkey:
             self._sent(f"select {node}", lambda: self._editor.document.select(Selection(node=node)))
 
     def _open(self) -> None:
+        self._look()
         path = self._chance.choice(self._files)
         act = self._chance.choice((self._editor.files.open,) * 3 + (self._editor.files.import_model,))
         self._sent(f"{act.__name__} {path.name}", lambda: act(path))
@@ -265,6 +266,7 @@ class Monkey:
             self._until_idle()
 
     def _drop(self) -> None:
+        self._look()
         data = QMimeData()
         data.setUrls([QUrl.fromLocalFile(str(self._chance.choice(self._files)))])
         viewport = self._editor.viewport
