@@ -239,12 +239,12 @@ def test_closed_editors_are_freed(session):
         editor = session.start()
         editor.edits.add("light")
         QApplication.processEvents()
-        seen += [weakref.ref(editor), weakref.ref(editor.document)]
+        seen += [weakref.ref(editor), weakref.ref(editor.document), weakref.ref(editor.output.queue)]
         session.close(editor)
         del editor
     QApplication.processEvents()  # what is queued holds on to whom it is for
     gc.collect()
-    assert [part() is None for part in seen] == [True] * 6
+    assert [part() is None for part in seen] == [True] * 9
     assert not any(isinstance(widget, MainWindow) for widget in QApplication.topLevelWidgets())
 
 

@@ -16,7 +16,7 @@ PROJECTS = ("arm", "cape", "cloth-on-ellipsoid", "faces", "fountain", "pulse", "
 """The quick ones: with the others a software renderer would have time for nothing else."""
 SEEDS = [int(seed) for seed in os.environ.get("SINEW_MONKEY_SEEDS", "1,2,3,4").split(",")]
 EVENTS = int(os.environ.get("SINEW_MONKEY_EVENTS", "5000"))
-"""Together 20 000 events; other numbers come from the environment."""
+"""Together 20 000 events; `SINEW_MONKEY_SEEDS` and `SINEW_MONKEY_EVENTS` say other numbers."""
 
 
 @pytest.fixture
