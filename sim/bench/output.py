@@ -29,6 +29,10 @@ FRAMES = 60
 Writings = Iterator[tuple[str, Callable[[], object]]]
 
 
+def _ignored(_line: str) -> None:
+    """What a writer tells, where nobody reads it."""
+
+
 def film_rows(repeat: int, sizes: Sequence[int] = PICTURES) -> list[Row]:
     """Rows for so many pictures: numbered PNG, then every kind of film."""
     return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _films)]
@@ -88,4 +92,4 @@ def _exports(folder: Path, count: int) -> Writings:
     for format in SCENE_FORMATS:
         if not missing_package(format):
             target, recording = folder / f"a{format.suffixes[0]}", Recording((track,), RATE)
-            yield format.name, partial(write_scene, recording, target, format, None, len, len)
+            yield format.name, partial(write_scene, recording, target, format, None, _ignored, _ignored)
