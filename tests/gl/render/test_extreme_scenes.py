@@ -24,7 +24,10 @@ from sim.scene.transform import Transform
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import ViewState
 
-CHEAP = {"columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4)}
+CHEAP = {
+    "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),
+    "children": (0, 64),
+}  # fmt: skip
 """Numbers of elements, whose ends cost too much time for a test."""
 SIZE = (48, 32)
 TINY = 1e-30
