@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.mip_levels import MipImage
 from sim.assets.model import Bounds, CharacterModel, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
@@ -29,6 +28,7 @@ from sim.scene.vectors import Vec3
 from sim.scene.view_state import ViewState
 
 if TYPE_CHECKING:
+    from sim.assets.mip_levels import MipImage
     from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]
@@ -278,7 +278,7 @@ class World:
     images: Mapping[Path, Pixels]
     services: Services
     start_time: float = 0.0
-    textures: Mapping[Path, MipImage] = field(default_factory=dict)
+    textures: "Mapping[Path, MipImage]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
