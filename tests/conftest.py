@@ -43,6 +43,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported is no garbage: many tests collect theirs, and need not look through all of that each time."""
+    _set_aside()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """What a file of tests left is set aside too."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.unfreeze()
+        _set_aside()
+    return result
+
+
+def _set_aside() -> None:
     gc.collect()
     gc.freeze()
 
