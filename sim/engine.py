@@ -185,6 +185,19 @@ class Engine:
         self._advance(time)
         self.simulation.restore(state, self.world, time)
 
+    @property
+    def given_steps(self) -> range:
+        """The steps of which nothing needs to be simulated; those of the simulation."""
+        return self.simulation.given_steps
+
+    def give(self, step: int, time: float) -> bool:
+        """Shows what is given as it is after a step, which ended at `time` [s]; returns whether anything is."""
+        if not self.simulation.is_given(step):
+            return False
+        self._advance(time)
+        self.simulation.give(step, self.world)
+        return True
+
     def _advance(self, time: float) -> None:
         self._time = time
         self._views.settle()

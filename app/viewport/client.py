@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -31,6 +31,7 @@ from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
 from sim.render.subject import joined
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection
+from sim.simulation import Given, NothingGiven
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
@@ -83,7 +84,7 @@ class ViewportClient(QObject):
         self.step_room = StepRoom.USUAL
         self._switching: Steps[None] | None = None
         self.film: Film | None = None
-        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
+        self.given: Given = NothingGiven()
         self.ghosts: Ghosts | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)

@@ -123,6 +123,7 @@ class Ghosts:
             engine = self._engine = Engine(live.context, live.library)
         scene = self._document.scene
         engine.simulation.start_time = self._playback.settings.simulation_start
+        engine.simulation.given = live.simulation.given
         engine.set_files(self._files.meshes, self._files.images)
         engine.apply(scene)
         if self._uploads(engine, scene):
