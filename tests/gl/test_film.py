@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,6 +223,27 @@ def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
     assert store.used <= 40 * 24 * 1024
     assert len(ends) == 1, "the file does not grow"
     film.release()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("share", [2.0, 0.4])
+def test_ten_thousand_seeks_through_the_cape_do_not_grow_the_process(context: Context, share: float) -> None:
+    """Random ones, with all steps kept, and with most let go of, so that they are simulated again on the way."""
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(64)
+    reel.film.limit(int(reel.store.used * share))
+    process, walk, told, file_sizes = psutil.Process(), random.Random(7), [], set()
+    for number in range(10_000):
+        reel.scrub(walk.randrange(65))
+        reel.engine.refresh(number / 60)
+        if number % 1000 == 999:
+            context.finish()
+            reel.film.flush()
+            told.append(process.memory_info().rss)
+            file_sizes.add(reel.store._end)
+    assert max(told[5:]) - told[1] < 4 * 2**20, told
+    assert max(file_sizes) <= max(reel.store.budget, reel.store.used)
+    reel.release()
 
 
 @pytest.mark.parametrize("lag", [0, 2])
