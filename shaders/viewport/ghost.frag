@@ -46,7 +46,8 @@ void main() {
         depth = texelFetch(u_ghost_depth, clamp(pixel + ivec2(i % 5, i / 5) - 2, ivec2(0), last), 0).r;
     }
     if (depth < 1.0 && metres(scene, u_scene_terms) <= metres(depth, u_ghost_terms) * ALIKE) discard;
-    float line = most - least;
+    // Of particles, each of which is a line, less is enough.
+    float line = (most - least) * (depth < 1.0 ? 1.0 : 0.25);
     float alpha = max(ghost.a * u_opacity.x, line * u_opacity.y);
 #ifdef MASK
     alpha *= 1.0 - texelFetch(u_mask, pixel, 0).a;
