@@ -389,7 +389,7 @@ class Simulation:
             if kind.solids and (nodes := world.scene.of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
-                warnings += [line for node in nodes if node.attachment.node and (line := world.places.missing(node))]
+                warnings += world.places.all_missing(nodes)
         self._problems += [Problem("", line) for line in warnings if line not in self._told]
         self._told = set(warnings)  # one that was mended and comes again is told again
         return self.solids.advance(placed)
