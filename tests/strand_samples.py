@@ -10,7 +10,10 @@ Float64 = npt.NDArray[np.float64]
 
 
 def hair_bytes(
-    strands: Sequence[npt.ArrayLike], *, thickness: npt.ArrayLike | None = None, colours: npt.ArrayLike | None = None,
+    strands: Sequence[npt.ArrayLike],
+    *,
+    thickness: npt.ArrayLike | None = None,
+    colours: npt.ArrayLike | None = None,
     segments: int = 0,
 ) -> bytes:
     """A HAIR file of polylines (M, 3); `segments` are those of all strands, which are not told one by one then."""
@@ -23,7 +26,9 @@ def hair_bytes(
             flags |= flag
             arrays.append(np.asarray(values, "<f4"))
     count = sum(map(len, lines))
-    head = struct.pack("<4s4I5f88s", b"HAIR", len(lines), count, flags, segments, 1.0, 0.0, 0.5, 0.4, 0.3, b"made by hand")
+    head = struct.pack(
+        "<4s4I5f88s", b"HAIR", len(lines), count, flags, segments, 1.0, 0.0, 0.5, 0.4, 0.3, b"made by hand"
+    )
     return head + b"".join(array.tobytes() for array in arrays)
 
 

@@ -123,7 +123,7 @@ class Ghosts:
             engine = self._engine = Engine(live.context, live.library)
         scene = self._document.scene
         engine.simulation.start_time = self._playback.settings.simulation_start
-        engine.set_files(self._files.meshes, self._files.images)
+        engine.set_files(self._files.meshes, self._files.images, strands=self._files.strands)
         engine.apply(scene)
         if self._uploads(engine, scene):
             return False

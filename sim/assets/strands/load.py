@@ -1,5 +1,6 @@
 """Opens a file of strands."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,9 @@ def load_strands(path: Path | str) -> StrandSet:
     data = read_bytes(path)
     try:
         with np.errstate(all="ignore"):
-            found: StrandSet = resolved(_format_of(data, path).reader)(data)
-            return found
+            known = _format_of(data, path)
+            found: StrandSet = resolved(known.reader)(data)
+            return replace(found, unit=known.unit, is_z_up=known.is_z_up)
     except ElementFault as fault:
         raise ModelError(path, fault.element, fault.reason) from None
 

@@ -1,6 +1,5 @@
 """Strands as files have them: polylines from roots to tips, and the same in segments of equal length."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,7 @@ Intp = npt.NDArray[np.intp]
 POINTS_MAX = 128
 """Points of a strand that its shape is taken from; of more, these many that are spread evenly."""
 
-_BLOCK = 4096
-_HALVINGS = 40
+_HALVINGS = 34
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +26,16 @@ class StrandSet:
         points: shape (P, 3).
         thickness: Of each point, shape (P,), or of each strand, shape (N,); None where the file has none.
         colours: Of each point, 0 to 1 as stored, shape (P, 3); None where the file has none.
+        unit: Usual unit of the format [m].
+        is_z_up: Whether z usually points up in the format, not y.
     """
 
     starts: Intp
     points: Float32
     thickness: Float32 | None = None
     colours: Float32 | None = None
+    unit: float = 1.0
+    is_z_up: bool = False
 
     @property
     def count(self) -> int:
@@ -73,7 +75,7 @@ def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colour
     return StrandSet(starts, points, thickness, colours)
 
 
-def resampled(lines: Float64, segments: int, pause: Callable[[], None] = lambda: None) -> tuple[Float64, Float64]:
+def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
     """Knots on polylines (N, M, 3) at equal distances as the crow flies, root and tip kept.
 
     The distance is found by bisection: with a longer one the tip is passed before the last knot.
@@ -81,20 +83,10 @@ def resampled(lines: Float64, segments: int, pause: Callable[[], None] = lambda:
     Args:
         lines: The polylines, whose last points may be repeated.
         segments: Chords of each.
-        pause: Called now and then.
 
     Returns:
         Knots, shape (N, segments + 1, 3), and the lengths of the chords, shape (N,); 0 where a line is a point.
     """
-    knots, chords = np.empty((len(lines), segments + 1, 3)), np.empty(len(lines))
-    for first in range(0, len(lines), _BLOCK):
-        pause()
-        part = slice(first, first + _BLOCK)
-        knots[part], chords[part] = _resampled(lines[part], segments)
-    return knots, chords
-
-
-def _resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
     reach = np.linalg.norm(lines[:, -1] - lines[:, 0], axis=1)
     arc = np.linalg.norm(np.diff(lines, axis=1), axis=2).sum(axis=1)
     low, high = reach / segments, np.maximum(arc, reach) / segments * (1.0 + 1e-9)

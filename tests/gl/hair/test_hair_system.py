@@ -174,7 +174,10 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
         (hair(on="gone"), "Hair: the model that it grows on is not in the scene; nothing grows"),
         (hair(density_bone="tail"), "Hair: Figure has no bone 'tail' to say where it grows; it grows everywhere"),
         (hair(density_section="wig"), "Hair: Figure has no section 'wig'; it grows everywhere"),
-        (hair(density_texture="black.png"), "no face that emits has an area where the image would have it"),
+        (
+            hair(density_texture="black.png"),
+            "Hair: no face with an area is left where the image would have it; nothing grows",
+        ),
     ],
 )
 def test_what_is_missing_is_one_line(engine: Engine, node: Node, line: str, tmp_path: Any) -> None:
