@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.strands.strand_set import StrandSet
+
 Float64 = npt.NDArray[np.float64]
 
 
@@ -42,6 +44,12 @@ def tfx_bytes(strands: npt.ArrayLike, *, thickness: npt.ArrayLike | None = None)
     after = 160 + places.nbytes if widths else 0
     head = struct.pack("<f7I128s", 4.0, count, points, 160, 0, 0, after, 0, b"")
     return head + places.tobytes() + widths
+
+
+def strand_set(lines: npt.ArrayLike) -> StrandSet:
+    """Polylines (N, M, 3) as a file has them [m]."""
+    found = np.asarray(lines, np.float32)
+    return StrandSet(np.arange(len(found) + 1) * found.shape[1], found.reshape(-1, 3))
 
 
 def arcs(count: int = 5, points: int = 9) -> Float64:

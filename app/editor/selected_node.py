@@ -66,10 +66,7 @@ class SelectedNode(QObject):
         heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
         lack = self._desk.files.note_of(node.settings)
         note = (
-            silence_text(node, heard)
-            or hidden_text(node, self._desk.document.scene)
-            or lack
-            or room.note(node, system)
+            silence_text(node, heard) or hidden_text(node, self._desk.document.scene) or lack or room.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
