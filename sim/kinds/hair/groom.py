@@ -88,14 +88,16 @@ def _edges(
 ) -> Float64:
     """Unit edges in the world, shape (N, n, 3)."""
     up = frames[:, :, 2]
-    comb = unit(surface.world_from_model[:3, :3] @ np.array(settings.comb))
+    linear = surface.world_from_model[:3, :3]
+    comb = unit(linear @ np.array(settings.comb))
     flat = unit(comb - np.sum(up * comb, axis=1, keepdims=True) * up)
     if settings.part_strength > 0.0:
         across, beyond = part_distances(settings, surface, places)
         aside = np.where(beyond < 0.0, -1.0, 1.0)[:, None] * unit(across - (up @ across)[:, None] * up)
         share = settings.part_strength * np.clip(1.0 - np.abs(beyond) / settings.part_width, 0.0, 1.0)[:, None]
         flat = unit((1.0 - share) * flat + share * aside)
-    scatter = 2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0
+    # In the frame of the model, so that it is the same wherever that stands.
+    scatter = (2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0) @ unit(linear.T)
     first = unit((1.0 - settings.lean) * up + settings.lean * flat + settings.disorder * scatter, up)
     axis = unit(np.cross(first, comb))
     between = np.arctan2(np.linalg.norm(np.cross(first, comb), axis=1), first @ comb)
