@@ -218,6 +218,12 @@ class Strands:
         return self._guides
 
     @property
+    def reach(self) -> float:
+        """How far a strand can be from its root at rest [m]."""
+        is_read = self.settings.source is HairSource.FILE
+        return self.growth.longest if is_read else self.settings.length
+
+    @property
     def roots(self) -> BufferTexture:
         """4 texels a guide, as of the last `refresh`."""
         return self._root_texels[2]
