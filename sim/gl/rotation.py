@@ -71,7 +71,7 @@ class Rotation:
         names: tuple[str, str],
         varying: str,
         values: Sequence[tuple[float, float]],
-        mending: Kernel | None = None,
+        mending: Sequence[Kernel] = (),
     ) -> None:
         """Run once for each pair of values.
 
@@ -80,9 +80,9 @@ class Rotation:
             names: Names of the samplerBuffers that take the newest records, and those before.
             varying: Name of its vec2 uniform that takes the values.
             values: One pair for each run.
-            mending: Reads what that has made and what it was made of, by the same names, and makes the newest.
+            mending: Each reads what was made last and what it was made of, by the same names, and makes it anew.
         """
-        kernels = [kernel] if mending is None else [kernel, mending]
+        kernels = [kernel, *mending]
         programs = [one.program for one in kernels]
         locations = [program.location(varying) for program in programs]
         units = [[GL.GL_TEXTURE0 + program.unit(name) for name in names] for program in programs]
@@ -92,9 +92,11 @@ class Rotation:
         with kernel.writing(self._vertices) as capture:
             write = capture.writer(self.count)
             for first, second in values:
+                made = now
                 for index, one in enumerate(kernels):
                     # Mending reads the same as if the step were done, and may write over what was before that.
-                    read, older, target = (now, before, spare) if index == 0 else (spare, now, before)
+                    read, older = (made, now) if index else (now, before)
+                    target = before if index % 2 else spare
                     if len(kernels) > 1:
                         capture.use(one, self._vertices)
                     activate(units[index][0])
@@ -103,10 +105,8 @@ class Rotation:
                     bind(kind, textures[older])
                     send(locations[index], first, second)
                     write(targets[target])
-                if len(kernels) > 1:
-                    now, before = before, now
-                else:
-                    now, before, spare = spare, now, before
+                    made = target
+                now, before, spare = made, now, spare + before - made
         self._newest, self._older = now, before
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:

@@ -44,6 +44,11 @@ class Children:
         """How many."""
         return self.roots.count
 
+    @property
+    def carriers(self) -> npt.NDArray[np.intp]:
+        """Number of the guide that counts most for each, shape (N,)."""
+        return self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maps:

@@ -44,6 +44,16 @@ class StrandTables:
     head_from_world: npt.NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What the user pulls: a strand, its knot, where the hand is, and how far from its root others come along [m]."""
+
+    strand: int
+    knot: int
+    hand: tuple[float, float, float]
+    reach: float
+
+
 class StrandSolver:
     """Advances strands.
 
@@ -65,17 +75,22 @@ class StrandSolver:
         *,
         time: float,
         solids: Solids = NO_SOLIDS,
+        pulled: Pulled | None = None,
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
         kernel = self._kernel("hair/step.glsl", self._defines(settings, tables))
         self._set(kernel.program, settings, tables, time)
-        contact = None
+        mending = []
+        if pulled is not None:
+            mending.append(self._kernel("hair/pull.glsl", _free(settings)))
+            self._set_pull(mending[0].program, settings, tables, pulled)
         if settings.collide and solids:
             contact = self._kernel("hair/contact.glsl", _contact_defines(settings, solids))
             self._set_contact(contact.program, settings, tables, solids)
+            mending.append(contact)
         count = settings.substeps
         values = [(index / count, (index + 1) / count) for index in range(count)]
-        state.run(kernel, ("u_now", "u_before"), "u_span", values, contact)
+        state.run(kernel, ("u_now", "u_before"), "u_span", values, mending)
 
     def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
         key = (file, *defines.values())
@@ -120,6 +135,11 @@ class StrandSolver:
             gusts = gusts_at(settings, time)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
+    def _set_pull(self, program: Program, settings: HairSettings, tables: StrandTables, pulled: Pulled) -> None:
+        program["u_roots"], program["u_knots"] = tables.roots, self._knots
+        program.set_if_active("u_step", (settings.substep_time, settings.felt, settings.drag, 0.0))
+        program["u_pulled"], program["u_hand"] = (pulled.strand, pulled.knot), (*pulled.hand, pulled.reach)
+
     def _set_contact(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids) -> None:
         program["u_roots"], program["u_knots"] = tables.roots, self._knots
         program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
@@ -127,9 +147,13 @@ class StrandSolver:
         program["u_contact"] = (settings.clearance, settings.friction)
 
 
+def _free(settings: HairSettings) -> dict[str, object]:
+    return {"FREE_LENGTH": settings.solver is HairSolver.SPRINGS}
+
+
 def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
     return {
-        "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
+        **_free(settings),
         "COLLIDE_STILL": solids.layout.still,
         "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,
     }

@@ -24,7 +24,7 @@ from sim.kinds.hair.monitor import HairMonitor, HairStatistics
 from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, strand_records, strand_texels
 from sim.kinds.hair.roots import cofactors
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
-from sim.kinds.hair.solver import StrandSolver, StrandTables
+from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
 from sim.kinds.packing import State, unpacked_state
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
@@ -122,7 +122,13 @@ class Strands:
         self.step_count, self._substeps, self.halted = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
-    def step(self, world_from_model: Float64, solids: Solids = NO_SOLIDS, time: float = 0.0) -> None:
+    def step(
+        self,
+        world_from_model: Float64,
+        solids: Solids = NO_SOLIDS,
+        time: float = 0.0,
+        pulled: Pulled | None = None,
+    ) -> None:
         """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
         if self.halted:
             return
@@ -134,7 +140,8 @@ class Strands:
         if self._is_quiet or substeps != self._substeps:
             self._turn(before, self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
-        self._solver.step(self.state, self.settings, self._current_tables(), time=time, solids=solids)
+        tables = self._current_tables()
+        self._solver.step(self.state, self.settings, tables, time=time, solids=solids, pulled=pulled)
         self.step_count += 1
         self.is_stale = True
 
@@ -210,12 +217,17 @@ class Strands:
     @property
     def shown(self) -> DrawnStrands:
         """What is drawn: the children, or the guides where those are to be seen."""
-        if self.settings.show is HairShow.HAIR:
+        if not self.shows_guides:
             return self.drawn
         if self._guides is None:
             children = as_drawn(self.growth.guides, self.settings.seed)
             self._guides = DrawnStrands(self._context, self._library, children, self.settings.knots, plain=True)
         return self._guides
+
+    @property
+    def shows_guides(self) -> bool:
+        """Whether the guides are drawn."""
+        return self.settings.show is not HairShow.HAIR
 
     @property
     def roots(self) -> BufferTexture:
@@ -241,6 +253,28 @@ class Strands:
         moved[:, 0] = 0.0
         found: npt.NDArray[np.float32] = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)
         return found
+
+    def place_of(self, guide: int, knot: int) -> Float64:
+        """Where one knot of a guide is in the world [m], shape (3,); waits for the GPU, yet reads no others."""
+        root = self._roots[self._newest].read(offset=guide * ROOT.dtype.itemsize, count=1)["end"][0, :3]
+        place: Float64 = root.astype(np.float64)
+        return place + self._knots_of(guide)[knot] if knot else place
+
+    def shape_of(self, guide: int) -> tuple[float, float, float]:
+        """Length at rest [m], largest stretch and largest bend [rad] of one guide; waits for the GPU."""
+        edges = np.diff(self._knots_of(guide), axis=0)
+        sizes = np.linalg.norm(edges, axis=1)
+        length = float(self.growth.guides.lengths[guide])
+        along = edges / np.maximum(sizes, 1e-12)[:, None]
+        bends = np.arccos(np.clip(np.sum(along[1:] * along[:-1], axis=1), -1.0, 1.0))
+        return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
+
+    def _knots_of(self, guide: int) -> Float64:
+        """Knots of one guide from its root [m], shape (K, 3)."""
+        record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
+        knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
+        knots[0] = 0.0
+        return knots
 
     # --- going back -----------------------------------------------------------------------------------
 

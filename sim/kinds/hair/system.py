@@ -12,15 +12,17 @@ from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.contract import Array, Services, StepInputs, System, World
+from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
 from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
 from sim.skin.tables import SurfaceTables, TableKey
 
 Float64 = npt.NDArray[np.float64]
@@ -104,7 +106,8 @@ class HairSystem(System):
         """Advances by one step, at whose end the figures stand as they do now."""
         assert self.strands is not None
         self._world = inputs.world
-        self.strands.step(self._placement(inputs.world), inputs.solids, (inputs.moment - 1) * STEP_TIME)
+        time = (inputs.moment - 1) * STEP_TIME
+        self.strands.step(self._placement(inputs.world), inputs.solids, time, self._pulled(inputs.grab))
 
     def rest(self) -> None:
         """Silent hair goes along with what it grows on."""
@@ -134,6 +137,24 @@ class HairSystem(System):
                 strands.refresh(placement)
                 self._shown = shown
             strands.poll(now)
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
+        """The knot nearest to a ray, of the guide that carries a strand; guide by guide, so many knots each."""
+        strands = self.strands
+        if strands is None or not 0 <= element < strands.shown.count:
+            return None
+        knots = strands.shown.positions_of(element)[1:].astype(np.float64) - origin
+        along = np.array(direction) / np.linalg.norm(direction)
+        away = np.linalg.norm(knots - np.outer(knots @ along, along), axis=1)
+        guide = element if strands.shows_guides else strands.growth.children.carriers[element]
+        return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
+
+    def place_of(self, particle: int) -> Vec3 | None:
+        """Where a knot was at the last step."""
+        if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
+            return None
+        x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
+        return x, y, z
 
     def check(self) -> None:
         """Halts if strands broke; waits for the GPU."""
@@ -172,6 +193,14 @@ class HairSystem(System):
     def release(self) -> None:
         """Deletes everything; may be called twice."""
         self._drop()
+
+    def _pulled(self, grab: Grab | None) -> Pulled | None:
+        assert self._node is not None
+        if grab is None or grab.node != self._node.id or self.place_of(grab.particle) is None:
+            return None
+        assert self.strands is not None
+        guide, knot = divmod(grab.particle, self.strands.settings.knots)
+        return Pulled(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
         """World from the surface that the hair grows on."""

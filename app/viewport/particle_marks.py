@@ -1,4 +1,4 @@
-"""Which particles of the cloths are chosen, and which one is under the mouse: state of the view, never saved."""
+"""Which particles of simulated nodes are chosen, and which one is under the mouse: state of the view, never saved."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ class ParticleMarks:
 
     @property
     def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """The chosen particles in ascending order; only cloths that have any."""
+        """The chosen particles in ascending order; only nodes that have any."""
         return self._chosen
 
     @property
@@ -51,7 +51,7 @@ class ParticleMarks:
         self.choose({**self._chosen, reference.node: tuple(numbers)})
 
     def _on_changed(self, change: Change) -> None:
-        """A cloth that is made anew has other particles under the same numbers."""
+        """What is made anew has other particles under the same numbers."""
         if change.kind is ChangeKind.REPLACED:
             self.hover(None)
             self.choose({})
