@@ -35,6 +35,16 @@ class ParticleMarks:
         """How many are chosen."""
         return sum(map(len, self._chosen.values()))
 
+    def hovered_of(self, kind: str) -> ParticleRef | None:
+        """The same where it is of a node of this kind."""
+        hovered, nodes = self._hovered, self._document.scene.by_id
+        return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
+
+    def point_at(self, kind: str, reference: ParticleRef | None) -> None:
+        """Marks the particle of a kind that is under the mouse; where none is, marks of other kinds stay."""
+        if reference is not None or self.hovered_of(kind) is not None:
+            self.hover(reference)
+
     def hover(self, reference: ParticleRef | None) -> None:
         """Marks the particle under the mouse, or none."""
         self._hovered = reference

@@ -46,15 +46,14 @@ class ClothTool(Tool):
         self._hover_place = position
         if position is None:
             self._hover_timer.stop()
-            if self.marks.hovered is not None:
-                self.marks.hover(None)
+            self.marks.point_at("cloth", None)
         elif not self._hover_timer.isActive() and self._document.scene.of_kind("cloth"):
             self._hover_timer.start()
         return self.hover_hint()
 
     def hover_hint(self) -> str:
         """What can be done with the particle under the mouse; "" where there is none."""
-        reference = self.marks.hovered
+        reference = self.marks.hovered_of("cloth")
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
@@ -65,7 +64,7 @@ class ClothTool(Tool):
 
     def look_at(self, position: QPointF) -> None:
         """Marks the particle at a place at once."""
-        self.marks.hover(self._picker.particle(position))
+        self.marks.point_at("cloth", self._picker.particle(position))
 
     def _look(self) -> None:
         if self._hover_place is not None and not self._pull.is_pressed:
@@ -138,7 +137,7 @@ class ClothTool(Tool):
 
     def pinnable(self) -> Mapping[NodeId, tuple[int, ...]]:
         """What a pin key acts on: the chosen particles, else the one under the mouse."""
-        hovered = self.marks.hovered
+        hovered = self.marks.hovered_of("cloth")
         if self.marks.count or hovered is None:
             return self.marks.chosen
         return {hovered.node: (hovered.particle,)}

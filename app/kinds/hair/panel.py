@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.editor.desk import Desk
+from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Panel, Submenu
 from sim.kinds.hair.ribbons import RAMP_SPANS
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
@@ -20,11 +21,18 @@ FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
 class HairPanel(Panel):
     """Looks at the selected hair after every picture; what has not changed costs a comparison."""
 
+    mouse = (
+        ("Pull a strand of hair", "Left drag on it"),
+        ("Select a strand of hair", "Left click on it; Shift for more"),
+    )
+
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._system: Any = None
         self._facts: SectionParameter | None = None
         self._texts: tuple[str, ...] = ()
+        self.tool = HairTool(desk)
+        self.tools = (self.tool,)
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:

@@ -230,6 +230,11 @@ class Strands:
         return self.settings.show is not HairShow.HAIR
 
     @property
+    def shown_state(self) -> BufferTexture:
+        """`KNOTS` texels a guide, as they are shown."""
+        return self.state.texture
+
+    @property
     def roots(self) -> BufferTexture:
         """4 texels a guide, as of the last `refresh`."""
         return self._root_texels[2]
