@@ -47,7 +47,8 @@ class Children:
     @property
     def carriers(self) -> npt.NDArray[np.intp]:
         """Number of the guide that counts most for each, shape (N,)."""
-        return self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
+        found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from sim.assets.formats import IMAGE_FORMATS
+from sim.kinds.hair.groom_edits import GroomEdits
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, Role, Scale, Settings, param
 from sim.scene.vectors import MOST, Amounts, Colour
@@ -135,6 +136,12 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("Random part of the directions that strands grow in.", lo=0.0, hi=1.0, step=0.05, group="Groom",
               effect=Effect.REBUILD),
     ] = 0.1  # fmt: skip
+
+    groom: Annotated[
+        tuple[GroomEdits, ...],
+        param("What was combed and cut by hand.", group="Groom", role=Role.HIDDEN, bounded=False),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
 
     solver: Annotated[
         HairSolver,

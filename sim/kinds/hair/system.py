@@ -1,6 +1,7 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.hair.groom import Groom
 from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
@@ -33,12 +36,15 @@ class HairSystem(System):
 
     Attributes:
         strands: None until they can be grown, and while the model that they grow on is missing.
+        grown: The guides as the settings describe them, without what was edited by hand.
         problems: Lines that the user should know; the reader clears it.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.strands: Strands | None = None
+        self.grown: Groom | None = None
+        self._shows_groom = False
         self.problems: list[str] = []
         self._node: Node | None = None
         self._world: World | None = None
@@ -138,6 +144,12 @@ class HairSystem(System):
                 self._shown = shown
             strands.poll(now)
 
+    def show_groom(self, shown: bool) -> None:
+        """Shows the groom at rest, where the figures stand, in place of what is simulated; or that again."""
+        self._shows_groom = shown
+        if self.strands is not None:
+            self.strands.preview(self.strands.growth.guides if shown else None)
+
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """The knot nearest to a ray, of the guide that carries a strand; guide by guide, so many knots each."""
         strands = self.strands
@@ -230,6 +242,7 @@ class HairSystem(System):
         if self.strands is not None and same:
             effects = changed_effects(self.strands.settings, settings)
             if Effect.REBUILD not in effects:
+                self._regroom(settings)
                 self.strands.apply(settings)
                 return
         skin, former = None, self.strands.growth if self.strands is not None and same else None
@@ -240,10 +253,19 @@ class HairSystem(System):
             vertices = figure.primary.vertices
             texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
             skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+        self.grown = growth.guides
+        growth = replace(growth, guides=edited(growth.guides, growth.surface, settings.groom))
         made = Strands(self._context, self._library, settings, growth, skin)
+        made.preview(growth.guides if self._shows_groom else None)
         if self.strands is not None:
             self.strands.release()
         self.strands, self._grown = made, grown
+
+    def _regroom(self, settings: HairSettings) -> None:
+        assert self.strands is not None
+        assert self.grown is not None
+        if settings.groom != self.strands.settings.groom:
+            self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
     def _tell(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""

@@ -52,9 +52,9 @@ class HairView(View):
         own = self._rooted(strands, world)
         if own is None:
             return None
-        key = (strands, *own.lo.tolist(), *own.hi.tolist())
+        reach = max(strands.settings.length, strands.longest)
+        key = (strands, reach, *own.lo.tolist(), *own.hi.tolist())
         if self._box is None or self._box[0] != key:
-            reach = strands.settings.length
             self._box = (key, Bounds(own.lo - reach, own.hi + reach))
         return self._box[1]
 

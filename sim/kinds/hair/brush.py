@@ -1,0 +1,227 @@
+"""A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the picture; pure.
+
+Strands are shaped in the frames of their roots.  Each is seen where it stands, and, with a mirror, a second time where
+its mirror image stands; what the brush does to both is added, so that mirrored strands become mirrored.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.hair.groom import SHORTEST, Groom
+from sim.kinds.hair.roots import Surface, unit
+from sim.kinds.hair.shaping import bounded, chained, lifted, resampled
+from sim.scene.camera import Camera
+
+Float64 = npt.NDArray[np.float64]
+Intp = npt.NDArray[np.intp]
+
+GROWTH = 0.05
+"""Part of its length that a strand gains with a dab of full strength."""
+
+SMOOTHING = 0.5
+"""Part of the way to their mean that edges go with a dab of full strength."""
+
+_FINE = 4
+"""Parts of a segment that are looked at for where a cut begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dab:
+    """A brush that went from one place of a picture to another.
+
+    Attributes:
+        camera, size: Of the picture, and its width and height [px].
+        start, end: Places from the top left [px].
+        radius: Of the circle [px].
+        strength: 0 to 1.
+    """
+
+    camera: Camera
+    size: tuple[float, float]
+    start: tuple[float, float]
+    end: tuple[float, float]
+    radius: float
+    strength: float
+
+    def pixels(self, places: Float64) -> tuple[Float64, Float64]:
+        """Where places (..., 3) are in the picture [px] (..., 2), and pixels of a metre there (...); 0 behind it."""
+        right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
+        from_eye = places - np.array(self.camera.position().to_tuple())
+        depth = -(from_eye @ back)
+        away = np.full_like(depth, self.camera.distance) if self.camera.orthographic else depth
+        scale = np.where(depth > 0.0, self.size[1] / (2.0 * self.camera.tangent * np.maximum(away, 1e-9)), 0.0)
+        x, y = self.size[0] / 2.0 + scale * (from_eye @ right), self.size[1] / 2.0 - scale * (from_eye @ up)
+        return np.stack([x, y], axis=-1), scale
+
+    def distances(self, pixels: Float64) -> Float64:
+        """How far places of the picture (..., 2) are from the way of the brush [px]."""
+        start, way = np.array(self.start), np.subtract(self.end, self.start)
+        along = np.clip((pixels - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
+        found: Float64 = np.linalg.norm(pixels - start - along[..., None] * way, axis=-1)
+        return found
+
+    def faces(self, places: Float64, normals: Float64) -> npt.NDArray[np.bool_]:
+        """Whether places (N, 3) with normals (N, 3) turn towards the eye."""
+        back = np.array(self.camera.rotation()[2].to_tuple())
+        to_eye = np.array(self.camera.position().to_tuple()) - places
+        found: npt.NDArray[np.bool_] = np.sum(normals * (back if self.camera.orthographic else to_eye), axis=1) > 0.0
+        return found
+
+    def moved(self, scale: Float64) -> Float64:
+        """The way of the brush in the world [m] (..., 3), where a metre has `scale` pixels (...)."""
+        right, up, _ = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
+        dx, dy = np.subtract(self.end, self.start)
+        way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
+        return way
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Where the roots are seen in the world: places (N, 3), and frames (N, 3, 3), those of mirror images mirrored."""
+
+    places: Float64
+    frames: Float64
+
+    def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
+        """Places of knots at offsets (M, K, 3) in the frames of some roots [m]."""
+        return self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
+
+
+def mirrored(groom: Groom, surface: Surface, seen: Seen, at: int) -> Seen:
+    """Mirror images in the plane x = 0 of the surface, as they would stand around one root that is seen.
+
+    The surface may have moved since it was at rest: what turned and moved the root at `at` counts for all.
+    """
+    placement = surface.world_from_model
+    normal = np.linalg.inv(placement[:3, :3]).T[:, 0]
+    normal = normal / np.linalg.norm(normal)
+    turn = seen.frames[at] @ groom.frames[at].T
+    flip = np.eye(3) - 2.0 * np.outer(normal, normal)
+    places = groom.places - 2.0 * ((groom.places - placement[:3, 3]) @ normal)[:, None] * normal
+    return Seen(seen.places[at] + (places - groom.places[at]) @ turn.T, turn @ flip @ groom.frames)
+
+
+class Brushed:
+    """A groom under a brush.
+
+    Args:
+        groom: As it was before.
+        longest: Lengths that strands do not grow beyond [m], shape (N,).
+        seen: Where the roots are seen, first as they stand.
+
+    Attributes:
+        groom: As it is now.
+    """
+
+    def __init__(self, groom: Groom, longest: Float64, *seen: Seen) -> None:
+        self.groom = replace(groom, edges=groom.edges.copy(), lengths=groom.lengths.copy())
+        self._longest, self.seen = longest, seen
+        self._offsets = _offsets(groom.edges, groom.lengths)
+
+    def comb(self, dab: Dab) -> None:
+        """Takes strands along with the brush."""
+        moves = np.zeros_like(self._offsets)
+        for seen in self.seen:
+            rows, shares, scale = self._under(dab, seen)
+            way = (dab.strength * shares)[..., None] * dab.moved(scale)
+            moves[rows] += np.einsum("nyx,nky->nkx", seen.frames[rows], way)
+        rows = np.flatnonzero(np.abs(moves).max(axis=(1, 2)) > 0.0)
+        self._shape(rows, self._offsets[rows] + _spread(moves[rows]))
+
+    def smooth(self, dab: Dab) -> None:
+        """Brings edges nearer to the mean of those around them."""
+        changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
+        for seen in self.seen:
+            rows, shares, _ = self._under(dab, seen)
+            if len(rows):
+                edges = np.einsum("nxy,nky->nkx", seen.frames[rows], self.groom.edges[rows])
+                weights = shares[:, 1:, None]
+                change = SMOOTHING * dab.strength * weights * (unit(np.sum(weights * edges, axis=0)) - edges)
+                changes[rows] += np.einsum("nyx,nky->nkx", seen.frames[rows], change)
+                most[rows] = np.maximum(most[rows], shares.max(axis=1))
+        rows = np.flatnonzero(most > 0.0)
+        edges = unit(self.groom.edges[rows] + changes[rows], self.groom.edges[rows])
+        edges[:, 0] = lifted(edges[:, 0])
+        self._take(rows, bounded(edges), self.groom.lengths[rows])
+
+    def cut(self, dab: Dab) -> None:
+        """Ends strands where they come into the circle; the less strength, the less is taken off."""
+        kept = np.ones(self.groom.count)
+        for seen in self.seen:
+            rows, _, _ = self._under(dab, seen)
+            if len(rows):
+                found = 1.0 - dab.strength * (1.0 - self._entry(dab, seen, rows))
+                kept[rows] = np.minimum(kept[rows], found)
+        rows = np.flatnonzero(kept < 1.0)
+        if len(rows):
+            shares = np.maximum(kept[rows], SHORTEST / self.groom.lengths[rows])
+            edges = bounded(resampled(self.groom.edges[rows], self.groom.segments, np.minimum(shares, 1.0)))
+            self._take(rows, edges, np.minimum(shares, 1.0) * self.groom.lengths[rows])
+
+    def lengthen(self, dab: Dab) -> None:
+        """Lets strands grow."""
+        growth = np.zeros(self.groom.count)
+        for seen in self.seen:
+            rows, shares, _ = self._under(dab, seen)
+            growth[rows] = np.maximum(growth[rows], shares.max(axis=1, initial=0.0))
+        rows = np.flatnonzero(growth)
+        lengths = self.groom.lengths[rows] * (1.0 + GROWTH * dab.strength * growth[rows])
+        self._take(rows, self.groom.edges[rows], np.minimum(lengths, self._longest[rows]))
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _under(self, dab: Dab, seen: Seen) -> tuple[Intp, Float64, Float64]:
+        """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
+        pixels, scale = dab.pixels(seen.knots(self._offsets))
+        part = dab.distances(pixels) / dab.radius
+        # A segment may cross the circle without a knot in it.
+        part[:, 1:] = np.minimum(part[:, 1:], dab.distances((pixels[:, 1:] + pixels[:, :-1]) / 2.0) / dab.radius)
+        shares = np.where((scale > 0.0) & (part < 1.0), (1.0 - np.minimum(part, 1.0) ** 2) ** 2, 0.0)
+        shares[:, 0] = 0.0
+        shares[~dab.faces(seen.places, seen.frames[:, :, 2])] = 0.0
+        rows = np.flatnonzero(shares.max(axis=1) > 0.0)
+        return rows, shares[rows], scale[rows]
+
+    def _entry(self, dab: Dab, seen: Seen, rows: Intp) -> Float64:
+        """Part of their length (M,) at which strands come into the circle."""
+        n = self.groom.segments
+        arc = np.arange(n * _FINE + 1) / _FINE
+        first = np.minimum(arc.astype(np.intp), n - 1)
+        knots = self._offsets[rows]
+        places = knots[:, first] + (arc - first)[None, :, None] * (knots[:, first + 1] - knots[:, first])
+        depth = dab.distances(dab.pixels(seen.knots(places, rows))[0]) - dab.radius
+        inside = depth < 0.0
+        at, every = np.argmax(inside, axis=1), np.arange(len(rows))
+        outer, inner = depth[every, np.maximum(at - 1, 0)], depth[every, at]
+        exact = at - 1.0 + outer / np.maximum(outer - inner, 1e-12)
+        found = np.where(at > 0, exact, 0.0) / (n * _FINE)
+        return np.where(inside.any(axis=1), found, 1.0)
+
+    def _shape(self, rows: Intp, wanted: Float64) -> None:
+        lengths = self.groom.lengths[rows]
+        self._take(rows, chained(wanted, self.groom.edges[rows], lengths / self.groom.segments), lengths)
+
+    def _take(self, rows: Intp, edges: Float64, lengths: Float64) -> None:
+        self.groom.edges[rows], self.groom.lengths[rows] = edges, lengths
+        self._offsets[rows] = _offsets(edges, lengths)
+
+
+def _offsets(edges: Float64, lengths: Float64) -> Float64:
+    out = np.zeros((len(edges), edges.shape[1] + 1, 3))
+    np.cumsum(edges * (lengths / edges.shape[1])[:, None, None], axis=1, out=out[:, 1:])
+    return out
+
+
+def _spread(moves: Float64) -> Float64:
+    """Moves of all knots (N, K, 3), as that of the outermost one that is well under the brush has them.
+
+    Those before it follow in proportion, so that a strand turns about its root; those after it go along.
+    """
+    squares = np.sum(moves**2, axis=2)
+    well = squares >= 0.25 * squares.max(axis=1, keepdims=True)
+    numbers, rows = np.arange(moves.shape[1]), np.arange(len(moves))
+    outermost = moves.shape[1] - 1 - np.argmax(well[:, ::-1], axis=1)
+    share = np.minimum(numbers / np.maximum(outermost, 1)[:, None], 1.0)
+    return share[..., None] * moves[rows, outermost, None]
