@@ -69,9 +69,7 @@ def test_combing_takes_strands_along_and_keeps_lengths_bends_and_roots():
     assert 0.05 < turns.max() <= TURN_MAX + 1e-6
     assert edges[:, 0, 2].min() >= RISE - 1e-9
     np.testing.assert_allclose(np.linalg.norm(edges, axis=2), 1.0, atol=1e-12)
-    assert (
-        np.abs(carried_loads(found, (0.0, -9.81, 0.0), 1.0) - carried_loads(groom, (0.0, -9.81, 0.0), 1.0)).max() > 1.0
-    )
+    assert np.abs(carried_loads(found, (9.81, 0.0, 0.0), 1.0) - carried_loads(groom, (9.81, 0.0, 0.0), 1.0)).max() > 1.0
 
 
 def test_a_cut_ends_strands_at_the_circle_and_growing_has_an_end():
@@ -125,8 +123,8 @@ def test_a_mirror_combs_the_other_side_as_a_mirror_would(moved):
     assert brush.groom.lengths.min() < 0.29
 
 
-def combed():
-    groom, surface = wall([(0.08 * x, 0.08 * y) for x in range(-4, 5) for y in range(-4, 5)])
+def combed(apart=0.08):
+    groom, surface = wall([(apart * x, apart * y) for x in range(-4, 5) for y in range(-4, 5)])
     brush = brushed(groom)
     stroke(brush, Brushed.comb, 200.0, 200.0, 50.0, 20.0)
     brush.cut(dab((150.0, 200.0), (150.0, 200.0), radius=30.0))
@@ -154,7 +152,7 @@ def test_edits_are_kept_to_the_bit_and_close_to_what_was_combed():
 
 
 def test_edits_hold_between_other_guides_and_for_other_knots():
-    groom, surface, shaped = combed()
+    groom, surface, shaped = combed(0.03)
     edits = edits_of(groom, shaped, surface)
     some = np.arange(0, groom.count, 2)
     fewer = Groom(
@@ -162,11 +160,11 @@ def test_edits_hold_between_other_guides_and_for_other_knots():
         groom.places[some], groom.frames[some], groom.lengths[some], groom.edges[some],
     )  # fmt: skip
     np.testing.assert_allclose(edited(fewer, surface, edits).edges, shaped.edges[some], atol=1e-4)
-    other, _ = wall([(0.08 * x + 0.02, 0.08 * y - 0.02) for x in range(-4, 4) for y in range(-3, 5)])
+    other, _ = wall([(0.03 * x + 0.01, 0.03 * y - 0.01) for x in range(-4, 4) for y in range(-3, 5)])
     between = edited(other, surface, edits)
     near = np.argmin(np.linalg.norm(groom.places - other.places[:, None], axis=2), axis=1)
     error = np.linalg.norm(between.edges - shaped.edges[near], axis=2).mean()
-    assert error < 0.6 * np.linalg.norm(other.edges - shaped.edges[near], axis=2).mean()
+    assert error < 0.7 * np.linalg.norm(other.edges - shaped.edges[near], axis=2).mean()
     coarse = replace(groom, edges=groom.edges[:, :4].copy())
     found = edited(coarse, surface, edits)
     tips = found.places + found.offsets(found.frames)[:, -1]
