@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
 
+from app.kinds.hair.brush_tool import Brush
 from sim.kinds.hair.settings import HairSolver
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
@@ -128,3 +130,97 @@ def test_a_strand_is_pulled_while_time_stands_and_while_it_runs(stage, solver):
     assert not stage.strands.halted
     assert (place_of(stage.editor, stage.guides()[guide, knot]) - wanted).manhattanLength() > 4.0
     assert stage.document.undo_stack.count() == int(solver is not HairSolver.ROD)
+
+
+# --- the brush --------------------------------------------------------------------------------------------
+
+
+def groom_of(stage):
+    return stage.strands.growth.guides
+
+
+def test_a_stroke_combs_the_groom_as_one_edit_that_is_undone_and_read_again_to_the_bit(stage, tmp_path, qtbot):
+    before, bare = groom_of(stage), picture(stage.editor)
+    stage.editor.window.actions_table["hair.comb"].trigger()
+    assert stage.panel.brush.bar.buttons["COMB"].isChecked()
+    place, _ = stage.foremost()
+    target = place + QPointF(60.0, 0.0)
+    stage.mouse.press(place)
+    for share in (0.25, 0.5, 0.75, 1.0):
+        stage.mouse.move(place + share * (target - place))
+        shown = picture(stage.editor)
+    assert (shown != bare).any(axis=2).sum() > 300, "live, while time stands"
+    assert groom_of(stage) is before
+    assert stage.document.undo_stack.count() == 0
+    stage.mouse.release(target)
+    picture(stage.editor)
+    assert stage.document.undo_stack.count() == 1
+    assert stage.document.undo_stack.undoText().startswith("Comb ")
+    combed = groom_of(stage)
+    right = np.array(stage.document.view_state.camera.rotation()[0].to_tuple())
+    shift = (combed.offsets(combed.frames) - before.offsets(before.frames))[:, -1] @ right
+    touched = (combed.edges != before.edges).any(axis=(1, 2))
+    assert touched.any()
+    assert shift[touched].mean() > 0.01
+    np.testing.assert_array_equal(combed.lengths, before.lengths)
+    stage.document.undo_stack.undo()
+    picture(stage.editor)
+    assert groom_of(stage).edges.tobytes() == before.edges.tobytes()
+    stage.document.undo_stack.redo()
+    stage.editor.viewport.setFocus()
+    stage.panel.brush.take(None)
+    picture(stage.editor)
+    assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()
+    assert stage.editor.files.save_to(tmp_path / "a.sinew")
+    with qtbot.waitSignal(stage.editor.files.opened, timeout=20000):
+        stage.editor.files.open(tmp_path / "a.sinew")
+    picture(stage.editor)
+    assert groom_of(stage).edges.tobytes() == combed.edges.tobytes()
+    stage.document.select(Selection(node=stage.node))
+    stage.panel.brush.bar.reset.click()
+    picture(stage.editor)
+    assert groom_of(stage).edges.tobytes() == before.edges.tobytes()
+
+
+def test_a_cut_shortens_escape_takes_it_back_and_the_brush_has_keys(stage):
+    stage.panel.brush.toggle(Brush.CUT)
+    place, _ = stage.foremost()
+    before = groom_of(stage)
+    stage.mouse.press(place)
+    stage.mouse.move(place + QPointF(30.0, 0.0))
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    picture(stage.editor)
+    assert groom_of(stage) is before
+    assert stage.document.undo_stack.count() == 0
+    assert stage.panel.brush.brush is Brush.CUT
+    stage.mouse.click(place)
+    picture(stage.editor)
+    cut = groom_of(stage)
+    assert (cut.lengths <= before.lengths).all()
+    assert cut.lengths.min() < 0.9 * before.lengths.min()
+    with stage.editor.viewport.gl_current():
+        sizes = np.linalg.norm(np.diff(stage.strands.offsets(), axis=1), axis=2).sum(axis=1)
+    np.testing.assert_allclose(sizes, cut.lengths, rtol=1e-4)
+    stage.shift.drag(place, place + QPointF(10.0, 0.0))
+    assert stage.document.undo_stack.undoText().startswith("Lengthen ")
+    wide = stage.panel.brush.radius
+    stage.editor.window.actions_table["hair.wider"].trigger()
+    assert stage.panel.brush.radius > wide
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    assert stage.panel.brush.brush is None
+
+
+def test_the_groom_is_shown_while_it_is_brushed_and_what_moves_goes_on_after_it(stage):
+    stage.playback.toggle()
+    stage.run(30)
+    stage.playback.toggle()
+    swung, simulated = picture(stage.editor), stage.guides()
+    stage.panel.brush.toggle(Brush.COMB)
+    assert not np.array_equal(picture(stage.editor), swung)
+    groomed = stage.places()
+    np.testing.assert_array_equal(stage.guides(), simulated)
+    stage.document.select(Selection())
+    assert stage.panel.brush.brush is None
+    stage.document.select(Selection(node=stage.node))
+    np.testing.assert_array_equal(picture(stage.editor), swung)
+    assert not np.array_equal(stage.places(), groomed)
