@@ -257,10 +257,11 @@ class BrushTool(Tool):
         strands = stroke.system.strands
         with self._desk.viewport.gl_current():
             seen = Seen(*strands.seen())
-        stroke.brushed.seen = (seen,)
+        sights = [seen]
         if self.mirror:
             dab = self._dab(stroke.place, stroke.place)
             away = dab.distances(dab.pixels(seen.places)[0])
             away[~dab.faces(seen.places, seen.frames[:, :, 2])] += 1e6
             growth = strands.growth
-            stroke.brushed.seen = (seen, mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
+            sights.append(mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
+        stroke.brushed.look(*sights)

@@ -117,14 +117,20 @@ class Brushed:
 
     def __init__(self, groom: Groom, longest: Float64, *seen: Seen) -> None:
         self.groom = replace(groom, edges=groom.edges.copy(), lengths=groom.lengths.copy())
-        self._longest, self.seen = longest, seen
+        self._longest = longest
         self._offsets = _offsets(groom.edges, groom.lengths)
+        self.look(*seen)
+
+    def look(self, *seen: Seen) -> None:
+        """Roots are seen elsewhere now."""
+        self._sights = [_Sight(one) for one in seen]
 
     def comb(self, dab: Dab) -> None:
         """Takes strands along with the brush."""
         moves = np.zeros_like(self._offsets)
-        for seen in self.seen:
-            rows, shares, scale = self._under(dab, seen)
+        for sight in self._sights:
+            seen = sight.seen
+            rows, shares, scale = self._under(dab, sight)
             way = (dab.strength * shares)[..., None] * dab.moved(scale)
             moves[rows] += np.einsum("nyx,nky->nkx", seen.frames[rows], way)
         rows = np.flatnonzero(np.abs(moves).max(axis=(1, 2)) > 0.0)
@@ -133,8 +139,9 @@ class Brushed:
     def smooth(self, dab: Dab) -> None:
         """Brings edges nearer to the mean of those around them."""
         changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
-        for seen in self.seen:
-            rows, shares, _ = self._under(dab, seen)
+        for sight in self._sights:
+            seen = sight.seen
+            rows, shares, _ = self._under(dab, sight)
             if len(rows):
                 edges = np.einsum("nxy,nky->nkx", seen.frames[rows], self.groom.edges[rows])
                 weights = shares[:, 1:, None]
@@ -149,10 +156,10 @@ class Brushed:
     def cut(self, dab: Dab) -> None:
         """Ends strands where they come into the circle; the less strength, the less is taken off."""
         kept = np.ones(self.groom.count)
-        for seen in self.seen:
-            rows, _, _ = self._under(dab, seen)
+        for sight in self._sights:
+            rows, _, _ = self._under(dab, sight)
             if len(rows):
-                found = 1.0 - dab.strength * (1.0 - self._entry(dab, seen, rows))
+                found = 1.0 - dab.strength * (1.0 - self._entry(dab, sight.seen, rows))
                 kept[rows] = np.minimum(kept[rows], found)
         rows = np.flatnonzero(kept < 1.0)
         if len(rows):
@@ -163,8 +170,8 @@ class Brushed:
     def lengthen(self, dab: Dab) -> None:
         """Lets strands grow."""
         growth = np.zeros(self.groom.count)
-        for seen in self.seen:
-            rows, shares, _ = self._under(dab, seen)
+        for sight in self._sights:
+            rows, shares, _ = self._under(dab, sight)
             growth[rows] = np.maximum(growth[rows], shares.max(axis=1, initial=0.0))
         rows = np.flatnonzero(growth)
         lengths = self.groom.lengths[rows] * (1.0 + GROWTH * dab.strength * growth[rows])
@@ -172,17 +179,20 @@ class Brushed:
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _under(self, dab: Dab, seen: Seen) -> tuple[Intp, Float64, Float64]:
+    def _under(self, dab: Dab, sight: "_Sight") -> tuple[Intp, Float64, Float64]:
         """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
-        pixels, scale = dab.pixels(seen.knots(self._offsets))
+        pixels, scale = sight.pixels(dab, self._offsets)
+        low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
+        around = (sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1) & sight.faces
+        near = np.flatnonzero(around)
+        pixels, scale = pixels[near], scale[near]
         part = dab.distances(pixels) / dab.radius
         # A segment may cross the circle without a knot in it.
         part[:, 1:] = np.minimum(part[:, 1:], dab.distances((pixels[:, 1:] + pixels[:, :-1]) / 2.0) / dab.radius)
         shares = np.where((scale > 0.0) & (part < 1.0), (1.0 - np.minimum(part, 1.0) ** 2) ** 2, 0.0)
         shares[:, 0] = 0.0
-        shares[~dab.faces(seen.places, seen.frames[:, :, 2])] = 0.0
-        rows = np.flatnonzero(shares.max(axis=1) > 0.0)
-        return rows, shares[rows], scale[rows]
+        under = np.flatnonzero(shares.max(axis=1, initial=0.0) > 0.0)
+        return near[under], shares[under], scale[under]
 
     def _entry(self, dab: Dab, seen: Seen, rows: Intp) -> Float64:
         """Part of their length (M,) at which strands come into the circle."""
@@ -206,6 +216,39 @@ class Brushed:
     def _take(self, rows: Intp, edges: Float64, lengths: Float64) -> None:
         self.groom.edges[rows], self.groom.lengths[rows] = edges, lengths
         self._offsets[rows] = _offsets(edges, lengths)
+        for sight in self._sights:
+            sight.change(rows, self._offsets)
+
+
+class _Sight:
+    """Where strands are in the picture, as long as neither they nor the camera move.
+
+    Attributes:
+        low, high: Corners of the box around each strand [px], shape (N, 2).
+        faces: Whether each root turns towards the eye, shape (N,).
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self._key: tuple[object, ...] = ()
+
+    def pixels(self, dab: Dab, offsets: Float64) -> tuple[Float64, Float64]:
+        """Places of the knots [px] (N, K, 2), and pixels of a metre there (N, K)."""
+        if self._key != (dab.camera, dab.size):
+            self._key, self._dab = (dab.camera, dab.size), dab
+            self.faces = dab.faces(self.seen.places, self.seen.frames[:, :, 2])
+            count, knots, _ = offsets.shape
+            self._pixels, self._scale = np.empty((count, knots, 2)), np.empty((count, knots))
+            self.low, self.high = np.empty((count, 2)), np.empty((count, 2))
+            self.change(np.arange(count), offsets)
+        return self._pixels, self._scale
+
+    def change(self, rows: Intp, offsets: Float64) -> None:
+        """Some strands have other knots."""
+        if self._key:
+            pixels, self._scale[rows] = self._dab.pixels(self.seen.knots(offsets[rows], rows))
+            self._pixels[rows] = pixels
+            self.low[rows], self.high[rows] = pixels.min(axis=1), pixels.max(axis=1)
 
 
 def _offsets(edges: Float64, lengths: Float64) -> Float64:
