@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 
 from app.editor.desk import Desk
 from sim.kinds.contract import Tool
-from sim.kinds.hair.brush import Brushed, Dab, Seen, mirrored
+from sim.kinds.hair.brush import Brushed, Cover, Dab, Seen, mirrored
 from sim.kinds.hair.shaping import edits_of
 from sim.kinds.hair.system import HairSystem
 from sim.scene.scene import Node, NodeId, ParamRef
@@ -257,11 +257,22 @@ class BrushTool(Tool):
         strands = stroke.system.strands
         with self._desk.viewport.gl_current():
             seen = Seen(*strands.seen())
-        sights = [seen]
+        sights, cover = [seen], self._cover(stroke.node)
         if self.mirror:
             dab = self._dab(stroke.place, stroke.place)
             away = dab.distances(dab.pixels(seen.places)[0])
             away[~dab.faces(seen.places, seen.frames[:, :, 2])] += 1e6
             growth = strands.growth
             sights.append(mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
-        stroke.brushed.look(*sights)
+        stroke.brushed.look(cover, *sights)
+
+    def _cover(self, node_id: NodeId) -> Cover | None:
+        """What lies before the hair in the picture; None where it grows on nothing that is drawn."""
+        engine, scene = self._desk.client.engine, self._document.scene
+        if engine is None or not scene.node(node_id).attachment.node:
+            return None
+        bodies = [node.id for node in scene.nodes if node.settings.is_figure and node.id in scene.shown]
+        width, height = self._desk.picker.size
+        with self._desk.viewport.gl_current():
+            _, depths, _ = engine.layers(self._desk.picker.camera, (round(width), round(height)), bodies)
+        return Cover(depths)

@@ -45,15 +45,15 @@ class Dab:
     radius: float
     strength: float
 
-    def pixels(self, places: Float64) -> tuple[Float64, Float64]:
-        """Where places (..., 3) are in the picture [px] (..., 2), and pixels of a metre there (...); 0 behind it."""
+    def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
+        """Where places (..., 3) are in the picture [px] (..., 2), pixels of a metre there, depths [m]; 0 behind it."""
         right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         from_eye = places - np.array(self.camera.position().to_tuple())
         depth = -(from_eye @ back)
         away = np.full_like(depth, self.camera.distance) if self.camera.orthographic else depth
         scale = np.where(depth > 0.0, self.size[1] / (2.0 * self.camera.tangent * np.maximum(away, 1e-9)), 0.0)
         x, y = self.size[0] / 2.0 + scale * (from_eye @ right), self.size[1] / 2.0 - scale * (from_eye @ up)
-        return np.stack([x, y], axis=-1), scale
+        return np.stack([x, y], axis=-1), scale, depth
 
     def distances(self, pixels: Float64) -> Float64:
         """How far places of the picture (..., 2) are from the way of the brush [px]."""
@@ -75,6 +75,25 @@ class Dab:
         dx, dy = np.subtract(self.end, self.start)
         way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
         return way
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cover:
+    """What hides strands.
+
+    Attributes:
+        depths: Along the view [m], infinite for nothing, shape (H, W), row 0 at the top.
+    """
+
+    depths: npt.NDArray[np.float32]
+
+    def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
+        """Whether places (N, K, 2) at depths [m] (N, K) are farther behind it than the slack [m] (N, K)."""
+        height, width = self.depths.shape
+        x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
+        y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
+        found: npt.NDArray[np.bool_] = depths > self.depths[y, x] + slack
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,11 +138,11 @@ class Brushed:
         self.groom = replace(groom, edges=groom.edges.copy(), lengths=groom.lengths.copy())
         self._longest = longest
         self._offsets = _offsets(groom.edges, groom.lengths)
-        self.look(*seen)
+        self.look(None, *seen)
 
-    def look(self, *seen: Seen) -> None:
-        """Roots are seen elsewhere now."""
-        self._sights = [_Sight(one) for one in seen]
+    def look(self, cover: Cover | None, *seen: Seen) -> None:
+        """Roots are seen elsewhere now; without a cover those count as hidden whose skin turns away."""
+        self._sights = [_Sight(one, cover) for one in seen]
 
     def comb(self, dab: Dab) -> None:
         """Takes strands along with the brush."""
@@ -183,13 +202,13 @@ class Brushed:
         """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
         pixels, scale = sight.pixels(dab, self._offsets)
         low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
-        around = (sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1) & sight.faces
-        near = np.flatnonzero(around)
+        near = np.flatnonzero((sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1))
         pixels, scale = pixels[near], scale[near]
         part = dab.distances(pixels) / dab.radius
         # A segment may cross the circle without a knot in it.
         part[:, 1:] = np.minimum(part[:, 1:], dab.distances((pixels[:, 1:] + pixels[:, :-1]) / 2.0) / dab.radius)
         shares = np.where((scale > 0.0) & (part < 1.0), (1.0 - np.minimum(part, 1.0) ** 2) ** 2, 0.0)
+        shares[sight.hidden[near]] = 0.0
         shares[:, 0] = 0.0
         under = np.flatnonzero(shares.max(axis=1, initial=0.0) > 0.0)
         return near[under], shares[under], scale[under]
@@ -225,20 +244,21 @@ class _Sight:
 
     Attributes:
         low, high: Corners of the box around each strand [px], shape (N, 2).
-        faces: Whether each root turns towards the eye, shape (N,).
+        hidden: Whether knots are behind what covers them, shape (N, K).
     """
 
-    def __init__(self, seen: Seen) -> None:
-        self.seen = seen
+    def __init__(self, seen: Seen, cover: Cover | None) -> None:
+        self.seen, self._cover = seen, cover
         self._key: tuple[object, ...] = ()
 
     def pixels(self, dab: Dab, offsets: Float64) -> tuple[Float64, Float64]:
         """Places of the knots [px] (N, K, 2), and pixels of a metre there (N, K)."""
         if self._key != (dab.camera, dab.size):
             self._key, self._dab = (dab.camera, dab.size), dab
-            self.faces = dab.faces(self.seen.places, self.seen.frames[:, :, 2])
+            self._away = ~dab.faces(self.seen.places, self.seen.frames[:, :, 2])
             count, knots, _ = offsets.shape
             self._pixels, self._scale = np.empty((count, knots, 2)), np.empty((count, knots))
+            self.hidden = np.zeros((count, knots), np.bool_)
             self.low, self.high = np.empty((count, 2)), np.empty((count, 2))
             self.change(np.arange(count), offsets)
         return self._pixels, self._scale
@@ -246,8 +266,14 @@ class _Sight:
     def change(self, rows: Intp, offsets: Float64) -> None:
         """Some strands have other knots."""
         if self._key:
-            pixels, self._scale[rows] = self._dab.pixels(self.seen.knots(offsets[rows], rows))
-            self._pixels[rows] = pixels
+            pixels, scale, depths = self._dab.pixels(self.seen.knots(offsets[rows], rows))
+            self._pixels[rows], self._scale[rows] = pixels, scale
+            if self._cover is None:
+                self.hidden[rows] = self._away[rows, None]
+            else:
+                segments = np.linalg.norm(offsets[rows, 1], axis=1)
+                slack = 0.5 * segments[:, None] + 2.0 / np.maximum(scale, 1e-9)
+                self.hidden[rows] = self._cover.hides(pixels, depths, slack)
             self.low[rows], self.high[rows] = pixels.min(axis=1), pixels.max(axis=1)
 
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sim.kinds.hair.brush import Brushed, Dab, Seen, mirrored
+from sim.kinds.hair.brush import Brushed, Cover, Dab, Seen, mirrored
 from sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
 from sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
 from sim.kinds.hair.roots import Roots, Surface
@@ -81,6 +81,10 @@ def test_a_cut_ends_strands_at_the_circle_and_growing_has_an_end():
     brush = brushed(groom)
     tip = dab((200.0, 200.0), (200.0, 200.0)).pixels(knots(groom)[:, -1])[0]
     middle = (float(tip[0, 0]), float(tip[0, 1]) - 20.0)
+    brush.look(Cover(np.full((400, 400), 1.5, np.float32)), Seen(groom.places, groom.frames))
+    brush.cut(dab(middle, middle, radius=45.0))
+    np.testing.assert_array_equal(brush.groom.lengths, groom.lengths)  # something is before them
+    brush.look(Cover(np.full((400, 400), 2.0, np.float32)), Seen(groom.places, groom.frames))
     brush.cut(dab(middle, middle, radius=45.0))
     ends = dab(middle, middle).pixels(knots(brush.groom)[:, -1])[0]
     np.testing.assert_allclose(np.linalg.norm(ends - middle, axis=1), 45.0, atol=0.5)
