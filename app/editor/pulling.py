@@ -13,7 +13,7 @@ from sim.scene.scene import NodeId
 PULL_HINT = "Pulling: release lets go"
 PULL_HELD_HINT = "Pulling: simulates as long as you hold it · Space: play"
 
-REACH = 10.0
+REACH = 28.0
 """How far around a pulled particle others may come along [px]."""
 
 
