@@ -55,8 +55,8 @@ class Strands:
             move = (end - start) / self.settings.substeps
             self.places = start + share * (end - start)
             knots = self._solved(move, self.time)
-            knots = self._drawn_to_the_hand(knots, move, index)
             knots = self._met(knots, move, share) if self.settings.collide else knots
+            knots = self._drawn_to_the_hand(knots, move, index)
             self.before, self.now, self.move = self.now, knots, move
         self.time += STEP_TIME
 
@@ -167,7 +167,8 @@ class Strands:
         away = np.linalg.norm(self.places - self.places[pull.strand], axis=1) / max(pull.reach, TINY)
         share = 1.0 - np.clip(away, 0.0, 1.0) ** 2 * (3.0 - 2.0 * np.clip(away, 0.0, 1.0))
         share[pull.strand] = 1.0
-        for i in np.flatnonzero(share > 0.0):
+        drawn = share > 0.0
+        for i in np.flatnonzero(drawn):
             place, size = out[i], self._segments[i]
             target = place[k] + share[i] * (self.now[i, k] - move[i] + way - place[k])
             shift = target - place[k]
@@ -183,7 +184,8 @@ class Strands:
                     place[j] = place[j - 1] + size * _unit(place[j] - place[j - 1])
             for j in range(k + 1, last + 1):
                 place[j] = place[j - 1] + size * _unit(place[j] - place[j - 1])
-        return out
+        met = self._met(out, move, (substep + 1) / self.settings.substeps) if self.settings.collide else out
+        return np.where(drawn[:, None, None], met, out)
 
     # --- contact --------------------------------------------------------------------------------------
 
