@@ -415,15 +415,16 @@ class Engine:
             return passes.get(PickPass).pick(passes, self.shot(camera), size, x, y)
 
     def layers(
-        self, camera: Camera, size: tuple[int, int]
+        self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
         """What covers every pixel of a picture: numbers of nodes, depths [m], nodes; waits for the GPU.
 
-        See `sim.render.pick_pass.PickPass.whole`.
+        Only these nodes are looked at, all for None.  See `sim.render.pick_pass.PickPass.whole`.
         """
         self.context.invalidate()
         passes = self._picture.passes
-        return passes.get(PickPass).whole(passes, self.shot(camera), size)
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        return passes.get(PickPass).whole(passes, shot, size)
 
 
 def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:

@@ -53,6 +53,7 @@ from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
+from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
 from app.viewport.second_engine import SecondEngine
 from app.viewport.shader_watch import ShaderWatch
@@ -149,7 +150,8 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs,
+            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel

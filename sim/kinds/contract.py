@@ -294,11 +294,12 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags: of which node, its number, and where the hand is [m]."""
+    """A particle that the user drags: of which node, its number, where the hand is and how far it reaches [m]."""
 
     node: NodeId
     particle: int
     hand: Vec3
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,6 +417,19 @@ class System:
 
     def poll(self, now: float) -> None:
         """Makes what is drawn, and looks for what went wrong; waits for nothing.  `now` is monotonic [s]."""
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:  # noqa: ARG002
+        """Number of the particle nearest to a ray that a picked element shows, or None; waits for the GPU.
+
+        Args:
+            element: Of what is drawn, as picked.
+            origin, direction: The ray in the world [m].
+        """
+        return None
+
+    def place_of(self, particle: int) -> Vec3 | None:  # noqa: ARG002
+        """Where a particle is in the world [m], None for one that is not there; waits for the GPU."""
+        return None
 
     def check(self) -> None:
         """Halts if something went wrong; waits for the GPU."""
