@@ -3,6 +3,8 @@
 import enum
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sim.kinds.hair.groom_edits import GroomEdits
 from sim.kinds.hair.root_settings import HairSource as HairSource
 from sim.kinds.hair.root_settings import RootSettings
