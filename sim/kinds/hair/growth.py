@@ -141,12 +141,19 @@ def _mapped(growth: Growth, maps: Maps, mesh: Mesh, settings: HairSettings) -> G
     shares = maps.lengths(mesh, guides.roots)
     guides = replace(guides, lengths=np.maximum(guides.lengths * shares, SHORTEST))
     children = as_drawn(guides, settings.seed) if growth.is_bare else growth.children
-    # Children have the lengths of their guides; what the map says of their own place counts beside that.
-    of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
+    grown = replace(growth, guides=guides, children=children)
+    return replace(grown, children=as_mapped(children, grown, maps, mesh))
+
+
+def as_mapped(children: Children, growth: Growth, maps: Maps, mesh: Mesh) -> Children:
+    """Strands between the guides of a growth with the lengths and colours that maps have at their own places.
+
+    They have the lengths of their guides already.
+    """
+    of_guides = np.einsum("nk,nk->n", children.weights, maps.lengths(mesh, growth.guides.roots)[children.guides])
     own = maps.lengths(mesh, children.roots) / np.maximum(of_guides, 1e-3)
     factors = children.factors * np.clip(own, 0.0, 2.0)
-    children = replace(children, factors=factors, tints=maps.tints(mesh, children.roots))
-    return replace(growth, guides=guides, children=children)
+    return replace(children, factors=factors, tints=maps.tints(mesh, children.roots))
 
 
 def as_drawn(guides: Groom, seed: int) -> Children:

@@ -6,7 +6,7 @@ import msgspec
 
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
+from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
 from sim.scene.params import Settings
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
@@ -59,6 +59,10 @@ def idle(node: Node) -> frozenset[str]:
         hidden |= {"clearance", "friction"}
     if settings.curl_radius == 0.0:
         hidden |= {"curl_turns"}
+    if settings.form in (HairForm.RIBBONS, HairForm.LINES):
+        hidden |= {"shells"}
+    if settings.form in (HairForm.LINES, HairForm.SHELLS):
+        hidden |= {"soft_tips"}
     if settings.children == 0:
         hidden |= {"clump"}
     return hidden | {"roughness", "tilt"} if settings.look is HairLook.KAJIYA else hidden

@@ -5,9 +5,10 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.skinning import SKINNED
 from sim.gl.capture import padded_count
 from sim.gl.record import Record, record
-from sim.kinds.hair.roots import Roots
+from sim.kinds.hair.roots import Roots, Surface
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
@@ -17,6 +18,9 @@ BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
 
 CHILD = np.dtype([*BOUND.descr, ("guides", "u4", 4), ("weights", "f4", 4), ("tint", "f4", 4)])
 """The same, then nearest guides, number | their weights, a random number | linear factors of the colours, 0."""
+
+SHELL = np.dtype([("rest", "f4", 3), ("density", "f4")])
+"""A vertex of a coat: place at rest [m], strands for each square metre."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
 """Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""
@@ -49,4 +53,12 @@ def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype 
     out["shares"][: roots.count, :3] = roots.shares
     out["shares"][: roots.count, 3] = sizes
     out[roots.count :] = out[roots.count - 1]
+    return out
+
+
+def surface_records(surface: Surface) -> npt.NDArray[np.void]:
+    """Records of the vertices of a surface that nobody skins."""
+    out = SKINNED.zeros(len(surface.positions))
+    out["position"][:, :3] = surface.positions
+    out["normal"][:, :3] = surface.normals
     return out

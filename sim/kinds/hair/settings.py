@@ -13,6 +13,7 @@ from sim.scene.vectors import MOST, Amounts, Colour
 KNOTS_MIN, KNOTS_MAX = 3, 16
 GUIDES_MAX, CHILDREN_MAX = 100_000, 1_000_000
 SUBSTEPS_MAX = 64
+SHELLS_MIN = 4
 
 Radius = Annotated[float, msgspec.Meta(ge=1e-4, le=1e3)]
 Radii = tuple[Radius, Radius, Radius]
@@ -42,12 +43,23 @@ class HairLook(enum.Enum):
 
 
 class HairShow(enum.Enum):
-    """What is drawn: the hair, the guides alone, or the guides coloured by how they bend or stretch."""
+    """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend or stretch."""
 
     HAIR = "hair"
     GUIDES = "guides"
+    MASSES = "masses"
+    SPRINGS = "springs"
     BEND = "bend"
     STRETCH = "stretch"
+
+
+class HairForm(enum.Enum):
+    """As what hair is drawn: ribbons as wide as strands, lines, copies of the skin, or what suits distance."""
+
+    RIBBONS = "ribbons"
+    LINES = "lines"
+    SHELLS = "shells"
+    AUTOMATIC = "automatic"
 
 
 class HairSettings(Settings, frozen=True, kw_only=True):
@@ -266,9 +278,24 @@ class HairSettings(Settings, frozen=True, kw_only=True):
 
     show: Annotated[
         HairShow,
-        param("What is drawn: the hair, or the guides in their colour, by their bending or by their stretch.",
+        param("What is drawn: the hair, or of the guides their curves, masses and springs, their bending or stretch.",
               group="Look", effect=Effect.VIEW),
     ] = HairShow.HAIR  # fmt: skip
+    form: Annotated[
+        HairForm,
+        param("Ribbons as wide as strands, lines of a pixel, or copies of the skin, which are quick and suit short fur "
+              "far away; automatic takes these from afar, and on slow machines while the picture moves.",
+              group="Look", label="Drawn as", effect=Effect.VIEW),
+    ] = HairForm.RIBBONS  # fmt: skip
+    shells: Annotated[
+        int,
+        param("Copies of the skin.", lo=SHELLS_MIN, hi=64, soft=(8, 32), group="Look", effect=Effect.VIEW),
+    ] = 16  # fmt: skip
+    soft_tips: Annotated[
+        float,
+        param("Part of the strands, from their tips, that is blended as far as it covers pixels; for sparse tips.",
+              lo=0.0, hi=1.0, step=0.05, group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     look: Annotated[
         HairLook,
         param("Highlights of real hair, or the classic formula of Kajiya and Kay.", group="Look", label="Lighting",

@@ -3,12 +3,12 @@
 It knows neither scene nor viewport; the caller makes the context current and says where the surface stands.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.copies import Span
@@ -17,13 +17,23 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
-from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, strand_records, strand_texels
+from sim.kinds.hair.records import (
+    BOUND,
+    ROOT,
+    bound_records,
+    strand_record,
+    strand_records,
+    strand_texels,
+    surface_records,
+)
 from sim.kinds.hair.roots import cofactors
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
+from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
+from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.solver import StrandSolver, StrandTables
 from sim.kinds.packing import State, unpacked_state
 from sim.maths.transform import inverse_affine
@@ -59,6 +69,7 @@ class Strands:
         settings: What they move by.
         growth: Guides and children.
         skin: The surface that they grow on, where the growth has none of its own; to be released here.
+        coat: Makes what shells are copies of, when they are first drawn.
 
     Attributes:
         settings: As applied last.
@@ -80,6 +91,7 @@ class Strands:
         settings: HairSettings,
         growth: Growth,
         skin: SurfaceTexels | None = None,
+        coat: Callable[[], Coat] | None = None,
     ) -> None:
         _check_room(context, settings)
         self._context, self._library = context, library
@@ -87,7 +99,7 @@ class Strands:
         guides, knots = growth.guides, settings.knots
         self._own: Buffer | None = None
         if skin is None:
-            self._own = Buffer(context, _surface_records(growth), label="hair surface")
+            self._own = Buffer(context, surface_records(growth.surface), label="hair surface")
             skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
         self._skin = skin
         self._bound = Buffer(context, bound_records(guides.roots, guides.lengths / guides.segments), label="hair roots")
@@ -111,6 +123,8 @@ class Strands:
         self._tables = self._new_tables()
         self.drawn = DrawnStrands(context, library, growth.children, knots)
         self._guides: DrawnStrands | None = None
+        self._coat = coat
+        self._shells: Shells | None = None
         self._monitor = HairMonitor(context, library, guides.count, knots)
         self.statistics: HairStatistics | None = None
         self.reset()
@@ -161,8 +175,9 @@ class Strands:
         if self._is_fresh:
             self._comb()
         self._follow(2, last=self._newest)
-        drawn = self.shown
-        drawn.expand(self.state.texture, self._root_texels[2], self._surface_uniforms(), self.settings)
+        self._expand(self.shown, {})
+        if (shells := self.shells) is not None:
+            self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
         self.is_stale = False
 
     def poll(self, now: float) -> None:
@@ -194,6 +209,7 @@ class Strands:
         owners = [
             self.drawn,
             self._guides,
+            self._shells,
             self._monitor,
             self.state,
             self._rest_texels,
@@ -216,6 +232,16 @@ class Strands:
             children = as_drawn(self.growth.guides, self.settings.seed)
             self._guides = DrawnStrands(self._context, self._library, children, self.settings.knots, plain=True)
         return self._guides
+
+    @property
+    def shells(self) -> Shells | None:
+        """Copies of the skin, where hair may be drawn as these."""
+        settings = self.settings
+        if settings.show is not HairShow.HAIR or settings.form not in (HairForm.SHELLS, HairForm.AUTOMATIC):
+            return None
+        if self._shells is None and self._coat is not None:
+            self._shells = Shells(self._context, self._library, self._coat(), settings.knots)
+        return self._shells
 
     @property
     def roots(self) -> BufferTexture:
@@ -294,6 +320,10 @@ class Strands:
     def _table(self) -> npt.NDArray[np.float32]:
         return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
 
+    def _expand(self, drawn: DrawnStrands, changed: dict[str, object]) -> None:
+        uniforms = self._surface_uniforms() | changed
+        drawn.expand(self.state.texture, self._root_texels[2], uniforms, self.settings)
+
     def _surface_uniforms(self) -> dict[str, object]:
         placement = self._world_from_model
         return {
@@ -332,13 +362,6 @@ class Strands:
         sized = self._world_from_model @ np.diag([*self.settings.radii, 1.0])
         head = inverse_affine(sized)
         return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, head)
-
-
-def _surface_records(growth: Growth) -> npt.NDArray[np.void]:
-    out = SKINNED.zeros(len(growth.surface.positions))
-    out["position"][:, :3] = growth.surface.positions
-    out["normal"][:, :3] = growth.surface.normals
-    return out
 
 
 def _check_room(context: Context, settings: HairSettings) -> None:

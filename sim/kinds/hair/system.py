@@ -1,6 +1,7 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.contract import Array, Services, StepInputs, System, World
+from sim.kinds.hair.coat import Coat, coat_on_ellipsoid, coat_on_model
 from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.stability import stability
@@ -204,14 +206,17 @@ class HairSystem(System):
                 self.strands.apply(settings)
                 return
         skin, former = None, self.strands.growth if self.strands is not None and same else None
+        coat: Callable[[], Coat]
         if figure is None or table is None:
             growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node), former)
+            coat = functools.partial(coat_on_ellipsoid, settings, growth)
         else:
             growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps, former)
+            coat = functools.partial(coat_on_model, growth, figure.model.mesh, table, maps)
             vertices = figure.primary.vertices
             texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
             skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
-        made = Strands(self._context, self._library, settings, growth, skin)
+        made = Strands(self._context, self._library, settings, growth, skin, coat)
         if self.strands is not None:
             self.strands.release()
         self.strands, self._grown = made, grown

@@ -8,12 +8,15 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
 from sim.kinds.hair.ribbons import Ribbons
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
-from sim.render.items import Item
+from sim.render.items import Item, Points
 from sim.render.shot import Look
 from sim.scene.scene import Node
+
+MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
+"""Colour of the masses, sRGB, and their width [px]."""
 
 
 class HairView(View):
@@ -24,7 +27,7 @@ class HairView(View):
         self._system: HairSystem | None = None
         self._world: World | None = None
         self._box: tuple[tuple[object, ...], Bounds] | None = None
-        self._item: tuple[tuple[object, ...], Ribbons] | None = None
+        self._item: tuple[tuple[object, ...], Ribbons, tuple[Item, ...]] | None = None
 
     def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
         """Takes the node; its place is looked up when asked."""
@@ -38,9 +41,9 @@ class HairView(View):
         key = (strands, strands.settings, self._node)
         if self._item is None or any(a is not b for a, b in zip(self._item[0], key, strict=True)):
             item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
-            self._item = (key, item)
+            self._item = (key, item, self._masses(strands))
         self._item[1].box = box
-        return (self._item[1],)
+        return (self._item[1], *self._item[2])
 
     def bounds(self) -> Bounds | None:
         """Box in the world [m] that holds the hair: around what it grows on, by its length."""
@@ -60,6 +63,14 @@ class HairView(View):
         """Knots of the strands that are drawn."""
         strands = self._strands
         return NOTHING if strands is None else Counts(vertices=strands.shown.count * strands.settings.knots)
+
+    def _masses(self, strands: Strands) -> tuple[Item, ...]:
+        """The knots of the guides as points, where they are to be seen."""
+        if strands.settings.show is not HairShow.MASSES:
+            return ()
+        shown = strands.shown
+        return (Points(node=self._node, stages=("detail",), vertices=shown.points, colour=MASS, size=MASS_PIXELS,
+                       count=shown.count * shown.knots),)  # fmt: skip
 
     @property
     def _strands(self) -> Strands | None:

@@ -1,0 +1,69 @@
+"""Shells: fur as copies of the skin, on the GPU; the strands at the vertices of the skin say where these stand."""
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.coat import Coat
+from sim.kinds.hair.drawn import DrawnStrands
+from sim.kinds.hair.records import SHELL, surface_records
+from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
+from sim.render.items import Part
+
+
+class Shells:
+    """Copies of the skin.
+
+    Args:
+        context: Where they live.
+        library: Where programs come from.
+        coat: What they are copies of.
+        knots: Of the strands at its vertices.
+
+    Attributes:
+        strands: At the vertices.
+        triangles: Of one copy.
+        own: The surface of a coat that has its own, as texels.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, coat: Coat, knots: int) -> None:
+        self.strands = DrawnStrands(context, library, coat.strands, knots, plain=True)
+        self.triangles = len(coat.triangles)
+        self._surface = Buffer(context, surface_records(coat.surface), label="shells") if coat.is_own else None
+        self.own = BufferTexture(context, self._surface, "rgba32f") if self._surface is not None else None
+        records = np.zeros(len(coat.rest), SHELL)
+        records["rest"], records["density"] = coat.rest, coat.density
+        # A cell is as wide as strands are apart where most of them grow.
+        mean = float((coat.density**2).sum() / max(float(coat.density.sum()), 1e-9))
+        self._spacing = 0.7 / max(mean, 1e-6) ** 0.5
+        self._vertices = Buffer(context, records, label="shells")
+        self._indices = Buffer(context, coat.triangles.ravel(), label="shells")
+        self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
+
+    def draw(self, program: Program, settings: HairSettings, part: Part) -> None:
+        """Draws some of the copies, the outermost first; fewer of them where one stands for several."""
+        crowd = self.triangles * settings.shells
+        wanted = -(-crowd // part.stride)
+        copies = max(settings.shells // part.stride, SHELLS_MIN)
+        wide = 2.0 * max(settings.root_radius, settings.tip_radius)
+        program["u_cells"] = (max(self._spacing, wide), 1.0 - 0.5 * settings.length_spread, settings.colour_spread, 0.0)
+        # What all of them cover, by what the one at the root does.
+        same = max(0.5 * copies * (settings.root_radius + settings.tip_radius) / max(settings.root_radius, 1e-9), 1.0)
+        for number in range(copies):
+            if not part.first <= number * wanted // copies < part.first + part.count:
+                continue
+            share = 1.0 - (number + 0.5) / copies
+            radius = settings.root_radius + share * (settings.tip_radius - settings.root_radius)
+            program["u_height"] = (share, 1.0 / copies, radius)
+            program["u_share"] = (share, same)
+            self._array.draw(program)
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for owned in (self.strands, self._array, self._vertices, self._indices, self.own, self._surface):
+            if owned is not None:
+                owned.release()
