@@ -11,7 +11,7 @@
 
 uniform vec4 u_seer;                 // place of the eye or the light [m], 1; or its direction, 0
 uniform vec4 u_cells;                // edge of a cell [m], part that has its full length, spread of the brightness
-uniform vec2 u_share;                // of the way from root to tip; copies, each as that at the root
+uniform vec2 u_share;                // of the way from root to tip; what the copies from here on cover, by this one
 
 in vec3 v_rest;
 in vec3 v_place;
@@ -49,7 +49,7 @@ bool shell_covers(out float bright) {
     float shrunk = length(across) * u_cells.x * u_cells.x / max(length(shown), 1e-30);
     float lasting = clamp((1.0 - u_share.x) / max(1.0 - u_cells.y, 1e-3), 0.0, 1.0);
     float cover = v_step.w * length(cross(v_step.xyz, back)) * shrunk / abs(facing) * lasting;
-    // Seen along the strands the same cells cover in every copy, and each has to stand for all of them.
+    // Seen along the strands the same cells cover in every copy, and each has to stand for all farther out.
     float shift = length(v_step.xyz - back * (dot(normal, v_step.xyz) / facing)) * sqrt(shrunk);
     cover *= u_share.y / (1.0 + (u_share.y - 1.0) * min(shift / (0.7 * u_cells.x * exp2(lower)), 1.0));
     bright = 1.0 + u_cells.z * (2.0 * number.y - 1.0);

@@ -147,6 +147,7 @@ class HairPasses:
 
     def shells(self, program: Program, shells: Shells, settings: HairSettings, sheet: Sheet, part: Part) -> None:
         """Draws copies of the skin."""
+        shells.strands.need(shells.strands.count)
         clip = sheet.projection.clip_from_world
         seer = glm.inverse(clip) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, clip

@@ -51,15 +51,15 @@ class Shells:
         copies = max(settings.shells // part.stride, SHELLS_MIN)
         wide = 2.0 * max(settings.root_radius, settings.tip_radius)
         program["u_cells"] = (max(self._spacing, wide), 1.0 - 0.5 * settings.length_spread, settings.colour_spread, 0.0)
-        # What all of them cover, by what the one at the root does.
-        same = max(0.5 * copies * (settings.root_radius + settings.tip_radius) / max(settings.root_radius, 1e-9), 1.0)
         for number in range(copies):
             if not part.first <= number * wanted // copies < part.first + part.count:
                 continue
             share = 1.0 - (number + 0.5) / copies
             radius = settings.root_radius + share * (settings.tip_radius - settings.root_radius)
             program["u_height"] = (share, 1.0 / copies, radius)
-            program["u_share"] = (share, same)
+            # What those from here outwards cover, by what this one does.
+            beyond = 0.5 * (number + 1) * (radius + settings.tip_radius) / max(radius, 1e-9)
+            program["u_share"] = (share, max(beyond, 1.0))
             self._array.draw(program)
 
     def release(self) -> None:
