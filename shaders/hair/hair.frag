@@ -9,6 +9,8 @@
 #include "viewport/colour.glsl"
 #ifdef SHELL
 #include "hair/shell.glsl"
+in vec3 v_cell;
+in vec3 v_shift;
 #endif
 #ifdef BLENDED
 #include "viewport/weighted.glsl"
@@ -45,7 +47,7 @@ const float STRAND_OPACITY = 0.05;
 void main() {
     float bright = 1.0;
 #if defined(SHELL)
-    if (!shell_covers(bright)) discard;
+    if (!shell_covers(v_cell, dFdx(v_cell), dFdy(v_cell), v_shift, bright)) discard;
 #elif defined(LINE)
     if (v_cover.z <= 0.0) discard;
 #endif

@@ -114,13 +114,13 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
 def pictured(strands: int) -> dict[str, HairSettings]:
     """What is drawn, by name."""
     fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
-    coat = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=strands, guides=500, shells=16)
+    coat = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
     return {
         "drawn": bench_settings(strands, knots=9, shadow=1.0),
         "drawn without self-shadow": bench_settings(strands, knots=9, shadow=0.0),
         "drawn with soft tips": bench_settings(strands, knots=9, shadow=1.0, soft_tips=0.3),
-        "fur as ribbons": coat,
-        "fur as shells": msgspec.structs.replace(coat, form=HairForm.SHELLS),
+        "fur of ten times as many": coat,
+        "the same as shells": msgspec.structs.replace(coat, form=HairForm.SHELLS),
     }
 
 

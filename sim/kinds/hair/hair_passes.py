@@ -62,6 +62,10 @@ class Sheet:
         """About where the nearest strand is, as of `Projection.pixels`."""
         return max(self.projection.nearest(self.box), 1e-3)
 
+    def pixels(self, settings: HairSettings) -> float:
+        """Length of the nearest strands [px]."""
+        return self.projection.pixels(settings.length, self.near)
+
 
 def swell_of(stride: int) -> float:
     """How much wider a strand of a draft is that stands for so many."""
@@ -73,6 +77,12 @@ def shown_of(settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, c
     wide = max(settings.root_radius, settings.tip_radius) * swell_of(stride)
     share = min(sheet.projection.pixels(wide, sheet.near) / LEAST_RADIUS, 1.0) if covers else 1.0
     return math.ceil(crowd * share)
+
+
+def rows_of(settings: HairSettings, sheet: Sheet, stride: int) -> int:
+    """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
+    finest = round(sheet.pixels(settings) / settings.segments / (ROW_PIXELS * swell_of(stride)))
+    return min(max(finest, 1), ROWS_MAX) * settings.segments + 1
 
 
 class HairPasses:
@@ -129,10 +139,7 @@ class HairPasses:
         if count <= 0:
             return
         drawn.need(part.first + count)
-        length = projection.pixels(settings.length, sheet.near) / settings.segments
-        finest = min(max(round(length / (ROW_PIXELS * swell_of(part.stride))), 1), ROWS_MAX)
-        finest = 1 if form == "SPRINGS" else finest
-        rows = finest * settings.segments + 1
+        rows = rows_of(settings, sheet, part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
         tip = settings.tip_radius if settings.show is HairShow.HAIR else settings.root_radius
@@ -148,11 +155,12 @@ class HairPasses:
     def shells(self, program: Program, shells: Shells, settings: HairSettings, sheet: Sheet, part: Part) -> None:
         """Draws copies of the skin."""
         shells.strands.need(shells.strands.count)
-        clip = sheet.projection.clip_from_world
-        seer = glm.inverse(clip) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
-        program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, clip
+        projection = sheet.projection
+        seer = glm.inverse(projection.clip_from_world) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
+        program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
+        program["u_viewport"], program["u_pixel"] = projection.viewport, 1.0 / projection.pixels(1.0, 1.0)
         program["u_seer"] = seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
-        shells.draw(program, settings, part)
+        shells.draw(program, settings, sheet.pixels(settings), part)
 
     def release(self) -> None:
         """Deletes the vertex array and the ramp."""

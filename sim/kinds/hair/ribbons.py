@@ -8,7 +8,7 @@ from sim.assets.model import Bounds
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, shown_of
+from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, rows_of, shown_of
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
@@ -19,8 +19,14 @@ from sim.render.painter import Painter
 from sim.render.pick_pass import PickPass
 from sim.render.projection import Projection
 
-SHELL_PIXELS, DRAFT_SHELL_PIXELS = 10.0, 40.0
-"""Length of strands on the screen up to which automatic hair is drawn as shells: ever, and in drafts by a processor."""
+SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
+"""Length of strands on the screen up to which automatic hair is drawn as shells, and in drafts by a processor.
+
+They must have fewer triangles than the ribbons that are drawn there.
+"""
+
+SHADOW_STRIDE = 4
+"""Shells to one that casts a shadow, which is soft."""
 
 RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2, HairShow.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
@@ -136,10 +142,14 @@ class Ribbons(Item):
             return shells
         if part.way is not None:
             return shells if part.way[-1] else None
-        is_draft = part.stride > 1 and painter.context.capabilities.is_software
+        settings, stride = self.settings, part.stride
         sheet = self._sheet(frame.clip_from_world, (frame.width, frame.height))
-        length = sheet.projection.pixels(self.settings.length, sheet.near)
-        return shells if length < (DRAFT_SHELL_PIXELS if is_draft else SHELL_PIXELS) else None
+        is_quick = stride > 1 and painter.context.capabilities.is_software
+        if (length := sheet.pixels(settings)) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
+            return None
+        strands = shown_of(settings, sheet, -(-self.crowd // stride), stride)
+        of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
+        return shells if shells.copies(settings, length, stride) * shells.triangles < of_ribbons else None
 
     def _draw(
         self, passes: HairPasses, program: Program, sheet: Sheet, part: Part, kind: str, shells: Shells | None
@@ -149,7 +159,9 @@ class Ribbons(Item):
             # Where it might have been strands, the first of them stand for all.
             whole = settings.form is HairForm.AUTOMATIC
             if whole:
-                part = Part(1, 0, shells.triangles * settings.shells if part.first == 0 else 0)
+                part = Part(part.stride, 0, shells.triangles * settings.shells if part.first == 0 else 0)
+            if kind in ("CAST", "DEEP"):
+                part = Part(SHADOW_STRIDE, 0, part.count if part.first == 0 else 0)
             if kind != "BLENDED":
                 passes.shells(program, shells, settings, sheet, part)
             return

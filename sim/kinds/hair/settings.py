@@ -284,7 +284,7 @@ class HairSettings(Settings, frozen=True, kw_only=True):
     form: Annotated[
         HairForm,
         param("Ribbons as wide as strands, lines of a pixel, or copies of the skin, which are quick and suit short fur "
-              "far away; automatic takes these from afar, and on slow machines while the picture moves.",
+              "far away; automatic takes these from afar, where they are quicker.",
               group="Look", label="Drawn as", effect=Effect.VIEW),
     ] = HairForm.RIBBONS  # fmt: skip
     shells: Annotated[

@@ -1,5 +1,7 @@
 """Shells: fur as copies of the skin, on the GPU; the strands at the vertices of the skin say where these stand."""
 
+import math
+
 import numpy as np
 
 from sim.gl.buffer import Buffer
@@ -44,22 +46,26 @@ class Shells:
         self._indices = Buffer(context, coat.triangles.ravel(), label="shells")
         self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
 
-    def draw(self, program: Program, settings: HairSettings, part: Part) -> None:
-        """Draws some of the copies, the outermost first; fewer of them where one stands for several."""
+    def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
+        """How many copies are drawn: fewer where strands are short on the screen [px], and in drafts."""
+        return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
+
+    def draw(self, program: Program, settings: HairSettings, pixels: float, part: Part) -> None:
+        """Draws some of the copies, the outermost first, where strands are so long on the screen [px]."""
         crowd = self.triangles * settings.shells
         wanted = -(-crowd // part.stride)
-        copies = max(settings.shells // part.stride, SHELLS_MIN)
+        copies = self.copies(settings, pixels, part.stride)
         wide = 2.0 * max(settings.root_radius, settings.tip_radius)
-        program["u_cells"] = (max(self._spacing, wide), 1.0 - 0.5 * settings.length_spread, settings.colour_spread, 0.0)
+        program["u_cell"] = max(self._spacing, wide)
         for number in range(copies):
             if not part.first <= number * wanted // copies < part.first + part.count:
                 continue
             share = 1.0 - (number + 0.5) / copies
             radius = settings.root_radius + share * (settings.tip_radius - settings.root_radius)
             program["u_height"] = (share, 1.0 / copies, radius)
-            # What those from here outwards cover, by what this one does.
+            reaching = min((1.0 - share) / max(0.5 * settings.length_spread, 1e-3), 1.0)
             beyond = 0.5 * (number + 1) * (radius + settings.tip_radius) / max(radius, 1e-9)
-            program["u_share"] = (share, max(beyond, 1.0))
+            program["u_strand"] = (reaching, max(beyond, 1.0), settings.colour_spread)
             self._array.draw(program)
 
     def release(self) -> None:

@@ -110,11 +110,13 @@ def test_shells_move_with_the_strands_and_have_their_lengths(stage: Stage) -> No
     assert np.linalg.norm(guides, axis=1).max() <= FUR.length * 1.001
 
 
-def test_automatic_hair_is_shells_from_afar_and_ribbons_close_by(stage: Stage) -> None:
-    for distance, form in ((1.2, HairForm.RIBBONS), (6.0, HairForm.SHELLS)):
-        stage.show(FUR, form=form)
+def test_automatic_hair_is_shells_from_afar_where_these_are_fewer_triangles(stage: Stage) -> None:
+    many = {"root_radius": 3e-3, "children": 12_000}
+    for distance, radius, form in ((1.2, 3e-3, HairForm.RIBBONS), (6.0, 3e-3, HairForm.SHELLS),
+                                   (6.0, 1e-4, HairForm.RIBBONS)):  # fmt: skip
+        stage.show(FUR, form=form, **many | {"root_radius": radius})
         expected = stage.picture(distance)
-        stage.show(FUR, form=HairForm.AUTOMATIC)
+        stage.show(FUR, form=HairForm.AUTOMATIC, **many | {"root_radius": radius})
         np.testing.assert_array_equal(stage.picture(distance), expected)
 
 
