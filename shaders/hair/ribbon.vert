@@ -14,7 +14,7 @@ uniform mat4 u_clip_from_world;
 uniform vec2 u_viewport;             // size of the target [px]
 uniform float u_scale;               // change of clip y over a metre across the view
 uniform vec4 u_width;                // radius at the root and at the tip [m], factor, least radius [px]
-uniform vec2 u_reach;                // part of the strand that is drawn: shares of the way at its ends
+uniform vec3 u_reach;                // part of the strand that is drawn: shares of the way at its ends; spread of the cut
 uniform int u_first;                 // strand that is drawn first
 uniform int u_count;                 // of all strands
 uniform int u_rows;                  // of a ribbon, one at each of its ends
@@ -38,7 +38,10 @@ void main() {
     float side = float(gl_VertexID & 1) * 2.0 - 1.0;
     int number = gl_VertexID >> 1;
 #endif
-    float share = mix(u_reach.x, u_reach.y, float(number) / float(u_rows - 1));
+    // Where tips are blended, strand by strand elsewhere.
+    float cut = u_reach.z * (2.0 * texelFetch(u_strands, strand * KNOTS).w - 1.0);
+    vec2 reach = u_reach.xy + cut * step(vec2(0.001), u_reach.xy) * step(u_reach.xy, vec2(0.999));
+    float share = mix(reach.x, reach.y, float(number) / float(u_rows - 1));
     Row row = row_of(strand, share);
     vec4 clip = u_clip_from_world * vec4(row.place, 1.0);
     vec4 ahead = u_clip_from_world * vec4(row.ahead, 0.0);

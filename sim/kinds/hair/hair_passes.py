@@ -144,7 +144,8 @@ class HairPasses:
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
         tip = settings.tip_radius if settings.show is HairShow.HAIR else settings.root_radius
         program["u_width"] = (settings.root_radius, tip, swell_of(part.stride), LEAST_RADIUS)
-        program["u_reach"] = reach
+        cuts = [end for end in reach if 0.0 < end < 1.0]
+        program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
         program["u_count"] = crowd if covers else EVERY
         if form == "RIBBONS":
