@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
 from sim.scene.places import Figures, Places
@@ -318,18 +318,21 @@ class Array:
         shape: Of the values.
         dtype: Of the values.
         meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
-            the dead), or, constant, "triangles" (indices), "counts" of knots, "texcoords" (v = 0 at the bottom).
+            the dead), "colours" (linear RGBA, not premultiplied), or, constant, "triangles" (indices), "counts" of
+            knots, "texcoords" (v = 0 at the bottom).
+        is_still: Whether no step changes values that others change.
     """
 
     read: Callable[[], npt.NDArray[Any]]
     shape: tuple[int, ...]
     dtype: npt.DTypeLike
     meaning: str
+    is_still: bool = False
 
     @property
     def is_constant(self) -> bool:
         """Whether no step changes the values."""
-        return self.meaning in ("triangles", "counts", "texcoords")
+        return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
 
 
 class System:
@@ -397,6 +400,15 @@ class System:
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
         return {}
+
+    def looks(self) -> Mapping[str, Array]:
+        """How the points of `arrays` look, for files that show them: "colours" and "widths" by name."""
+        return {}
+
+    @property
+    def material(self) -> Material | None:
+        """What a surface is made of, for files; None where nothing tells."""
+        return None
 
     def measures(self) -> Mapping[str, float]:
         """Figures about how it is now, for tables and maps, by name; waits for the GPU."""

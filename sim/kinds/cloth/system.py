@@ -1,13 +1,16 @@
 """ClothSystem: the cloth of a node, built, placed and stepped as the scene has it; its pins follow what it rides on."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
+from sim.assets.model import Material
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.carriage import Carriage
 from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.follow import PinFollower
 from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
@@ -128,6 +131,14 @@ class ClothSystem(System):
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
+
+    @property
+    def material(self) -> Material | None:
+        """The fabric, with its texture where that was found."""
+        settings, world = self._settings, self._world
+        if settings is None or world is None:
+            return None
+        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.images)
 
     def measures(self) -> Mapping[str, float]:
         """Largest strain, and energies [J]."""

@@ -67,15 +67,14 @@ class StrandSolver:
         solids: Solids = NO_SOLIDS,
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
-        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables))
+        met = solids if settings.collide else NO_SOLIDS
+        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables) | _contact_defines(settings, met))
         self._set(kernel.program, settings, tables, time)
-        contact = None
-        if settings.collide and solids:
-            contact = self._kernel("hair/contact.glsl", _contact_defines(settings, solids))
-            self._set_contact(contact.program, settings, tables, solids)
+        if met:
+            self._set_contact(kernel.program, settings, met)
         count = settings.substeps
         values = [(index / count, (index + 1) / count) for index in range(count)]
-        state.run(kernel, ("u_now", "u_before"), "u_span", values, contact)
+        state.run(kernel, ("u_now", "u_before"), "u_span", values)
 
     def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
         key = (file, *defines.values())
@@ -120,15 +119,17 @@ class StrandSolver:
             gusts = gusts_at(settings, time)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
-    def _set_contact(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids) -> None:
-        program["u_roots"], program["u_knots"] = tables.roots, self._knots
-        program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
+    def _set_contact(self, program: Program, settings: HairSettings, solids: Solids) -> None:
         program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+        program["u_knots"] = self._knots
         program["u_contact"] = (settings.clearance, settings.friction)
 
 
 def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
+    if not solids:
+        return {"CONTACT": False}
     return {
+        "CONTACT": True,
         "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
         "COLLIDE_STILL": solids.layout.still,
         "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,

@@ -16,6 +16,7 @@ from sim.gl.texture import BufferTexture
 from sim.kinds.contract import Array, Services, StepInputs, System, World
 from sim.kinds.hair.coat import Coat, coat_on_ellipsoid, coat_on_model
 from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
+from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
@@ -158,6 +159,20 @@ class HairSystem(System):
             "positions": Array(lambda: strands.positions().reshape(-1, 3), shape, np.float32, "points"),
             "velocities": Array(lambda: strands.velocities().reshape(-1, 3), shape, np.float32, "velocities"),
             "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
+        }
+
+    def looks(self) -> Mapping[str, Array]:
+        """Colours and widths of the knots of the guides."""
+        if self.strands is None:
+            return {}
+        strands = self.strands
+        settings, growth = strands.settings, strands.growth
+        count = growth.guides.count
+        shape = (count * settings.knots,)
+        colours, widths = guide_colours(settings, growth.children, count), guide_widths(settings, count)
+        return {
+            "colours": Array(lambda: colours, (*shape, 4), np.float32, "colours", is_still=True),
+            "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
         }
 
     def snapshot(self) -> State:
