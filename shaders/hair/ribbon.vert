@@ -9,6 +9,17 @@
 // Reference: Catmull, Rom 1974, "A class of local interpolating splines".
 
 #include "hair/row.glsl"
+#ifdef CURLS
+#include "hair/curl.glsl"
+
+uniform vec3 u_curl;                 // radius [m], turns [rad/m], spread of these
+#ifndef CAST
+#include "hair/scatter.glsl"
+
+uniform vec3 u_lamp;                 // place of the first lamp [m]
+uniform vec4 u_seer;                 // place of the eye [m], 1; or its direction, 0
+#endif
+#endif
 
 uniform mat4 u_clip_from_world;
 uniform vec2 u_viewport;             // size of the target [px]
@@ -43,12 +54,22 @@ void main() {
     vec2 reach = u_reach.xy + cut * step(vec2(0.001), u_reach.xy) * step(u_reach.xy, vec2(0.999));
     float share = mix(reach.x, reach.y, float(number) / float(u_rows - 1));
     Row row = row_of(strand, share);
+#ifdef CURLS
+    vec3 ahead_on = row.ahead * float(KNOTS - 1);
+    float size = float(KNOTS - 1) * distance(texelFetch(u_strands, strand * KNOTS).xyz, texelFetch(u_strands, strand * KNOTS + 1).xyz);
+    float turns = 1.0 + u_curl.z * (texelFetch(u_strands, strand * KNOTS + 1).w - 0.5);
+    vec3 aside, bent, away;
+    vec4 begin = curl_of(texelFetch(u_strands, strand * KNOTS + 2).w);
+    curl_at(begin, vec2(u_curl.x, u_curl.y * turns), share, ahead_on, size, aside, bent, away);
+    row.place += aside;
+    row.ahead = ahead_on + bent;
+#endif
     vec4 clip = u_clip_from_world * vec4(row.place, 1.0);
     vec4 ahead = u_clip_from_world * vec4(row.ahead, 0.0);
     // Direction on the screen [px]: that of the derivative of clip / w.
     vec2 direction = (ahead.xy * clip.w - clip.xy * ahead.w) * u_viewport;
-    float size = dot(direction, direction);
-    direction = size > 1e-20 ? direction * inversesqrt(size) : vec2(0.0, 1.0);
+    float square = dot(direction, direction);
+    direction = square > 1e-20 ? direction * inversesqrt(square) : vec2(0.0, 1.0);
     float radius = mix(u_width.x, u_width.y, share) * u_width.z * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
     float rank = (float(strand) + 0.5) / float(u_count);
     float left = radius >= u_width.w ? 1.0 : radius - rank * u_width.w;
@@ -68,5 +89,16 @@ void main() {
     v_distance = clip.w;
 #ifndef CAST
     v_colour = colour_of(row);
+#ifdef CURLS
+    // Knots are lit without their curls: what these change of the light, and less of it in the inside of a curl.
+    vec3 back = normalize(u_seer.xyz - u_seer.w * row.place);
+    vec3 to_lamp = normalize(u_lamp - row.place);
+    vec3 axis = normalize(ahead_on);
+    vec3 curled = normalize(row.ahead);
+    vec2 plain = kajiya(axis, to_lamp, back);
+    vec2 lit = kajiya(curled, to_lamp, back);
+    float change = (0.2 + lit.x) / (0.2 + plain.x) * (1.0 + 0.35 * dot(away, back)) * (0.9 + lit.y);
+    v_colour *= mix(1.0, change, min(4.0 * share, 1.0) * begin.w);
+#endif
 #endif
 }

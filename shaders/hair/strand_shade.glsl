@@ -17,6 +17,8 @@ vec3 ramp_colour(float value) {
 }
 #endif
 
+const float TILT_SPREAD = 0.05;      // [rad]
+
 void run(int id) {
     vec3 places[KNOTS];
     vec3 colours[KNOTS];
@@ -24,12 +26,14 @@ void run(int id) {
 #if MODE == 0
     float random = texelFetch(u_strands, id * KNOTS + 1).w;
     float bright = 1.0 + u_gloss.z * (2.0 * random - 1.0);
+    // Scales tilt a little otherwise on every strand, so that highlights end softly.
+    float tilt = u_gloss.y + TILT_SPREAD * (2.0 * fract(random * 61.0) - 1.0);
 #endif
     for (int k = 0; k < KNOTS; ++k) {
         vec3 tangent = unit(places[min(k + 1, KNOTS - 1)] - places[max(k - 1, 0)]);
         float share = float(k) / float(KNOTS - 1);
 #if MODE == 0
-        colours[k] = shaded_knot(places[k], tangent, a_tint.rgb * mix(u_root_colour, u_tip_colour, share) * bright, share);
+        colours[k] = shaded_knot(places[k], tangent, a_tint.rgb * mix(u_root_colour, u_tip_colour, share) * bright, share, tilt);
 #elif MODE == 1
         vec3 before = unit(places[k] - places[max(k - 1, 0)]);
         vec3 after = unit(places[min(k + 1, KNOTS - 1)] - places[k]);

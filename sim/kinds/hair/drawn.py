@@ -16,8 +16,6 @@ from sim.kinds.hair.growth import Children
 from sim.kinds.hair.records import CHILD, bound_records, strand_record, strand_texels
 from sim.kinds.hair.settings import HairSettings
 
-TWO_PI = 2.0 * np.pi
-
 
 class DrawnStrands:
     """Strands in the world.
@@ -59,8 +57,8 @@ class DrawnStrands:
 
         As many strands are made as were needed since the last time; more when they are.
         """
-        form = (settings.clump, settings.curl_radius, TWO_PI * settings.curl_turns, settings.noise)
-        values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 4 if self._is_plain else form}
+        form = (settings.clump, 1.0, settings.noise)
+        values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 3 if self._is_plain else form}
         self._values = values | dict(surface)
         self.version += 1
         wanted, self._made, self._wanted = self._wanted, 0, 0

@@ -33,8 +33,12 @@ ROWS_MAX = 4
 EVERY = 2**30
 """Strands, of which those that are drawn are so few that none is left out."""
 
+TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
 SHADOW_TAPS = 1
+
+TURN_ROWS, CURL_PIXELS = 10.0, 3.0
+"""Rows of a turn of a curl, and the length on the screen that one of these is worth at least [px]."""
 
 _KINDS: dict[str, dict[str, bool]] = {
     "LIT": {}, "BLENDED": {"BLENDED": True}, "CAST": {"CAST": True}, "DEEP": {"CAST": True, "DEEP": True},
@@ -67,6 +71,12 @@ class Sheet:
         return self.projection.pixels(settings.length, self.near)
 
 
+def seer_of(clip: glm.dmat4) -> glm.dvec4:
+    """Where a projection is seen from: a place [m] and 1, or the direction of parallel rays and 0."""
+    seer = glm.inverse(clip) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
+    return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
+
+
 def swell_of(stride: int) -> float:
     """How much wider a strand of a draft is that stands for so many."""
     return min(float(stride), LARGEST_SWELL)
@@ -79,10 +89,25 @@ def shown_of(settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, c
     return math.ceil(crowd * share)
 
 
+def curls(settings: HairSettings) -> bool:
+    """Whether strands are curled; guides are shown as they are."""
+    return settings.show is HairShow.HAIR and settings.curl_radius > 0.0
+
+
+def roughness_of(settings: HairSettings) -> float:
+    """Roughness of hair whose curls are not lit by themselves: they lean the strands this way and that."""
+    if not curls(settings):
+        return settings.roughness
+    leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
+    return min((settings.roughness**4 + 0.5 * leaning**2) ** 0.25, 1.0)
+
+
 def rows_of(settings: HairSettings, sheet: Sheet, stride: int) -> int:
     """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
-    finest = round(sheet.pixels(settings) / settings.segments / (ROW_PIXELS * swell_of(stride)))
-    return min(max(finest, 1), ROWS_MAX) * settings.segments + 1
+    pixels = sheet.pixels(settings) / settings.segments / swell_of(stride)
+    curled = min(settings.curl_turns * settings.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
+    finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if curls(settings) else 0.0, 1.0)
+    return round(finest) * settings.segments + 1
 
 
 class HairPasses:
@@ -96,11 +121,11 @@ class HairPasses:
         colours = ramp_colours(Ramp.VIRIDIS)[None]
         self.ramp = Texture2D.from_array(context, colours, "rgba8" if colours.shape[-1] == 4 else "rgb8", label="ramp")
 
-    def program(self, knots: int, kind: str, form: str = "RIBBONS") -> Program:
+    def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
         """The program of what is "LIT", "BLENDED", "CAST", "DEEP" or "PICK", as ribbons, lines, springs or shells."""
-        key = (knots, kind, form)
+        key = (settings.knots, kind, form, form != "SHELLS" and curls(settings))
         if key not in self._programs:
-            defines = {"KNOTS": knots, **_KINDS[kind], **_FORMS[form]}
+            defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
             vertices = "hair/shell.vert" if form == "SHELLS" else "hair/ribbon.vert"
             self._programs[key] = self._library.program(vertices, "hair/hair.frag", defines=defines)
         return self._programs[key]
@@ -148,6 +173,9 @@ class HairPasses:
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
         program["u_count"] = crowd if covers else EVERY
+        if curls(settings):
+            program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))
+            program.set_if_active("u_seer", seer_of(projection.clip_from_world))
         if form == "RIBBONS":
             self._nothing.draw(program, "triangle_strip", count=2 * rows, instances=count)
         else:
@@ -157,10 +185,9 @@ class HairPasses:
         """Draws copies of the skin."""
         shells.strands.need(shells.strands.count)
         projection = sheet.projection
-        seer = glm.inverse(projection.clip_from_world) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
         program["u_viewport"], program["u_pixel"] = projection.viewport, 1.0 / projection.pixels(1.0, 1.0)
-        program["u_seer"] = seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
+        program["u_seer"] = seer_of(projection.clip_from_world)
         shells.draw(program, settings, sheet.pixels(settings), part)
 
     def release(self) -> None:

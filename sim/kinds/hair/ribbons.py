@@ -8,7 +8,7 @@ from sim.assets.model import Bounds
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, rows_of, shown_of
+from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, curls, roughness_of, rows_of, shown_of
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
@@ -69,7 +69,7 @@ class Ribbons(Item):
     def ways(self, lamps: int) -> tuple[Way, ...]:
         """For each number of lamps and form of the strands; automatic hair has two."""
         settings = self.settings
-        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form)
+        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings))
         forms = {HairForm.SHELLS: (True,), HairForm.AUTOMATIC: (False, True)}
         has_shells = self.strands.shells is not None
         return tuple((*way, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,)))
@@ -78,7 +78,7 @@ class Ribbons(Item):
         """Draws some of them; the first that are drawn in a picture have all of them lit."""
         passes, sheet = painter.get(HairPasses), self._sheet(painter.clip_from_world, painter.target.size)
         if stage == "pick":
-            program = passes.program(self.settings.knots, "PICK")
+            program = passes.program(self.settings, "PICK")
             program["u_object"] = painter.get(PickPass).current
             _PICKED.apply(painter.context)
             shown = self.strands.shown
@@ -94,10 +94,12 @@ class Ribbons(Item):
         elif not casts and (not self._shaded or self._shaded[0] is not painter.frame):
             self._shade(painter, shells, part.stride, casts=False)
         kind = {"shadow": "CAST", "transparent": "BLENDED"}.get(stage, "LIT")
-        program = passes.program(self.settings.knots, kind, self._form_of(kind, shells))
+        program = passes.program(self.settings, kind, self._form_of(kind, shells))
         if not casts:
             program["u_colours"] = self._drawn(shells).colours
         program.set_if_active("u_middle", painter.frame.middle_depth)
+        if painter.frame.lamps:
+            program.set_if_active("u_lamp", painter.frame.lamps[0].position)
         (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
         self._draw(passes, program, sheet, part, kind, shells)
 
@@ -207,7 +209,7 @@ class Ribbons(Item):
             "u_shadow_map": shadow.others,
             "u_root_colour": light_of(settings.root_colour),
             "u_tip_colour": light_of(settings.tip_colour),
-            "u_gloss": (settings.roughness, settings.tilt, settings.colour_spread, settings.shadow),
+            "u_gloss": (roughness_of(settings), settings.tilt, settings.colour_spread, settings.shadow),
             "u_ramp": passes.ramp,
             "u_ramp_scale": 1.0 / RAMP_SPANS.get(settings.show, 1.0),
             "u_roots": self.strands.roots,
@@ -216,7 +218,7 @@ class Ribbons(Item):
     def _draw_cast(self, passes: HairPasses, shells: Shells | None, stride: int) -> Draw:
         def draw(clip: glm.dmat4, size: tuple[int, int], deep: bool, values: dict[str, object]) -> None:
             kind = "DEEP" if deep else "CAST"
-            program = passes.program(self.settings.knots, kind, self._form_of(kind, shells))
+            program = passes.program(self.settings, kind, self._form_of(kind, shells))
             for name, value in values.items():
                 program[name] = value
             self._draw(passes, program, self._sheet(clip, size), Part(stride, 0, self.crowd), kind, shells)
