@@ -53,6 +53,7 @@ from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
+from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
 from app.viewport.second_engine import SecondEngine
 from app.viewport.shader_watch import ShaderWatch
@@ -149,7 +150,8 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs,
+            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
@@ -232,6 +234,7 @@ class Editor:
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
         self.scene_files.failed.connect(self.panels.fail)
+        self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
@@ -283,6 +286,7 @@ class Editor:
             self.timings.files.cancel()
         else:
             self.files.cancel()
+            self.scene_files.cancel()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""

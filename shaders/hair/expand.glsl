@@ -1,7 +1,9 @@
 // A strand that is drawn, between the three guides that are nearest to its root.
 // Inputs: corners of the triangle of its root, their shares and a factor of the length; guides, the number of the
-// strand, weights, a random number; the state of the guides and their roots as they are shown.
-// Outputs: its knots in the world [m] and the random number; beside the third knot how it curls, see hair/curl.glsl.
+// strand, weights, a random number; factors of clump, curls, noise and thickness; the state of the guides and their roots
+// as they are shown.
+// Outputs: its knots in the world [m], and beside them the random number, but beside the root the thickness, and beside
+// the third knot how it curls, see hair/curl.glsl.
 
 #include "common/hash.glsl"
 #include "common/quaternion.glsl"
@@ -40,8 +42,9 @@ void run(int id) {
     vec3 random = vec3(pcg3d(uvec3(a_guides.w, a_guides.x, 7u)) >> 8u) / 16777216.0;
     vec3 of_clump = vec3(pcg3d(uvec3(a_guides.x, 3u, 11u)) >> 8u) / 16777216.0;
     float length_there = texelFetch(u_roots, 4 * guides.x).w * float(KNOTS - 1) * a_shares.w;
+    vec3 form = u_form * a_form.xyz;
     // Guides that stand farther off than a part of their length would be pulled through what they grow on.
-    float clump = u_form.x * min(1.0, CLUMP_REACH * length_there / max(distance(clump_root.xyz, spot.place), 1e-9));
+    float clump = form.x * min(1.0, CLUMP_REACH * length_there / max(distance(clump_root.xyz, spot.place), 1e-9));
     vec4 leans[3] = vec4[3](lean_from(guides.x, spot), lean_from(guides.y, spot), lean_from(guides.z, spot));
     vec3 knots[KNOTS];
     vec3 before = spot.normal;
@@ -69,10 +72,11 @@ void run(int id) {
         vec3 side = unit_or(cross(along, spot.tangent), spot.normal);
         vec3 other = cross(along, side);
         vec2 wave = sin(vec2(7.0 * random.y + 5.0 * share, 7.0 * random.z + 4.0 * share) + TWO_PI * random.xy);
-        place += (u_form.z * share) * (wave.x * side + wave.y * other);
+        place += (form.z * share) * (wave.x * side + wave.y * other);
         knots[k] = place;
     }
     store_all(knots, a_weights.w);
-    float phase = TWO_PI * (of_clump.x + (1.0 - u_form.x) * (random.x - 0.5));
-    o_knot2.w = curl_code(cos(phase) * spot.tangent + sin(phase) * cross(spot.normal, spot.tangent), u_form.y);
+    o_knot0.w = a_form.w;
+    float phase = TWO_PI * (of_clump.x + (1.0 - form.x) * (random.x - 0.5));
+    o_knot2.w = curl_code(cos(phase) * spot.tangent + sin(phase) * cross(spot.normal, spot.tangent), form.y);
 }

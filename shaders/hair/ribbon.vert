@@ -50,7 +50,7 @@ void main() {
     int number = gl_VertexID >> 1;
 #endif
     // Where tips are blended, strand by strand elsewhere.
-    float cut = u_reach.z * (2.0 * texelFetch(u_strands, strand * KNOTS).w - 1.0);
+    float cut = u_reach.z * (2.0 * texelFetch(u_strands, strand * KNOTS + 1).w - 1.0);
     vec2 reach = u_reach.xy + cut * step(vec2(0.001), u_reach.xy) * step(u_reach.xy, vec2(0.999));
     float share = mix(reach.x, reach.y, float(number) / float(u_rows - 1));
     Row row = row_of(strand, share);
@@ -70,7 +70,8 @@ void main() {
     vec2 direction = (ahead.xy * clip.w - clip.xy * ahead.w) * u_viewport;
     float square = dot(direction, direction);
     direction = square > 1e-20 ? direction * inversesqrt(square) : vec2(0.0, 1.0);
-    float radius = mix(u_width.x, u_width.y, share) * u_width.z * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
+    float metres = texelFetch(u_strands, strand * KNOTS).w * mix(u_width.x, u_width.y, share) * u_width.z;
+    float radius = metres * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
     float rank = (float(strand) + 0.5) / float(u_count);
     float left = radius >= u_width.w ? 1.0 : radius - rank * u_width.w;
 #if defined(LINE)

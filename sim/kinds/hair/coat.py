@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Mesh
-from sim.kinds.hair.growth import Children, Growth, Maps, as_mapped
+from sim.assets.model import CharacterModel
+from sim.kinds.hair.growth import Children, Ground, Growth, as_mapped, plain_children
+from sim.kinds.hair.maps import Maps
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.roots import Roots, Surface, ellipsoid_places, root_places
-from sim.kinds.hair.settings import HairSettings
+from sim.kinds.hair.settings import HairSettings, HairSource
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -41,8 +42,18 @@ class Coat:
     is_own: bool
 
 
-def coat_on_model(growth: Growth, mesh: Mesh, table: UInt32, maps: Maps) -> Coat:
+def coat_of(settings: HairSettings, ground: Ground, growth: Growth) -> Coat | None:
+    """What hair is grown on; None for the strands of a file, which have no density."""
+    if settings.source is HairSource.FILE:
+        return None
+    if ground.model is None or ground.table is None:
+        return coat_on_ellipsoid(settings, growth)
+    return coat_on_model(settings, growth, ground.model, ground.table, ground.maps)
+
+
+def coat_on_model(settings: HairSettings, growth: Growth, model: CharacterModel, table: UInt32, maps: Maps) -> Coat:
     """The faces that strands of a growth stand on, by the table that says where they grow."""
+    mesh = model.mesh
     faces = table[:, 1:]
     per_vertex = bool(np.all(faces[:, 0] == faces[:, 1]))
     grows = np.zeros(mesh.vertex_count, bool)
@@ -66,7 +77,7 @@ def coat_on_model(growth: Growth, mesh: Mesh, table: UInt32, maps: Maps) -> Coat
     areas = _gathered(compact, _areas(places, compact), len(used)) / 3.0
     density = growth.children.count * of_vertices / np.maximum(areas, 1e-12)
     strands = _strands(growth, roots, places)
-    strands = as_mapped(strands, growth, maps, mesh)
+    strands = as_mapped(strands, growth.guides, maps, model, settings)
     return Coat(growth.surface, strands, compact.astype(np.uint32), places, density, is_own=False)
 
 
@@ -96,8 +107,7 @@ def coat_on_ellipsoid(settings: HairSettings, growth: Growth) -> Coat:
 def _strands(growth: Growth, roots: Roots, places: Float64) -> Children:
     """Strands as long as the longest there, of a middling brightness."""
     guides, weights = nearest_guides(places, growth.guides.places)
-    count = roots.count
-    return Children(roots, np.ones(count), guides, weights, np.full(count, 0.5), np.ones((count, 3)))
+    return plain_children(roots, guides, weights, np.full(roots.count, 0.5))
 
 
 def _first_corners(count: int) -> Float64:

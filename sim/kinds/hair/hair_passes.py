@@ -56,19 +56,22 @@ class Sheet:
     Attributes:
         projection: From the world.
         box: Around the hair [m].
+        length: Of the strands [m].
     """
 
     projection: Projection
     box: Bounds
+    length: float
 
     @property
     def near(self) -> float:
         """About where the nearest strand is, as of `Projection.pixels`."""
         return max(self.projection.nearest(self.box), 1e-3)
 
-    def pixels(self, settings: HairSettings) -> float:
+    @property
+    def pixels(self) -> float:
         """Length of the nearest strands [px]."""
-        return self.projection.pixels(settings.length, self.near)
+        return self.projection.pixels(self.length, self.near)
 
 
 def seer_of(clip: glm.dmat4) -> glm.dvec4:
@@ -99,13 +102,13 @@ def roughness_of(settings: HairSettings) -> float:
     if not curls(settings):
         return settings.roughness
     leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
-    return min((settings.roughness**4 + 0.5 * leaning**2) ** 0.25, 1.0)
+    return min(math.sqrt(math.hypot(settings.roughness**2, math.sqrt(0.5) * leaning)), 1.0)
 
 
 def rows_of(settings: HairSettings, sheet: Sheet, stride: int) -> int:
     """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
-    pixels = sheet.pixels(settings) / settings.segments / swell_of(stride)
-    curled = min(settings.curl_turns * settings.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
+    pixels = sheet.pixels / settings.segments / swell_of(stride)
+    curled = min(settings.curl_turns * sheet.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
     finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if curls(settings) else 0.0, 1.0)
     return round(finest) * settings.segments + 1
 
@@ -188,7 +191,7 @@ class HairPasses:
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
         program["u_viewport"], program["u_pixel"] = projection.viewport, 1.0 / projection.pixels(1.0, 1.0)
         program["u_seer"] = seer_of(projection.clip_from_world)
-        shells.draw(program, settings, sheet.pixels(settings), part)
+        shells.draw(program, settings, sheet.pixels, part)
 
     def release(self) -> None:
         """Deletes the vertex array and the ramp."""

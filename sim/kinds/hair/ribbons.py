@@ -135,7 +135,7 @@ class Ribbons(Item):
         return self.strands.shown if shells is None else shells.strands
 
     def _sheet(self, clip: glm.dmat4, size: tuple[int, int]) -> Sheet:
-        return Sheet(Projection(clip, size), self.box)
+        return Sheet(Projection(clip, size), self.box, self.strands.reach)
 
     def _shells_in(self, painter: Painter, part: Part) -> Shells | None:
         """The shells, if a picture shows the hair as these."""
@@ -147,7 +147,7 @@ class Ribbons(Item):
         settings, stride = self.settings, part.stride
         sheet = self._sheet(frame.clip_from_world, (frame.width, frame.height))
         is_quick = stride > 1 and painter.context.capabilities.is_software
-        if (length := sheet.pixels(settings)) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
+        if (length := sheet.pixels) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
             return None
         strands = shown_of(settings, sheet, -(-self.crowd // stride), stride)
         of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
@@ -193,7 +193,7 @@ class Ribbons(Item):
         values: dict[str, object] = {}
         if shadowed:
             draw = self._draw_cast(passes, shells, stride)
-            values = shadow.fill(frame.lamps[0].position, self.box, settings.length, draw)
+            values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
         if not casts:
             shadow.clear_others()
         program = kernel.program
@@ -209,6 +209,7 @@ class Ribbons(Item):
             "u_shadow_map": shadow.others,
             "u_root_colour": light_of(settings.root_colour),
             "u_tip_colour": light_of(settings.tip_colour),
+            "u_dye_colour": light_of(settings.dye_colour),
             "u_gloss": (roughness_of(settings), settings.tilt, settings.colour_spread, settings.shadow),
             "u_ramp": passes.ramp,
             "u_ramp_scale": 1.0 / RAMP_SPANS.get(settings.show, 1.0),
