@@ -18,7 +18,9 @@ vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, float tilt
 #if LOOK == 1
     return direct * (plain.x * colour + 0.4 * plain.y);
 #else
-    return direct * (0.35 * plain.x * colour + PI * lobes(tangent, to_light, to_eye, colour, u_gloss.x, tilt));
+    // Light hair scatters on from strand to strand, which single strands know nothing of.
+    vec3 even = 0.35 + 0.45 * min(colour * colour, 1.0);
+    return direct * (even * plain.x * colour + PI * lobes(tangent, to_light, to_eye, colour, u_gloss.x, tilt));
 #endif
 }
 
