@@ -26,23 +26,26 @@ class HairView(View):
         self._system: HairSystem | None = None
         self._world: World | None = None
         self._box: tuple[tuple[object, ...], Bounds] | None = None
-        self._item: tuple[tuple[object, ...], Ribbons] | None = None
+        self._items: dict[bool, tuple[tuple[object, ...], Ribbons]] = {}
 
     def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
         """Takes the node; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
 
     def parts(self, look: Look) -> tuple[Item, ...]:
-        """Its strands, and marks of guides."""
-        strands, box = self._strands, self.bounds()
+        """Its strands, those of the other solver on the second side of a split view, and marks of guides."""
+        box, system = self.bounds(), self._system
+        rival = system.rival if system is not None and look.second else None
+        strands = self._strands if rival is None else rival.strands
         if strands is None or box is None or not strands.shown.version:
             return ()
         key = (strands, strands.settings, self._node)
-        if self._item is None or any(a is not b for a, b in zip(self._item[0], key, strict=True)):
-            item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
-            self._item = (key, item)
-        self._item[1].box = box
-        return (self._item[1], *self._marks.items(self._node, strands, look.overlay))
+        kept = self._items.get(look.second)
+        if kept is None or any(a is not b for a, b in zip(kept[0], key, strict=True)):
+            kept = key, Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
+            self._items[look.second] = kept
+        kept[1].box = box
+        return (kept[1], *self._marks.items(self._node, strands, look.overlay))
 
     def bounds(self) -> Bounds | None:
         """Box in the world [m] that holds the hair: around what it grows on, by its length."""
