@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character, Poses
 from sim.figures.comparison import ComparisonStatistics
 from sim.figures.prepared import PreparedModel, prepare_model
@@ -24,6 +25,7 @@ from sim.gl.steps import Steps, finish
 from sim.guard import Guard
 from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
+from sim.kinds.background import Background
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
 from sim.render.care.plan import Plan
@@ -48,23 +50,26 @@ class Engine:
     Args:
         context: The context everything lives in; it must be current in every call.
         library: Shader programs, of whoever gives them; made from the shipped shaders by default.
+        background: Whether what takes long is prepared on a thread beside; else `apply` waits for it.
 
     Attributes:
         simulation: What is simulated.
         pictures: Decides how pictures are drawn, and when.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
         self._own = (self.library,) if library is None else ()
         self._guard = Guard((SettingsError, GLError))
         self.simulation = Simulation(context, self.library, self._guard)
+        self.simulation.services.get(Background).is_on = background
         self._views = SceneViews(context, self.library, self._guard)
         self._time = 0.0
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
         self._textures: dict[Path, MipImage] = {}
+        self._strands: dict[Path, StrandSet] = {}
         self._picture = Picture(context, self.library, self._guard)
         self.pictures = Scheduler(self._picture)
 
@@ -113,15 +118,21 @@ class Engine:
             self._views.remove(node_id)
 
     def set_files(
-        self, meshes: Mapping[str, Mesh], images: Images, textures: Mapping[Path, MipImage] | None = None
+        self,
+        meshes: Mapping[str, Mesh],
+        images: Images,
+        textures: Mapping[Path, MipImage] | None = None,
+        strands: Mapping[Path, StrandSet] | None = None,
     ) -> None:
-        """Gives the meshes, images and textures that settings name, by path; `apply` takes them."""
+        """Gives the meshes, images, textures and strands that settings name, by path; `apply` takes them."""
         if not _same_files(meshes, self._meshes):
             self._meshes = dict(meshes)
         if not _same_files(images, self._images):
             self._images = dict(images)
         if not _same_files(textures or {}, self._textures):
             self._textures = dict(textures or {})
+        if not _same_files(strands or {}, self._strands):
+            self._strands = dict(strands or {})
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
@@ -129,8 +140,10 @@ class Engine:
             self._views.take(scene)
             if self._views.is_news(self.world):
                 self._guard.renew(scene.by_id)
+            is_due = self.simulation.is_due
             self.simulation.apply(self.world)
             self._views.follow(self.world, self.simulation.systems)
+            self._views.version += is_due
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -226,7 +239,7 @@ class Engine:
         views = self._views
         return World(
             views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
-            textures=self._textures,
+            textures=self._textures, strands=self._strands, in_force=self.simulation.in_force,
         )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import SettingsError
+from sim.scene.params import Settings, SettingsError
 from sim.scene.scene import Node, NodeId
 from sim.solids.scene_solids import SceneSolids, Solids
 from sim.solids.state import Placement
@@ -154,6 +154,21 @@ class Simulation:
         """Whether something depends on the steps before, not on the time alone."""
         return any(system.has_state for _, _, system in self._stepped if system.is_ready)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a system is to be applied again although nothing changed."""
+        return any(system.is_due for system in self.systems.values())
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether a system goes by settings of before."""
+        return any(system.is_preparing for system in self.systems.values())
+
+    @property
+    def in_force(self) -> Mapping[NodeId, Settings | None]:
+        """Settings of before that systems go by, see `World`."""
+        return {node_id: one.in_force for node_id, one in self.systems.items() if one.is_preparing}
+
     def take_problems(self) -> list[Problem]:
         """What went wrong since the last call."""
         problems, self._problems = self._problems, []
@@ -172,7 +187,7 @@ class Simulation:
 
         Nothing is done for the very world of the last call, nor for one that differs in its places alone.
         """
-        if self._world is not None and _same(world, self._world):
+        if self._world is not None and _same(world, self._world) and not self.is_due:
             self._world = world
             return
         world = self._world = self._given(world)
@@ -413,5 +428,5 @@ class Simulation:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images"))
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images", "strands"))
     return all(mine is theirs for mine, theirs in pairs)

@@ -62,7 +62,7 @@ class SceneRun:
         self.engine = Engine(context)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
-        self.engine.set_files(scene.meshes, scene.images, scene.textures)
+        self.engine.set_files(scene.meshes, scene.images, scene.textures, scene.strands)
         self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         print_warnings(scene.path, self._warnings())

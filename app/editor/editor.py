@@ -234,6 +234,7 @@ class Editor:
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
         self.scene_files.failed.connect(self.panels.fail)
+        self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
@@ -285,6 +286,7 @@ class Editor:
             self.timings.files.cancel()
         else:
             self.files.cancel()
+            self.scene_files.cancel()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""

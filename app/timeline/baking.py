@@ -134,7 +134,7 @@ class Baking(QObject):
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
         world = engine.world
-        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values())
+        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values(), *world.strands.values())
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)
         ):

@@ -37,6 +37,8 @@ from sim.simulation import Given, NothingGiven
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
+_LOOK = 0.02
+"""Time between two looks whether systems have prepared [s]."""
 
 
 class ViewportClient(QObject):
@@ -106,7 +108,7 @@ class ViewportClient(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
-        self.engine = Engine(context)
+        self.engine = Engine(context, background=True)
         self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
@@ -134,6 +136,9 @@ class ViewportClient(QObject):
         try:
             if self._switching is not None:
                 self._switch(self.engine, self._switching)
+            if self.engine.simulation.is_due:
+                self.engine.pictures.outdate()
+                return True
             beside = self._beside
             if beside is not None and self.film is not None:
                 return beside.turn(self.engine, self.film)
@@ -147,7 +152,10 @@ class ViewportClient(QObject):
         """Time until the next turn [s]; None where nothing is left to do."""
         if self._switching is not None or self._beside is not None:
             return 0.0
-        return self.engine.pictures.delay if self.engine is not None else None
+        if self.engine is None:
+            return None
+        waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.is_preparing else None)
+        return min((delay for delay in waiting if delay is not None), default=None)
 
     @property
     def _beside(self) -> Ghosts | Compared | None:
@@ -223,7 +231,8 @@ class ViewportClient(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        self.engine.set_files(self._files.meshes, self._files.images, self._files.textures)
+        files = self._files
+        self.engine.set_files(files.meshes, files.images, files.textures, files.strands)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:

@@ -47,14 +47,15 @@ class SecondEngine:
         if self._uploads(engine, self._document.scene):
             return None
         engine.apply(self._document.scene)  # with the figures that are there now
-        return engine
+        return None if engine.simulation.is_preparing else engine
 
     def ready(self, live: Engine) -> Engine | None:
         """It, at the scene as it is now, where that takes no turns; else None."""
         if self.engine is None or self._upload is not None:
             return None
         engine = self._follow(live)
-        return None if any(True for _ in self._missing(engine, self._document.scene)) else engine
+        lacks = engine.simulation.is_preparing or any(True for _ in self._missing(engine, self._document.scene))
+        return None if lacks else engine
 
     def release(self) -> None:
         """Deletes it; may be called twice."""
@@ -66,10 +67,10 @@ class SecondEngine:
     def _follow(self, live: Engine) -> Engine:
         engine = self.engine
         if engine is None:
-            engine = self.engine = Engine(live.context, live.library)
+            engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
         engine.simulation.given = live.simulation.given
-        engine.set_files(self._files.meshes, self._files.images)
+        engine.set_files(self._files.meshes, self._files.images, strands=self._files.strands)
         engine.apply(self._document.scene)
         return engine
 

@@ -114,7 +114,9 @@ class Film:
         What was simulated before that moment stays.  Settings that were there before find their steps again.
         """
         world = self._engine.world
-        marks = (world.scene, *world.figures.values(), *world.meshes.values(), *world.images.values())
+        files = (world.meshes, world.images, world.strands)
+        contents = [content for found in files for content in found.values()]
+        marks = (world.scene, *world.in_force.values(), *world.figures.values(), *contents)
         if len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
             return
         self._scene, key, start = marks, step_key(world), start_key(world)

@@ -184,7 +184,7 @@ class Counter:
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
         self.value = 0
-        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
+        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={}, strands={}, in_force={})
         self.halted: dict[str, str] = {}
 
     def step(self, time: float, grab: object = None) -> None:

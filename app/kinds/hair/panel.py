@@ -10,6 +10,7 @@ from app.kinds.hair.facts import HairFacts
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.kinds.hair.ribbons import RAMP_SPANS
+from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.stability import stability
 from sim.maths.ramps import Ramp
@@ -63,7 +64,11 @@ class HairPanel(Panel):
     def note(self, node: Node, system: Any) -> str:
         """Why nothing grows."""
         scene, carrier = self._desk.document.scene, node.attachment.node
-        if node.settings.source is HairSource.ELLIPSOID:
+        if node.settings.source is HairSource.FILE and not node.settings.file:
+            return "Choose the file of its strands."
+        if system is not None and system.is_preparing and not system.is_ready:
+            return "It is growing."
+        if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
             return "Choose the model that it grows on, under Attachment."
@@ -72,11 +77,21 @@ class HairPanel(Panel):
         return "" if system is not None and system.is_ready else "Its model is being read."
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Substeps that are stable, where some are."""
+        """Another file for one that cannot be read; substeps that are stable, where some are."""
+        if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
+            return Command("", "Locate…", "Choose where the strands are.", self.locate)
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
         return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def locate(self) -> None:
+        """Asks for the file of the selected hair; reads it again where it is the same."""
+        node = self._desk.selected("hair")
+        path = self._desk.dialogs.strands_path("Locate strands") if node is not None else None
+        if node is not None and path is not None:
+            self._desk.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
+            self._desk.files.retry(str(path))
 
     def mend(self) -> None:
         """Gives the selected hair the fewest substeps that are stable."""

@@ -94,6 +94,8 @@ def _child_records(children: Children) -> npt.NDArray[np.void]:
     count = children.count
     out["guides"][:count, :3], out["guides"][:count, 3] = children.guides, np.arange(count)
     out["weights"][:count, :3], out["weights"][:count, 3] = children.weights, children.random
-    out["tint"][:count, :3] = children.tints
+    out["tint"][:count, :3], out["tip_tint"][:count, :3] = children.tints[:, 0], children.tints[:, 1]
+    out["tint"][:count, 3], out["tip_tint"][:count, 3] = children.dyes, children.has_colours
+    out["form"][:count] = children.forms
     out[count:] = out[count - 1]
     return out

@@ -256,6 +256,12 @@ class Strands:
         return self._guides
 
     @property
+    def reach(self) -> float:
+        """How far a strand can be from its root at rest [m]."""
+        is_read = self.settings.source is HairSource.FILE
+        return self.longest if is_read else max(self.settings.length, self.longest)
+
+    @property
     def shows_guides(self) -> bool:
         """Whether the guides are drawn."""
         return self.settings.show is not HairShow.HAIR

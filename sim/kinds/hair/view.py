@@ -55,7 +55,7 @@ class HairView(View):
         own = self._rooted(strands, world)
         if own is None:
             return None
-        reach = max(strands.settings.length, strands.longest)
+        reach = strands.reach
         key = (strands, reach, *own.lo.tolist(), *own.hi.tolist())
         if self._box is None or self._box[0] != key:
             self._box = (key, Bounds(own.lo - reach, own.hi + reach))
@@ -77,9 +77,14 @@ class HairView(View):
     def _rooted(self, strands: Strands, world: World) -> Bounds | None:
         """Box of what the hair grows on."""
         settings = strands.settings
-        if settings.source is HairSource.ELLIPSOID:
+        if strands.growth.is_own:
             placement = world.places.world_from_node(self._node)
-            reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
-            return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            if settings.source is HairSource.ELLIPSOID:
+                reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
+                return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            own = strands.growth.box
+            middle, half = (own.lo + own.hi) / 2.0, (own.hi - own.lo) / 2.0
+            middle, half = placement[:3, :3] @ middle + placement[:3, 3], np.abs(placement[:3, :3]) @ half
+            return Bounds(middle - half, middle + half)
         figure = world.figures.get(self._node.attachment.node)
         return figure.bounds() if isinstance(figure, Character) else None
