@@ -9,7 +9,9 @@ from app.kinds.hair.brush_tool import Brush, BrushTool
 from app.kinds.hair.facts import HairFacts
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
+from sim.kinds.hair.heat import heat_span
 from sim.kinds.hair.ribbons import RAMP_SPANS
+from sim.kinds.hair.rival import rival_settings
 from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.stability import stability
@@ -112,6 +114,8 @@ class HairPanel(Panel):
         """Bend or stretch, where hair is drawn in their colours."""
         for node in self._desk.document.scene.of_kind("hair"):
             show = node.settings.show
+            if node.visible and show is HairShow.DISTANCE and rival_settings(node.settings) is not None:
+                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * heat_span(node.settings), "mm")
             if node.visible and show in RAMP_SPANS:
                 title, unit = ("Bend", "rad") if show is HairShow.BEND else ("Stretch", "%")
                 span = RAMP_SPANS[show] * (1.0 if show is HairShow.BEND else 100.0)

@@ -38,7 +38,7 @@ ROWS_MAX = 4
 RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
 
-MODES = {HairShow.HAIR: 0, HairShow.GUIDES: 0, HairShow.BEND: 1, HairShow.STRETCH: 2}
+MODES = {HairShow.HAIR: 0, HairShow.GUIDES: 0, HairShow.BEND: 1, HairShow.STRETCH: 2, HairShow.DISTANCE: 0}
 SHADOW_TAPS = 1
 _OPAQUE = PipelineState()
 _PICKED = PipelineState(multisample=False)

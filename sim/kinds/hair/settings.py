@@ -40,12 +40,13 @@ class HairLook(enum.Enum):
 
 
 class HairShow(enum.Enum):
-    """What is drawn: the hair, the guides alone, or the guides coloured by how they bend or stretch."""
+    """What is drawn: the hair, the guides alone, or these coloured by bend, stretch or distance to the other solver."""
 
     HAIR = "hair"
     GUIDES = "guides"
     BEND = "bend"
     STRETCH = "stretch"
+    DISTANCE = "distance"
 
 
 class HairSettings(RootSettings, frozen=True, kw_only=True):

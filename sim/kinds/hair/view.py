@@ -7,9 +7,10 @@ from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
+from sim.kinds.hair.heat import Heat
 from sim.kinds.hair.marked import GuideMarks
 from sim.kinds.hair.ribbons import Ribbons
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
 from sim.render.items import Item
@@ -21,7 +22,7 @@ class HairView(View):
     """Draws the hair of one node, as soon as there is some."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._marks = GuideMarks(context, library)
+        self._marks, self._heat = GuideMarks(context, library), Heat(context, library)
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
@@ -45,6 +46,11 @@ class HairView(View):
             kept = key, Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
             self._items[look.second] = kept
         kept[1].box = box
+        other = system.rival if system is not None and strands.settings.show is HairShow.DISTANCE else None
+        if other is not None and not look.second:
+            kept[1].stages = ("pick",)
+            return (kept[1], self._heat.item(self._node, strands, other), *self._marks.items(
+                self._node, strands, look.overlay))  # fmt: skip
         return (kept[1], *self._marks.items(self._node, strands, look.overlay))
 
     def bounds(self) -> Bounds | None:
@@ -69,6 +75,7 @@ class HairView(View):
     def release(self) -> None:
         """Deletes the marks; the strands stay."""
         self._marks.release()
+        self._heat.release()
 
     @property
     def _strands(self) -> Strands | None:

@@ -16,6 +16,7 @@ from sim.figures.deformers.settings import Twist, Wave
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds.hair.heat import HeatKnots
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import HairRival, HairSettings, HairShow, HairSolver, HairSource
 from sim.kinds.hair.system import HairSystem
@@ -231,6 +232,26 @@ def test_the_split_view_shows_the_other_solver_on_its_right(context: Context, en
     changed = np.abs(pictures[1] - pictures[0]).max(axis=2) > 8
     assert changed[:, 120:].sum() > 200
     assert changed[:, :115].sum() < 0.1 * changed[:, 120:].sum()
+
+
+def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context, engine: Engine) -> None:
+    output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
+    camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
+    node = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=HairRival.ROD, show=HairShow.DISTANCE)
+    system = stepped(engine, Scene(nodes=(node,)), 0, 40)
+    assert system.strands is not None
+    assert system.rival is not None
+    engine.refresh(0.0)
+    heat = HeatKnots(context, engine.library, 40, 6)
+    heat.follow(system.strands, system.rival)
+    knots = heat.read()
+    expected = np.linalg.norm(system.strands.offsets() - system.rival.strands.offsets(), axis=2)
+    np.testing.assert_allclose(knots[..., 3], expected, atol=1e-6)
+    np.testing.assert_allclose(knots[..., :3], system.strands.positions(), atol=1e-5)
+    heat.release()
+    found = drawn(engine, output, Scene(nodes=(node,)), camera)
+    plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairShow.GUIDES),))
+    assert (np.abs(found - drawn(engine, output, plain, camera)).max(axis=2) > 20).sum() > 300
 
 
 def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> None:
