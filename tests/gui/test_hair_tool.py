@@ -246,12 +246,12 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
     texts = facts._texts
     guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
     assert texts["Selected strand"].startswith(f"Guide {guide} · {length[guide]:.3g} m")
-    assert "mm on average" in texts["Distance"]
+    assert 0.0 < float(texts["Mean distance"].split()[0]) < float(texts["Largest distance"].split()[0])
     assert texts["Solver, a substep"].startswith("rod: ")
     assert texts["Other, a substep"].startswith("springs: ")
-    named = {name: float(texts[name].split()[0]) for name in (*PASSES, RIVAL, "Sum")}
+    named = {name: float(texts[name].split()[0]) for name in (*PASSES, RIVAL, "Sum") if texts[name] != "–"}
     assert named["Solve"] > 0.0
-    assert named["Sum"] == pytest.approx(sum(named[name] for name in (*PASSES, RIVAL)), rel=0.05)
+    assert named["Sum"] == pytest.approx(sum(named.get(name, 0.0) for name in (*PASSES, RIVAL)), rel=0.05)
     assert texts["Source"] in [source.value for source in TimeSource]
     stage.panel.plots.redraw()
     time, energy = stage.panel.plots.curves["energy"].getOriginalDataset()

@@ -19,7 +19,7 @@ FRAMES = 60
 """Frames whose costs count."""
 
 HAIR = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed", "Selected strand")
-COMPARED = ("Distance", "Solver, a substep", "Other, a substep")
+COMPARED = ("Mean distance", "Largest distance", "Solver, a substep", "Other, a substep")
 COSTS = (*PASSES, RIVAL, "Sum", "Source")
 
 
@@ -83,7 +83,7 @@ class HairFacts:
     def _cost_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         name = node.name or node.id
         costs = middle_costs(self._frames, name)
-        texts = dict.fromkeys((*COSTS, *COMPARED[1:]), "–")
+        texts = dict.fromkeys((*COSTS, *COMPARED[2:]), "–")
         texts["Source"] = self._frames[-1].source.value if costs else "Ctrl+T measures"
         texts |= {key: _milliseconds(value) for key, value in costs.items()}
         if system is not None and system.strands is not None:
@@ -113,14 +113,14 @@ def hair_texts(strands: Strands | None) -> dict[str, str]:
 def compared_texts(system: HairSystem | None) -> dict[str, str]:
     """How far the other solver is away."""
     rival = system.rival if system is not None else None
-    if rival is None:
-        return {"Distance": "–"}
-    if rival.strands.halted:
-        return {"Distance": f"the other solver {rival.strands.halted}"}
-    if rival.apart is None:
-        return {"Distance": "–"}
-    return {"Distance": f"{1e3 * rival.apart.mean:.3g} mm on average, {1e3 * rival.apart.most:.3g} mm at most"}
+    texts = dict.fromkeys(COMPARED[:2], "–")
+    if rival is not None and rival.strands.halted:
+        texts["Mean distance"] = f"the other {rival.strands.halted}"
+    elif rival is not None and rival.apart is not None:
+        apart = rival.apart
+        texts |= {"Mean distance": f"{1e3 * apart.mean:.3g} mm", "Largest distance": f"{1e3 * apart.most:.3g} mm"}
+    return texts
 
 
 def _milliseconds(time: float) -> str:
-    return f"{1e3 * time:.3g} ms"
+    return f"{1e3 * time:.3g} ms" if time > 0.0 else "–"
