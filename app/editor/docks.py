@@ -3,11 +3,11 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QWidget
 
 from sim.kinds.contract import Dock
 
@@ -66,7 +66,7 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         super().__init__(window)
         self._window = window
-        rooms = {dock.id: dock for dock in more}
+        rooms = _shared(more)
         self._rooms = tuple(
             DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
         )
@@ -251,3 +251,19 @@ class Docks(QObject):
             restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
         self._is_default = not restored
         return restored
+
+
+def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
+    """Docks by id; what has the same one lies over each other in it."""
+    found: dict[str, Dock] = {}
+    for dock in docks:
+        if dock.id in found:
+            stack = found[dock.id].widget
+            if not isinstance(stack, QStackedWidget):
+                first, stack = stack, QStackedWidget()
+                stack.addWidget(first)
+            stack.addWidget(dock.widget)
+            found[dock.id] = replace(dock, widget=stack)
+        else:
+            found[dock.id] = dock
+    return found

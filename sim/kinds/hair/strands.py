@@ -222,7 +222,8 @@ class Strands:
         if found is not None:
             self._note(found)
         if self.step_count:
-            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now)
+            time = self.step_count * STEP_TIME
+            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now, time)
 
     def check(self) -> HairStatistics:
         """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
