@@ -30,6 +30,7 @@ from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, Wor
 from sim.render.care.pending import PendingPicture
 from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
+from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
 from sim.render.scene_views import SceneViews
@@ -198,6 +199,19 @@ class Engine:
         self._advance(time)
         self.simulation.restore(state, self.world, time)
 
+    @property
+    def given_steps(self) -> range:
+        """The steps of which nothing needs to be simulated; those of the simulation."""
+        return self.simulation.given_steps
+
+    def give(self, step: int, time: float) -> bool:
+        """Shows what is given as it is after a step, which ended at `time` [s]; returns whether anything is."""
+        if not self.simulation.is_given(step):
+            return False
+        self._advance(time)
+        self.simulation.give(step, self.world)
+        return True
+
     def _advance(self, time: float) -> None:
         self._time = time
         self._views.settle()
@@ -252,18 +266,27 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
-    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> None:
+    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
         """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
 
         Args:
-            output: Where they go; of the format of pictures.
+            output: Where they go, and how far away they are; of the formats of pictures.
             camera: Where they are seen from.
             nodes: Which.
+
+        Returns:
+            What tells how far away they are [m].
         """
         self.context.invalidate()
         shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
         finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
         self._picture.target.finish(output)
+        return self.copy_depth(output)
+
+    def copy_depth(self, output: Framebuffer) -> DepthTerms:
+        """Copies the depth of the picture drawn last to a single-sampled framebuffer of its size; tells its terms."""
+        self._picture.target.current.copy_depth_to(output)
+        return self._picture.depth_terms
 
     # --- the GPU --------------------------------------------------------------------------------------
 
@@ -392,15 +415,16 @@ class Engine:
             return passes.get(PickPass).pick(passes, self.shot(camera), size, x, y)
 
     def layers(
-        self, camera: Camera, size: tuple[int, int]
+        self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
         """What covers every pixel of a picture: numbers of nodes, depths [m], nodes; waits for the GPU.
 
-        See `sim.render.pick_pass.PickPass.whole`.
+        Only these nodes are looked at, all for None.  See `sim.render.pick_pass.PickPass.whole`.
         """
         self.context.invalidate()
         passes = self._picture.passes
-        return passes.get(PickPass).whole(passes, self.shot(camera), size)
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        return passes.get(PickPass).whole(passes, shot, size)
 
 
 def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:

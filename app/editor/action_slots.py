@@ -244,7 +244,8 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     if path is not None:
         target = path if path.suffix else path.with_suffix(suffix)
         panels = editor.panels
-        export_model(Path(loaded.model.path), target, writer, panels, done=panels.inform, failed=panels.fail)
+        told = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
+        export_model(Path(loaded.model.path), target, writer, panels, **told)
 
 
 def _with(path: Path | None, use: Callable[[Path], object]) -> None:

@@ -14,12 +14,13 @@ from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
 from app.files.outside_files import OutsideFile
 from app.files.project_error import ProjectError
-from app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
 from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model
 from sim.figures.settings import ModelSettings
+from sim.kept.bake import BakeError, carry
 from sim.kinds import KINDS
 from sim.kinds.contract import AddPlace
 from sim.scene.scene import VIEW, Node, ParamRef, Scene
@@ -315,9 +316,21 @@ class ProjectFiles(QObject):
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
+        self._carry_bake(document.path, path)
         document.mark_saved(path)
         self._recent.add(path)
         return True
+
+    def _carry_bake(self, before: Path | None, path: Path) -> None:
+        """Baked steps of a project go with it to another name."""
+        if before is None or not any(node.baked for node in self._document.scene.nodes):
+            return
+        source, target = cache_folder(before), cache_folder(path)
+        if source != target and source.is_dir():
+            try:
+                carry(source, target)
+            except BakeError as error:
+                self.warned.emit(str(path), str(error))
 
     def _suggested_path(self) -> Path:
         """The project is named after its first model."""

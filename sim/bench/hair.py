@@ -27,7 +27,7 @@ from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import NO_SOLIDS, Solids
+from sim.solids.scene_solids import NO_SOLIDS, Solids, shapes_of
 from sim.solids.state import Solid, SolidShape
 
 SIZES = (10_000,)
@@ -82,10 +82,12 @@ class BenchHair:
 
     def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
         self.strands = Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4)))
-        states, layout = arranged([Solid(SolidShape.ELLIPSOID, np.array(settings.radii), friction=0.3)])
+        assert len(set(settings.radii)) == 1, "the head of the article is a sphere"
+        states, layout = arranged([Solid(SolidShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)])
         self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench head")
         self._texture = BufferTexture(context, self._buffer, "rgba32f")
-        self._solids = Solids(self._texture, 1, layout) if settings.collide else NO_SOLIDS
+        solids = Solids(self._texture, 1, layout, shapes_of(states, layout))
+        self._solids = solids if settings.collide else NO_SOLIDS
 
     def step(self) -> None:
         """One step of `SUBSTEPS`, that of the roots included."""

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.format_registry import Formats
-from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
 from sim.scene.places import Figures, Places
@@ -294,11 +294,12 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags: of which node, its number, and where the hand is [m]."""
+    """A particle that the user drags: of which node, its number, where the hand is and how far it reaches [m]."""
 
     node: NodeId
     particle: int
     hand: Vec3
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,18 +330,21 @@ class Array:
         shape: Of the values.
         dtype: Of the values.
         meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
-            the dead), or, constant, "triangles" (indices), "counts" of knots, "texcoords" (v = 0 at the bottom).
+            the dead), "colours" (linear RGBA, not premultiplied), or, constant, "triangles" (indices), "counts" of
+            knots, "texcoords" (v = 0 at the bottom).
+        is_still: Whether no step changes values that others change.
     """
 
     read: Callable[[], npt.NDArray[Any]]
     shape: tuple[int, ...]
     dtype: npt.DTypeLike
     meaning: str
+    is_still: bool = False
 
     @property
     def is_constant(self) -> bool:
         """Whether no step changes the values."""
-        return self.meaning in ("triangles", "counts", "texcoords")
+        return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
 
 
 class System:
@@ -414,6 +418,19 @@ class System:
     def poll(self, now: float) -> None:
         """Makes what is drawn, and looks for what went wrong; waits for nothing.  `now` is monotonic [s]."""
 
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:  # noqa: ARG002
+        """Number of the particle nearest to a ray that a picked element shows, or None; waits for the GPU.
+
+        Args:
+            element: Of what is drawn, as picked.
+            origin, direction: The ray in the world [m].
+        """
+        return None
+
+    def place_of(self, particle: int) -> Vec3 | None:  # noqa: ARG002
+        """Where a particle is in the world [m], None for one that is not there; waits for the GPU."""
+        return None
+
     def check(self) -> None:
         """Halts if something went wrong; waits for the GPU."""
 
@@ -423,6 +440,15 @@ class System:
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
         return {}
+
+    def looks(self) -> Mapping[str, Array]:
+        """How the points of `arrays` look, for files that show them: "colours" and "widths" by name."""
+        return {}
+
+    @property
+    def material(self) -> Material | None:
+        """What a surface is made of, for files; None where nothing tells."""
+        return None
 
     def measures(self) -> Mapping[str, float]:
         """Figures about how it is now, for tables and maps, by name; waits for the GPU."""

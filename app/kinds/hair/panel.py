@@ -1,9 +1,12 @@
 """What the editor has for hair beside rows: counts and measures, a remedy for warnings, the key of its colours."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from app.editor.desk import Desk
+from app.kinds.hair.brush_tool import Brush, BrushTool
+from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Panel, Submenu
 from sim.kinds.hair.ribbons import RAMP_SPANS
 from sim.kinds.hair.root_settings import ON_SKIN
@@ -21,16 +24,36 @@ FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
 class HairPanel(Panel):
     """Looks at the selected hair after every picture; what has not changed costs a comparison."""
 
+    mouse = (
+        ("Pull a strand of hair", "Left drag on it"),
+        ("Select a strand of hair", "Left click on it; Shift for more"),
+        ("Brush hair the other way round: smooth, lengthen", "Shift+Left drag"),
+        ("Wider or narrower brush on hair", "Ctrl+Wheel"),
+    )
+
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._system: Any = None
         self._facts: SectionParameter | None = None
         self._texts: tuple[str, ...] = ()
+        self.tool = HairTool(desk)
+        self.brush = BrushTool(desk)
+        self.tools = (self.brush, self.tool)
+        self.head = self.brush.bar
+        comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
+        self.commands = (
+            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",)),
+            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",)),
+            Command("hair.wider", "&Wider Brush", "Make the brush wider.", lambda: self.brush.widen(1.0), ("]",)),
+            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", lambda: self.brush.widen(-1.0), ("[",)),
+            Command("hair.reset_groom", "Reset &Groom", "Forget what was combed and cut by hand.", self.brush.reset),
+        )
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:
         """Shows how the selected hair stands now."""
         self._system = system if node is not None else None
+        self.brush.refresh()
         self._refresh()
 
     def note(self, node: Node, system: Any) -> str:

@@ -72,6 +72,11 @@ class DrawnStrands:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
         return strand_texels(self._strands.read(), self.count)[..., :3]
 
+    def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
+        """Knots of one of them in the world [m], shape (K, 3); waits for the GPU, yet reads no others."""
+        size = self._strands.dtype.itemsize
+        return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
+
     def release(self) -> None:
         """Delete everything; may be called twice."""
         for owned in (self._source, self._table, self.texels, self._strands, *(self._colours or ())):

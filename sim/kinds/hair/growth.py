@@ -53,6 +53,12 @@ class Children:
         """How many."""
         return self.roots.count
 
+    @property
+    def carriers(self) -> npt.NDArray[np.intp]:
+        """Number of the guide that counts most for each, shape (N,)."""
+        found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
+        return found
+
 
 def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64) -> Children:
     """Children of the lengths, colours and forms of their guides."""

@@ -3,6 +3,9 @@
 import enum
 from typing import Annotated, ClassVar
 
+import msgspec
+
+from sim.kinds.hair.groom_edits import GroomEdits
 from sim.kinds.hair.root_settings import HairSource as HairSource
 from sim.kinds.hair.root_settings import RootSettings
 from sim.scene.clock import STEP_TIME
@@ -91,6 +94,12 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         param("Random part of the directions that strands grow in.", lo=0.0, hi=1.0, step=0.05, group="Groom",
               effect=Effect.REBUILD),
     ] = 0.1  # fmt: skip
+
+    groom: Annotated[
+        tuple[GroomEdits, ...],
+        param("What was combed and cut by hand.", group="Groom", role=Role.HIDDEN, bounded=False),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
 
     solver: Annotated[
         HairSolver,

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,25 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background, Job
-from sim.kinds.contract import Array, Services, StepInputs, System, World
-from sim.kinds.hair.groom import SHORTEST
+from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.hair.groom import SHORTEST, Groom
 from sim.kinds.hair.growing import grown as grown_hair
 from sim.kinds.hair.growth import Ground, Growth
+from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.lack import missing
 from sim.kinds.hair.maps import Maps, channel_of
 from sim.kinds.hair.root_settings import Channel, images_of
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.shaping import edited
+from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
 from sim.skin.tables import SurfaceTables, TableKey
 
 Float64 = npt.NDArray[np.float64]
@@ -41,12 +46,15 @@ class HairSystem(System):
 
     Attributes:
         strands: None until they can be grown, and while the model that they grow on is missing.
+        grown: The guides as the settings describe them, without what was edited by hand.
         problems: Lines that the user should know; the reader clears it.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.strands: Strands | None = None
+        self.grown: Groom | None = None
+        self._shows_groom = False
         self.problems: list[str] = []
         self._node: Node | None = None
         self._world: World | None = None
@@ -130,7 +138,8 @@ class HairSystem(System):
         """Advances by one step, at whose end the figures stand as they do now."""
         assert self.strands is not None
         self._world = inputs.world
-        self.strands.step(self._placement(inputs.world), inputs.solids, (inputs.moment - 1) * STEP_TIME)
+        time = (inputs.moment - 1) * STEP_TIME
+        self.strands.step(self._placement(inputs.world), inputs.solids, time, self._pulled(inputs.grab))
 
     def rest(self) -> None:
         """Silent hair goes along with what it grows on."""
@@ -161,6 +170,30 @@ class HairSystem(System):
                 self._shown = shown
             strands.poll(now)
 
+    def show_groom(self, shown: bool) -> None:
+        """Shows the groom at rest, where the figures stand, in place of what is simulated; or that again."""
+        self._shows_groom = shown
+        if self.strands is not None:
+            self.strands.preview(self.strands.growth.guides if shown else None)
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
+        """The knot nearest to a ray, of the guide that carries a strand; guide by guide, so many knots each."""
+        strands = self.strands
+        if strands is None or not 0 <= element < strands.shown.count:
+            return None
+        knots = strands.shown.positions_of(element)[1:].astype(np.float64) - origin
+        along = np.array(direction) / np.linalg.norm(direction)
+        away = np.linalg.norm(knots - np.outer(knots @ along, along), axis=1)
+        guide = element if strands.shows_guides else strands.growth.children.carriers[element]
+        return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
+
+    def place_of(self, particle: int) -> Vec3 | None:
+        """Where a knot was at the last step."""
+        if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
+            return None
+        x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
+        return x, y, z
+
     def check(self) -> None:
         """Halts if strands broke; waits for the GPU."""
         if self.strands is not None:
@@ -184,6 +217,20 @@ class HairSystem(System):
             "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
         }
 
+    def looks(self) -> Mapping[str, Array]:
+        """Colours and widths of the knots of the guides."""
+        if self.strands is None:
+            return {}
+        strands = self.strands
+        settings, growth = strands.settings, strands.growth
+        count = growth.guides.count
+        shape = (count * settings.knots,)
+        colours, widths = guide_colours(settings, growth.children, count), guide_widths(settings, count)
+        return {
+            "colours": Array(lambda: colours, (*shape, 4), np.float32, "colours", is_still=True),
+            "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
+        }
+
     def snapshot(self) -> State:
         """Strands and roots."""
         assert self.strands is not None
@@ -198,6 +245,14 @@ class HairSystem(System):
     def release(self) -> None:
         """Deletes everything; may be called twice."""
         self._drop()
+
+    def _pulled(self, grab: Grab | None) -> Pulled | None:
+        assert self._node is not None
+        if grab is None or grab.node != self._node.id or self.place_of(grab.particle) is None:
+            return None
+        assert self.strands is not None
+        guide, knot = divmod(grab.particle, self.strands.settings.knots)
+        return Pulled(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
         """World from the surface that the hair grows on."""
@@ -259,6 +314,7 @@ class HairSystem(System):
         if self.strands is not None and same:
             if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
                 self._give_up()
+                self._regroom(settings)
                 self.strands.apply(settings)
                 return
         elif not _same(self._grown[:2], kept):
@@ -286,9 +342,13 @@ class HairSystem(System):
             vertices = figure.primary.vertices
             texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
             skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+        as_grown = growth.guides
+        growth = replace(growth, guides=edited(growth.guides, growth.surface, settings.groom))
         made = Strands(self._context, self._library, settings, growth, skin)
+        made.preview(growth.guides if self._shows_groom else None)
         self._release()
         self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
+        self.grown = as_grown
 
     def _has_moved(self, ground: Ground) -> bool:
         """Whether strands of a file stand elsewhere over the skin that they are bound to."""
@@ -307,6 +367,12 @@ class HairSystem(System):
     def _label(self) -> str:
         assert self._node is not None
         return self._node.name or self._node.id
+
+    def _regroom(self, settings: HairSettings) -> None:
+        assert self.strands is not None
+        assert self.grown is not None
+        if settings.groom != self.strands.settings.groom:
+            self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
     def _tell(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""
@@ -329,7 +395,7 @@ class HairSystem(System):
     def _release(self) -> None:
         if self.strands is not None:
             self.strands.release()
-            self.strands = None
+            self.strands = self.grown = None
         self._grown = ()
 
 
