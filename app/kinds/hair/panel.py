@@ -8,6 +8,8 @@ from app.editor.desk import Desk
 from app.kinds.hair.brush_tool import Brush, BrushTool
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Panel, Submenu
+from sim.kinds.hair.kind import PLAIN, sized
+from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
 from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
@@ -129,7 +131,7 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = HairSettings(density_section=section)
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)
 
