@@ -10,6 +10,8 @@ from app.kinds.hair.facts import HairFacts
 from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.kinds.hair.heat import heat_span
+from sim.kinds.hair.kind import PLAIN, sized
+from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
 from sim.kinds.hair.rival import rival_settings
 from sim.kinds.hair.root_settings import ON_SKIN
@@ -135,6 +137,6 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = HairSettings(density_section=section)
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)

@@ -94,7 +94,7 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
     part_strength: Annotated[
         float,
-        param("How far strands fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
+        param("How far strands on top fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", label="Part line", effect=Effect.REBUILD),
     ] = 0.0  # fmt: skip
     part_across: Annotated[
