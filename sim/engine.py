@@ -28,7 +28,6 @@ from sim.kinds import KINDS, figure_kind
 from sim.kinds.background import Background
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
-from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
@@ -266,8 +265,22 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
+    def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingPicture:
+        """Has nodes drawn by themselves over nothing, as everything stands now, as `begin` does with the scene.
+
+        Nothing may be brought to another moment until it is done.
+
+        Args:
+            size: Width and height [px].
+            camera: Where they are seen from.
+            nodes: Which.
+        """
+        self.context.invalidate()
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        return self.pictures.begin(size, shot, alone=True)
+
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+        """Draws the same: colour, and as alpha how much is covered.
 
         Args:
             output: Where they go, and how far away they are; of the formats of pictures.
@@ -277,10 +290,7 @@ class Engine:
         Returns:
             What tells how far away they are [m].
         """
-        self.context.invalidate()
-        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
-        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
-        self._picture.target.finish(output)
+        self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
     def copy_depth(self, output: Framebuffer) -> DepthTerms:

@@ -150,8 +150,11 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None or self._beside is not None:
+        if self._switching is not None:
             return 0.0
+        beside = self._beside
+        if beside is not None:
+            return beside.delay
         if self.engine is None:
             return None
         waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.is_preparing else None)
