@@ -83,10 +83,12 @@ class FilmFormat(Format):
             options where there are any.
         reader: Function "package.module:name" that takes the file and gives pictures, (h, w, 3 or 4), each with the
             moment at which it goes [s].
+        has_alpha: Whether pictures may have an opacity.
     """
 
     opener: str
     reader: str
+    has_alpha: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,8 +189,10 @@ FILM_FORMATS: Formats[FilmFormat] = Formats(
     FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
     FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
     FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
-    FilmFormat(name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm", reader=_PILLOW),
-    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm", reader=_PILLOW),
+    FilmFormat(
+        name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm", reader=_PILLOW, has_alpha=True
+    ),
+    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm", reader=_PILLOW, has_alpha=True),
 )
 """Of films."""
 
