@@ -33,6 +33,7 @@ from sim.render.picture import Picture
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
+from sim.render.texture_upload import SharedTextures
 from sim.scene.camera import Camera
 from sim.scene.params import SettingsError
 from sim.scene.places import Places
@@ -121,6 +122,18 @@ class Engine:
             self._images = dict(images)
         if not _same_files(textures or {}, self._textures):
             self._textures = dict(textures or {})
+
+    def has_texture(self, path: Path, image: MipImage) -> bool:
+        """Whether a texture that settings name is on the GPU."""
+        return self.simulation.services.get(SharedTextures).has(path, image)
+
+    def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
+        """Brings a texture that settings name to the GPU in small steps; `set_files` gives it to who names it.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold it.
+        """
+        return self.simulation.services.get(SharedTextures).upload(path, image)
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""

@@ -204,7 +204,8 @@ class ViewportClient(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        self.engine.set_files(self._files.meshes, self._files.images, self._files.textures)
+        textures = {path: image for path, image in self._files.textures.items() if self.engine.has_texture(path, image)}
+        self.engine.set_files(self._files.meshes, self._files.images, textures)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:
