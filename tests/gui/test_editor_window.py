@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 
 from app.editor.action_slots import show_shortcuts
 from app.editor.main_window import MainWindow
+from sim.gl.bootstrap import GL
+from sim.gl.context import get_integer
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
@@ -128,6 +130,20 @@ def test_a_small_window_leaves_half_of_itself_to_the_viewport(qtbot, session, ar
         assert editor.viewport.height() >= 350, f"{name} that was higher in a higher window"
         editor.window.docks[name].close()
         settle(qtbot)
+
+
+def test_what_needs_any_framebuffer_has_that_of_the_viewport(qtbot, editor):
+    """Kernels need a complete one, and that of the window behind may be none."""
+    for size in ((900, 600), (1000, 640)):
+        editor.window.resize(*size)
+        settle(qtbot)
+        with editor.viewport.gl_current():
+            context = editor.client.engine.context
+            GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, 0)
+            context.bind_default_framebuffer()
+            bound = get_integer(GL.GL_FRAMEBUFFER_BINDING)
+            assert bound == editor.viewport.defaultFramebufferObject() != 0
+            assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
 
 
 def test_docks_are_dragged_alone(editor):
