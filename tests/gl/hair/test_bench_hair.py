@@ -9,8 +9,8 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 
 VARIANTS = [
-    "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers", "drawn",
-    "drawn without self-shadow",
+    "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
+    "springs, Python alone", "drawn", "drawn without self-shadow",
 ]  # fmt: skip
 
 
