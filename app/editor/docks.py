@@ -43,7 +43,8 @@ INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidget
 TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, MESSAGES)
+DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 ROOM_SIZE = 130
 """Default height of a panel that a kind has [px]."""
 
@@ -113,7 +114,7 @@ class Docks(QObject):
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
         """The docks that are closed by default, and share a place below the timeline."""
-        return MESSAGES, *self._rooms, TIMINGS
+        return MESSAGES, *self._rooms, DISTANCE, TIMINGS
 
     def drawer_actions(self) -> list[QAction]:
         """Switches of the docks that are closed by default."""

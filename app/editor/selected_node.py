@@ -64,17 +64,17 @@ class SelectedNode(QObject):
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
         heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
+        lack = self._desk.files.note_of(node.settings)
         note = (
-            silence_text(node, heard)
-            or hidden_text(node, self._desk.document.scene)
-            or self._desk.files.note_of(node.settings)
-            or room.note(node, system)
+            silence_text(node, heard) or hidden_text(node, self._desk.document.scene) or lack or room.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
         if system is None:
             return NodeStatus(note=note)
-        remedy = room.remedy(node, system) if system.warning else None
+        remedy = room.remedy(node, system) if system.warning or lack else None
+        if remedy is not None and not system.warning:
+            return NodeStatus(system.halted, lack, "" if note == lack else note, remedy)
         return NodeStatus(system.halted, system.warning, note, remedy)
 
     def _on_changed(self, *_: object) -> None:

@@ -1,7 +1,7 @@
 // A strand that is drawn, between the three guides that are nearest to its root.
 // Inputs: corners of the triangle of its root, their shares and a factor of the length; guides, the number of the
-// strand, weights, a random number; the state of the guides and their roots as they are shown.
-// Outputs: its knots in the world [m] and the random number.
+// strand, weights, a random number; factors of clump, curls, noise and thickness; the state of the guides and their roots as they are shown.
+// Outputs: its knots in the world [m], and beside them the random number, but beside the root the thickness.
 
 #include "common/hash.glsl"
 #include "common/quaternion.glsl"
@@ -30,7 +30,8 @@ void run(int id) {
     float segment = texelFetch(u_roots, 4 * guides.x).w;
     vec3 random = vec3(pcg3d(uvec3(a_guides.w, a_guides.x, 7u)) >> 8u) / 16777216.0;
     vec3 of_clump = vec3(pcg3d(uvec3(a_guides.x, 3u, 11u)) >> 8u) / 16777216.0;
-    float phase = TWO_PI * (of_clump.x + (1.0 - u_form.x) * (random.x - 0.5));
+    vec4 form = u_form * vec4(a_form.xy, 1.0, a_form.z);
+    float phase = TWO_PI * (of_clump.x + (1.0 - form.x) * (random.x - 0.5));
     vec3 knots[KNOTS];
     vec3 before = spot.normal;
     knots[0] = spot.place;
@@ -51,15 +52,16 @@ void run(int id) {
         grown += size * along;
         before = along;
         vec3 place = spot.place + a_shares.w * grown;
-        place = mix(place, clump_root.xyz + a_shares.w * formers[0], u_form.x * share * share);
+        place = mix(place, clump_root.xyz + a_shares.w * formers[0], form.x * share * share);
         vec3 side = unit_or(cross(along, spot.tangent), spot.normal);
         vec3 other = cross(along, side);
         float arc = share * segment * float(KNOTS - 1) * a_shares.w;
-        float angle = phase + u_form.z * arc * (0.85 + 0.3 * random.y);
-        place += (u_form.y * min(4.0 * share, 1.0)) * (cos(angle) * side + sin(angle) * other);
+        float angle = phase + form.z * arc * (0.85 + 0.3 * random.y);
+        place += (form.y * min(4.0 * share, 1.0)) * (cos(angle) * side + sin(angle) * other);
         vec2 wave = sin(vec2(7.0 * random.y + 5.0 * share, 7.0 * random.z + 4.0 * share) + TWO_PI * random.xy);
-        place += (u_form.w * share) * (wave.x * side + wave.y * other);
+        place += (form.w * share) * (wave.x * side + wave.y * other);
         knots[k] = place;
     }
     store_all(knots, a_weights.w);
+    o_knot0.w = a_form.w;
 }

@@ -1,6 +1,6 @@
 #version 330 core
 // A strand as a ribbon that faces the eye: an instance of two vertices for each row, through its knots.
-// Inputs: knots in the world [m] and a random number, KNOTS texels a strand; their linear colours, unless CAST draws
+// Inputs: knots in the world [m], KNOTS texels a strand, of which the first has a factor of the width; their linear colours, unless CAST draws
 // what a light sees. Outputs: linear colour, number of the strand, distance along the view [m].
 // A ribbon is at least as wide as a pixel; for what is thinner fewer strands are drawn, so that the cover stays.
 // Reference: Catmull, Rom 1974, "A class of local interpolating splines".
@@ -42,7 +42,7 @@ void main() {
     vec2 direction = (ahead.xy * clip.w - clip.xy * ahead.w) * u_viewport;
     float size = dot(direction, direction);
     direction = size > 1e-20 ? direction * inversesqrt(size) : vec2(0.0, 1.0);
-    float radius = mix(u_width.x, u_width.y, share) * u_width.z * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
+    float radius = texelFetch(u_strands, base).w * mix(u_width.x, u_width.y, share) * u_width.z * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
     float rank = (float(strand) + 0.5) / float(u_count);
     float wide = radius >= u_width.w ? radius : (radius > rank * u_width.w ? u_width.w : 0.0);
     clip.xy += vec2(-direction.y, direction.x) * (side * wide * 2.0 * clip.w) / u_viewport;

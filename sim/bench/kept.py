@@ -1,12 +1,14 @@
-"""What keeping steps costs: steps of a cape-sized and of a large cloth, without a film and with one."""
+"""What keeping steps costs: steps of a cape-sized and of a large cloth, with and without a film, and seeks in it."""
 
+import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sim.bench.row import Row, row_of
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.kept.film import Film
+from sim.kept.store import StepStore
 from sim.kinds.cloth.settings import ClothSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, Scene
@@ -15,10 +17,14 @@ SIZES = (29, 128)
 """Particles along a side; the first has about as many as a cape."""
 
 STEPS = 10
+COLD = "seek on disk"
 
 
 def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Three rows for each size: a step that is forgotten, one that is kept, and one that is waited for; in turns.
+    """Rows for each size, all for one step and measured in turns.
+
+    Steps are forgotten, kept, or waited for.  A seek has the GPU show another kept step, from what the system keeps of
+    the file in memory, and, where it can be asked for, from the disk.
 
     Raises:
         GLError: If this machine offers no OpenGL.
@@ -28,27 +34,45 @@ def kept_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
 
 
 def _rows(context: Context, side: int, repeat: int) -> list[Row]:
-    engine = Engine(context)
+    engine, store, walk = Engine(context), StepStore(), random.Random(side)
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
-    film = Film(engine)
+    film = Film(engine, store)
     film.take(0.0)
-    taken: dict[str, list[float]] = {"forgotten": [], "kept": [], "waited for": []}
     moment = 0
-    for _ in range(repeat + 1):
-        for variant, seconds in taken.items():
-            context.finish()
-            start = time.perf_counter()
-            for _ in range(STEPS):
-                moment += 1
-                if variant == "forgotten":
-                    engine.step(moment * STEP_TIME)
-                else:
-                    film.advance(film.shown + 1)
-                if variant == "waited for":
-                    film.flush()
-            context.finish()
-            film.collect()
-            seconds.append((time.perf_counter() - start) / STEPS)
+
+    def step(variant: str) -> None:
+        nonlocal moment
+        moment += 1
+        if variant == "forgotten":
+            engine.step(moment * STEP_TIME)
+        else:
+            film.advance(film.shown + 1)
+        if variant == "waited for":
+            film.flush()
+
+    def seek(_: str) -> None:
+        film.show(film.time_of(walk.choice([step for step in film.kept if step != film.shown])))
+        context.finish()
+
+    def taken(names: Sequence[str], act: Callable[[str], None]) -> list[Row]:
+        found: dict[str, list[float]] = {name: [] for name in names}
+        for _ in range(repeat + 1):
+            for name, seconds in found.items():
+                film.collect()
+                if name == COLD and not store.cool():
+                    continue
+                context.finish()
+                start = time.perf_counter()
+                for _ in range(STEPS):
+                    act(name)
+                context.finish()
+                film.collect()
+                seconds.append((time.perf_counter() - start) / STEPS)
+        return [row_of("kept", n, side * side, "particles", s[1:], steps=STEPS) for n, s in found.items() if s]
+
+    rows = taken(("forgotten", "kept", "waited for"), step)
+    film.flush()
+    rows += taken(("seek", COLD), seek)
     film.release()
     engine.release()
-    return [row_of("kept", name, side * side, "particles", seconds[1:], steps=STEPS) for name, seconds in taken.items()]
+    return rows

@@ -54,10 +54,13 @@ class SceneFormat(Format):
     """A format of what moves: nodes of a scene over frames.
 
     Attributes:
-        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any.
+        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any;
+            gives lines about what the file lacks, or None.
         read: The same for a function that takes the files and gives, node by node, the living points of
             every frame.
         holds: What it can hold, values of `Form`.
+        keeps: What it tells of that beside places: "materials", "colours", "widths", "velocities", "ids".
+        has_image_folder: Whether the images of materials lie in a folder beside it; else they are within.
         is_single: Whether a file holds one object.
         beside: Suffixes of the files that belong to it.
     """
@@ -65,6 +68,8 @@ class SceneFormat(Format):
     write: str
     read: str
     holds: frozenset[str]
+    keeps: frozenset[str] = frozenset()
+    has_image_folder: bool = False
     is_single: bool = False
     beside: tuple[str, ...] = ()
 
@@ -122,6 +127,7 @@ _ALL = frozenset({"surface", "strands", "points"})
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
+        keeps=frozenset({"materials", "colours"}),
         write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
     ),
     SceneFormat(
@@ -133,12 +139,13 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         write="sim.export.scene.points_file:write_mdd", read="sim.export.scene.points_file:read_mdd",
     ),
     SceneFormat(
-        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions,
+        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
+        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
         write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
-        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        name="Alembic", suffixes=(".abc",), holds=_ALL, keeps=frozenset({"colours", "widths", "velocities", "ids"}),
         write="sim.export.scene.alembic:write_alembic", read="sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",
     ),

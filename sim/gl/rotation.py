@@ -98,6 +98,13 @@ class Rotation:
                 now, before, spare = spare, now, before
         self._newest, self._older = now, before
 
+    def mend(self, kernel: Kernel, names: tuple[str, str], varying: str, value: tuple[float, float]) -> None:
+        """Replace the newest records by what a kernel makes of them and of those before; see `run`."""
+        program, spare = kernel.program, self._spare
+        program[names[0]], program[names[1]], program[varying] = self.texture, self.texture_before, value
+        kernel.run(self._vertices, self._buffers[spare], self.count)
+        self._newest = spare
+
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
         """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""
         program, spare = kernel.program, self._buffers[self._spare]

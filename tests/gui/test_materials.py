@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from app.kinds.model.textures import TOLD_MAX
+from sim.figures.looks import TOLD_MAX
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
@@ -160,6 +160,32 @@ def test_a_replaced_texture_that_is_gone_can_be_located_too(editor, qtbot, folde
     editor.dialogs.path = folder / "humanoid" / "humanoid_skin.png"
     item.editor.locate_button.click()
     assert value_at(editor.document.scene, ref) == str(editor.dialogs.path)
+    editor.dialogs.path = None
+
+
+def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it(editor, qtbot, folder):
+    chosen = folder / "found" / "red.png"
+    Image.new("RGB", (8, 4), (255, 0, 0)).save(chosen)
+    for material in ("skin", "shirt"):
+        editor.document.set_value(ParamRef(figure(editor).id, f"material:{material}", "texture"), str(chosen))
+    project = folder / "humanoid" / "a.sinew"
+    editor.files.save_to(project)
+    (folder / "later").mkdir()
+    moved = chosen.rename(folder / "later" / chosen.name)
+    editor.files.new()
+    Session(qtbot).load(editor, project)
+    messages = editor.panels.messages.model
+    qtbot.waitUntil(lambda: any(one.file == str(chosen) for one in messages.messages))
+    (told,) = [one for one in messages.messages if one.file == str(chosen)]
+    assert "materials of humanoid are without it" in told.text
+    editor.dialogs.path = moved
+    told.action.run()
+    assert editor.dialogs.asked[-1] == "image"
+    assert files(editor) == dict.fromkeys(("skin", "shirt"), str(moved))
+    assert editor.document.undo_stack.count() == 1
+    asked = len(editor.dialogs.asked)
+    told.action.run()
+    assert len(editor.dialogs.asked) == asked, "it is not missing any more"
     editor.dialogs.path = None
 
 

@@ -1,11 +1,15 @@
 """What the editor has for hair beside rows: counts and measures, a remedy for warnings, the key of its colours."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from app.editor.desk import Desk
+from app.kinds.hair.brush_tool import Brush, BrushTool
+from app.kinds.hair.tool import HairTool
 from sim.kinds.contract import ColourKey, Command, Panel, Submenu
 from sim.kinds.hair.ribbons import RAMP_SPANS
+from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands
@@ -20,22 +24,46 @@ FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
 class HairPanel(Panel):
     """Looks at the selected hair after every picture; what has not changed costs a comparison."""
 
+    mouse = (
+        ("Pull a strand of hair", "Left drag on it"),
+        ("Select a strand of hair", "Left click on it; Shift for more"),
+        ("Brush hair the other way round: smooth, lengthen", "Shift+Left drag"),
+        ("Wider or narrower brush on hair", "Ctrl+Wheel"),
+    )
+
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._system: Any = None
         self._facts: SectionParameter | None = None
         self._texts: tuple[str, ...] = ()
+        self.tool = HairTool(desk)
+        self.brush = BrushTool(desk)
+        self.tools = (self.brush, self.tool)
+        self.head = self.brush.bar
+        comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
+        self.commands = (
+            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",)),
+            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",)),
+            Command("hair.wider", "&Wider Brush", "Make the brush wider.", lambda: self.brush.widen(1.0), ("]",)),
+            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", lambda: self.brush.widen(-1.0), ("[",)),
+            Command("hair.reset_groom", "Reset &Groom", "Forget what was combed and cut by hand.", self.brush.reset),
+        )
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:
         """Shows how the selected hair stands now."""
         self._system = system if node is not None else None
+        self.brush.refresh()
         self._refresh()
 
     def note(self, node: Node, system: Any) -> str:
         """Why nothing grows."""
         scene, carrier = self._desk.document.scene, node.attachment.node
-        if node.settings.source is HairSource.ELLIPSOID:
+        if node.settings.source is HairSource.FILE and not node.settings.file:
+            return "Choose the file of its strands."
+        if system is not None and system.is_preparing and not system.is_ready:
+            return "It is growing."
+        if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
             return "Choose the model that it grows on, under Attachment."
@@ -44,11 +72,21 @@ class HairPanel(Panel):
         return "" if system is not None and system.is_ready else "Its model is being read."
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Substeps that are stable, where some are."""
+        """Another file for one that cannot be read; substeps that are stable, where some are."""
+        if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
+            return Command("", "Locate…", "Choose where the strands are.", self.locate)
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
         return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def locate(self) -> None:
+        """Asks for the file of the selected hair; reads it again where it is the same."""
+        node = self._desk.selected("hair")
+        path = self._desk.dialogs.strands_path("Locate strands") if node is not None else None
+        if node is not None and path is not None:
+            self._desk.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
+            self._desk.files.retry(str(path))
 
     def mend(self) -> None:
         """Gives the selected hair the fewest substeps that are stable."""

@@ -72,6 +72,11 @@ class DrawnStrands:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
         return strand_texels(self._strands.read(), self.count)[..., :3]
 
+    def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
+        """Knots of one of them in the world [m], shape (K, 3); waits for the GPU, yet reads no others."""
+        size = self._strands.dtype.itemsize
+        return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
+
     def release(self) -> None:
         """Delete everything; may be called twice."""
         for owned in (self._source, self._table, self.texels, self._strands, *(self._colours or ())):
@@ -89,6 +94,8 @@ def _child_records(children: Children) -> npt.NDArray[np.void]:
     count = children.count
     out["guides"][:count, :3], out["guides"][:count, 3] = children.guides, np.arange(count)
     out["weights"][:count, :3], out["weights"][:count, 3] = children.weights, children.random
-    out["tint"][:count, :3] = children.tints
+    out["tint"][:count, :3], out["tip_tint"][:count, :3] = children.tints[:, 0], children.tints[:, 1]
+    out["tint"][:count, 3], out["tip_tint"][:count, 3] = children.dyes, children.has_colours
+    out["form"][:count] = children.forms
     out[count:] = out[count - 1]
     return out

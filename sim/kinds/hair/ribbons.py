@@ -150,7 +150,7 @@ class Ribbons(Item):
         kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
         values: dict[str, object] = {}
         if shadowed:
-            values = shadow.fill(frame.lamps[0].position, self.box, settings.length, self._draw_cast(passes))
+            values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, self._draw_cast(passes))
         if not casts:
             shadow.clear_others()
         program = kernel.program
@@ -166,6 +166,7 @@ class Ribbons(Item):
             "u_shadow_map": shadow.others,
             "u_root_colour": light_of(settings.root_colour),
             "u_tip_colour": light_of(settings.tip_colour),
+            "u_dye_colour": light_of(settings.dye_colour),
             "u_gloss": (settings.roughness, settings.tilt, settings.colour_spread, settings.shadow),
             "u_ramp": passes.ramp,
             "u_ramp_scale": 1.0 / RAMP_SPANS.get(settings.show, 1.0),
@@ -193,7 +194,7 @@ class Ribbons(Item):
         count = min(count, shown)
         if count <= 0:
             return
-        length = projection.pixels(settings.length, near) / settings.segments
+        length = projection.pixels(self.strands.reach, near) / settings.segments
         rows = min(max(round(length / ROW_PIXELS), 1), ROWS_MAX) * settings.segments + 1
         program["u_strands"], program["u_clip_from_world"] = self._drawn.texels, clip
         program["u_viewport"], program["u_scale"] = size, projection.scale[1]

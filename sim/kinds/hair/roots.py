@@ -39,19 +39,29 @@ class Roots:
     Attributes:
         corners: Vertices of the triangle of each, shape (N, 3).
         shares: Of these corners, shape (N, 3).
+        heights: Above the planes of the triangles, in the units of the surface, shape (N,); None for 0.  Where one is
+            not 0, the frame is that of the triangle.
     """
 
     corners: UInt32
     shares: Float64
+    heights: Float64 | None = None
 
     @property
     def count(self) -> int:
         """How many."""
         return len(self.corners)
 
+    def __getitem__(self, rows: slice) -> "Roots":
+        """Some of them."""
+        heights = None if self.heights is None else self.heights[rows]
+        return Roots(self.corners[rows], self.shares[rows], heights)
+
     def same(self, other: "Roots") -> bool:
         """Whether they are the same places."""
-        return np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+        lifted, others = (np.zeros(one.count) if one.heights is None else one.heights for one in (self, other))
+        on_same = np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+        return on_same and np.array_equal(lifted, others)
 
 
 Triangles = tuple[Float64, Float64, Roots]
@@ -100,6 +110,8 @@ def root_places(surface: Surface, roots: Roots) -> Float64:
     found = np.zeros((roots.count, 3))
     for corner in range(3):
         found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
+    if roots.heights is not None:
+        found += roots.heights[:, None] * _planes(surface.positions[roots.corners])
     placed: Float64 = found @ surface.world_from_model[:3, :3].T + surface.world_from_model[:3, 3]
     return placed
 
@@ -111,12 +123,20 @@ def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
     """
     linear = surface.world_from_model[:3, :3]
     corners = surface.positions[roots.corners]
-    mean = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners]) @ cofactors(linear).T
+    normals = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners])
+    if roots.heights is not None:
+        normals = np.where(roots.heights[:, None] != 0.0, _planes(corners), normals)
+    mean = normals @ cofactors(linear).T
     up = unit(mean, np.array([0.0, 1.0, 0.0]))
     edge = (corners[:, 1] - corners[:, 0]) @ linear.T
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
     level = unit(_across(edge, up), unit(_across(aside, up)))
     return root_places(surface, roots), np.stack([level, np.cross(up, level), up], axis=2)
+
+
+def _planes(corners: Float64) -> Float64:
+    """Unit normals of triangles (N, 3, 3); 0 where one has none."""
+    return unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
 
 
 def cofactors(linear: Float64) -> Float64:

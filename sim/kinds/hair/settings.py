@@ -5,25 +5,14 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import IMAGE_FORMATS
+from sim.kinds.hair.groom_edits import GroomEdits
+from sim.kinds.hair.root_settings import HairSource as HairSource
+from sim.kinds.hair.root_settings import RootSettings
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, Settings, param
+from sim.scene.params import Effect, Role, Scale, param
 from sim.scene.vectors import MOST, Amounts, Colour
 
-KNOTS_MIN, KNOTS_MAX = 3, 16
-GUIDES_MAX, CHILDREN_MAX = 100_000, 1_000_000
 SUBSTEPS_MAX = 64
-
-Radius = Annotated[float, msgspec.Meta(ge=1e-4, le=1e3)]
-Radii = tuple[Radius, Radius, Radius]
-
-
-class HairSource(enum.Enum):
-    """What strands grow on: faces or vertices of the model that it rides on, or the upper half of an ellipsoid."""
-
-    FACES = "faces"
-    VERTICES = "vertices"
-    ELLIPSOID = "ellipsoid"
 
 
 class HairSolver(enum.Enum):
@@ -50,55 +39,10 @@ class HairShow(enum.Enum):
     STRETCH = "stretch"
 
 
-class HairSettings(Settings, frozen=True, kw_only=True):
-    """Strands that grow on a model or on an ellipsoid."""
+class HairSettings(RootSettings, frozen=True, kw_only=True):
+    """Strands that grow on a model, on an ellipsoid, or as a file has them."""
 
     kind: ClassVar[str] = "hair"
-
-    source: Annotated[
-        HairSource,
-        param("What strands grow on: faces or vertices of the model that the hair rides on, or an ellipsoid.",
-              group="Roots", label="Grows on", effect=Effect.REBUILD),
-    ] = HairSource.FACES  # fmt: skip
-    radii: Annotated[
-        Radii,
-        param("Half axes of the ellipsoid, whose upper half is grown on.", unit="m", lo=1e-4, hi=1e3, step=0.01,
-              group="Roots", effect=Effect.REBUILD, bounded=False),
-    ] = (0.5, 0.5, 0.5)  # fmt: skip
-    density_bone: Annotated[
-        str,
-        param("Bone whose weights say where hair grows; empty for everywhere.", group="Roots", role=Role.BONE,
-              effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    density_section: Annotated[
-        str,
-        param("Section of the model that hair grows on; empty for all.", group="Roots", effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    density_texture: Annotated[
-        str,
-        param("Image whose brightness says where hair grows; stored relative to the project.", group="Roots",
-              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    guides: Annotated[
-        int,
-        param("Strands that are simulated.", lo=1, hi=GUIDES_MAX, soft=(100, 5_000), scale=Scale.LOG, group="Roots",
-              effect=Effect.REBUILD),
-    ] = 600  # fmt: skip
-    children: Annotated[
-        int,
-        param("Strands that are drawn between the guides; 0 draws the guides themselves.", lo=0, hi=CHILDREN_MAX,
-              soft=(0, 100_000), group="Roots", effect=Effect.REBUILD),
-    ] = 20_000  # fmt: skip
-    knots: Annotated[
-        int,
-        param("Knots of every strand, that of the root included.", lo=KNOTS_MIN, hi=KNOTS_MAX, soft=(6, 16),
-              group="Roots", effect=Effect.REBUILD),
-    ] = 12  # fmt: skip
-    seed: Annotated[
-        int,
-        param("Which of the random numbers are used; the same number gives the same hair.", lo=0, hi=2**31 - 1,
-              soft=(0, 100), group="Roots", effect=Effect.REBUILD),
-    ] = 1  # fmt: skip
 
     length: Annotated[
         float,
@@ -110,11 +54,6 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("Spread of the length; at 0.2 strands have 80 to 100 % of it.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", effect=Effect.REBUILD),
     ] = 0.2  # fmt: skip
-    length_texture: Annotated[
-        str,
-        param("Image whose brightness is a factor of the length; stored relative to the project.", group="Groom",
-              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
     comb: Annotated[
         Amounts,
         param("Direction that strands are combed in, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1,
@@ -130,11 +69,37 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("How far strands turn into the combed direction towards their tips.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", effect=Effect.REBUILD),
     ] = 0.0  # fmt: skip
+    part_strength: Annotated[
+        float,
+        param("How far strands fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
+              group="Groom", label="Part line", effect=Effect.REBUILD),
+    ] = 0.0  # fmt: skip
+    part_across: Annotated[
+        Amounts,
+        param("Direction across the part line, to one of its sides, in the frame of the model.", lo=-MOST, hi=MOST,
+              step=0.1, group="Groom", effect=Effect.REBUILD, bounded=False),
+    ] = (1.0, 0.0, 0.0)  # fmt: skip
+    part_place: Annotated[
+        float,
+        param("Where the part line lies in that direction, from the middle of the model.", unit="m", lo=-1e3, hi=1e3,
+              soft=(-0.1, 0.1), step=0.005, group="Groom", effect=Effect.REBUILD),
+    ] = 0.0  # fmt: skip
+    part_width: Annotated[
+        float,
+        param("Distance from the part line at which strands fall as if there was none.", unit="m", lo=1e-4, hi=1e3,
+              soft=(0.01, 0.3), scale=Scale.LOG, group="Groom", effect=Effect.REBUILD),
+    ] = 0.08  # fmt: skip
     disorder: Annotated[
         float,
         param("Random part of the directions that strands grow in.", lo=0.0, hi=1.0, step=0.05, group="Groom",
               effect=Effect.REBUILD),
     ] = 0.1  # fmt: skip
+
+    groom: Annotated[
+        tuple[GroomEdits, ...],
+        param("What was combed and cut by hand.", group="Groom", role=Role.HIDDEN, bounded=False),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
 
     solver: Annotated[
         HairSolver,
@@ -290,11 +255,11 @@ class HairSettings(Settings, frozen=True, kw_only=True):
     tip_colour: Annotated[
         Colour, param("Colour at the tips.", group="Look", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.42, 0.28, 0.16)  # fmt: skip
-    colour_texture: Annotated[
-        str,
-        param("Image whose colours, where a strand grows, are factors of these; stored relative to the project.",
-              group="Look", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
+    dye_colour: Annotated[
+        Colour,
+        param("Colour of strands where the bone that dyes them has its weight.", group="Look", role=Role.COLOUR,
+              effect=Effect.VIEW),
+    ] = (0.6, 0.12, 0.2)  # fmt: skip
     colour_spread: Annotated[
         float,
         param("Spread of the brightness from strand to strand.", lo=0.0, hi=1.0, step=0.05, group="Look",

@@ -7,6 +7,7 @@ from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
+from sim.kinds.hair.marked import GuideMarks
 from sim.kinds.hair.ribbons import Ribbons
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.strands import Strands
@@ -19,7 +20,8 @@ from sim.scene.scene import Node
 class HairView(View):
     """Draws the hair of one node, as soon as there is some."""
 
-    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._marks = GuideMarks(context, library)
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
@@ -30,8 +32,8 @@ class HairView(View):
         """Takes the node; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
 
-    def parts(self, look: Look) -> tuple[Item, ...]:  # noqa: ARG002
-        """Its strands."""
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        """Its strands, and marks of guides."""
         strands, box = self._strands, self.bounds()
         if strands is None or box is None or not strands.shown.version:
             return ()
@@ -40,7 +42,7 @@ class HairView(View):
             item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
             self._item = (key, item)
         self._item[1].box = box
-        return (self._item[1],)
+        return (self._item[1], *self._marks.items(self._node, strands, look.overlay))
 
     def bounds(self) -> Bounds | None:
         """Box in the world [m] that holds the hair: around what it grows on, by its length."""
@@ -50,9 +52,9 @@ class HairView(View):
         own = self._rooted(strands, world)
         if own is None:
             return None
-        key = (strands, *own.lo.tolist(), *own.hi.tolist())
+        reach = strands.reach
+        key = (strands, reach, *own.lo.tolist(), *own.hi.tolist())
         if self._box is None or self._box[0] != key:
-            reach = strands.settings.length
             self._box = (key, Bounds(own.lo - reach, own.hi + reach))
         return self._box[1]
 
@@ -61,6 +63,10 @@ class HairView(View):
         strands = self._strands
         return NOTHING if strands is None else Counts(vertices=strands.shown.count * strands.settings.knots)
 
+    def release(self) -> None:
+        """Deletes the marks; the strands stay."""
+        self._marks.release()
+
     @property
     def _strands(self) -> Strands | None:
         return self._system.strands if self._system is not None else None
@@ -68,9 +74,14 @@ class HairView(View):
     def _rooted(self, strands: Strands, world: World) -> Bounds | None:
         """Box of what the hair grows on."""
         settings = strands.settings
-        if settings.source is HairSource.ELLIPSOID:
+        if strands.growth.is_own:
             placement = world.places.world_from_node(self._node)
-            reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
-            return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            if settings.source is HairSource.ELLIPSOID:
+                reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
+                return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            own = strands.growth.box
+            middle, half = (own.lo + own.hi) / 2.0, (own.hi - own.lo) / 2.0
+            middle, half = placement[:3, :3] @ middle + placement[:3, 3], np.abs(placement[:3, :3]) @ half
+            return Bounds(middle - half, middle + half)
         figure = world.figures.get(self._node.attachment.node)
         return figure.bounds() if isinstance(figure, Character) else None

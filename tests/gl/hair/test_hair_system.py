@@ -174,16 +174,22 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
         (hair(on="gone"), "Hair: the model that it grows on is not in the scene; nothing grows"),
         (hair(density_bone="tail"), "Hair: Figure has no bone 'tail' to say where it grows; it grows everywhere"),
         (hair(density_section="wig"), "Hair: Figure has no section 'wig'; it grows everywhere"),
-        (hair(density_texture="black.png"), "no face that emits has an area where the image would have it"),
+        (hair(length_texture="black.png"), "Hair: none of its strands has a length; nothing is seen of it"),
+        (hair(curl_bone="tail"), "Hair: Figure has no bone 'tail' to say how it curls; it curls alike everywhere"),
+        (
+            hair(density_texture="black.png"),
+            "Hair: no face with an area is left where the image would have it; nothing grows",
+        ),
     ],
 )
 def test_what_is_missing_is_one_line(engine: Engine, node: Node, line: str, tmp_path: Any) -> None:
     black = tmp_path / "black.png"
     settings = node.settings
     assert isinstance(settings, HairSettings)
-    if settings.density_texture:
-        node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, density_texture=str(black)))
-        engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
+    for name in ("density_texture", "length_texture"):
+        if getattr(settings, name):
+            node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, **{name: str(black)}))
+            engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
     engine.apply(Scene(nodes=(FIGURE, node)))
     engine.apply(Scene(nodes=(FIGURE, node)))
     assert [problem.text for problem in engine.simulation.take_problems()] == [line]
