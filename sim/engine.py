@@ -35,6 +35,7 @@ from sim.render.picture import Picture
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
+from sim.render.texture_upload import SharedTextures
 from sim.scene.camera import Camera
 from sim.scene.params import SettingsError
 from sim.scene.places import Places
@@ -132,6 +133,18 @@ class Engine:
             self._textures = dict(textures or {})
         if not _same_files(strands or {}, self._strands):
             self._strands = dict(strands or {})
+
+    def has_texture(self, path: Path, image: MipImage) -> bool:
+        """Whether a texture that settings name is on the GPU."""
+        return self.simulation.services.get(SharedTextures).has(path, image)
+
+    def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
+        """Brings a texture that settings name to the GPU in small steps; `set_files` gives it to who names it.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold it.
+        """
+        return self.simulation.services.get(SharedTextures).upload(path, image)
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""

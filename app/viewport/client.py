@@ -112,11 +112,17 @@ class ViewportClient(QObject):
         self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
+    def gl_enter(self, framebuffer_id: int) -> None:
+        """What needs any complete framebuffer has that of the viewport."""
+        if self.engine is not None:
+            self.engine.context.default_framebuffer = framebuffer_id
+
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead, or leaves the framebuffer as it is where that takes more turns."""
         engine = self.engine
         if engine is None:
             return
+        self.gl_enter(framebuffer_id)
         self._timing.begin(engine)
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
@@ -235,7 +241,8 @@ class ViewportClient(QObject):
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         files = self._files
-        self.engine.set_files(files.meshes, files.images, files.textures, files.strands)
+        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        self.engine.set_files(files.meshes, files.images, textures, files.strands)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:

@@ -69,7 +69,7 @@ class Tracks(QWidget):
         self._time, self._frame_step, self._first = 0.0, 1.0 / 30.0, 0
         self._drag: _Drag | None = None
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
         self.setAccessibleDescription("Strips of clips, and the kept steps of what is simulated")
 
@@ -104,8 +104,8 @@ class Tracks(QWidget):
         return QSize(160, math.ceil(_ROWS_SHOWN * self.row_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
-        return self.sizeHint()
+        """Room for one; the others are scrolled to."""
+        return QSize(160, math.ceil(self.row_height) + 2)
 
     @property
     def row_height(self) -> float:
