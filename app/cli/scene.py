@@ -17,6 +17,8 @@ from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
+from sim.assets.strands.load import load_strands
+from sim.assets.strands.strand_set import StrandSet
 from sim.figures.looks import TOLD_MAX, Lost, lost_images, lost_lines
 from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
@@ -40,6 +42,7 @@ class OpenedScene:
         images: Pixels of the textures.
         meshes: What cloths are made of, by the path of their files.
         textures: What settings name in place of the textures of models.
+        strands: Strands by the path of their files.
     """
 
     path: Path
@@ -49,6 +52,7 @@ class OpenedScene:
     images: Images
     meshes: Mapping[str, Mesh]
     textures: Mapping[Path, MipImage]
+    strands: Mapping[Path, StrandSet]
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
@@ -94,7 +98,7 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
     images = _images_of([*wanted, *_named(path, scene, "image")], budget)
     textures = _images_of(_named(path, scene, "texture"), budget)
     mips = {Path(str(name)): mip_image(pixels) for name, pixels in textures.items()}
-    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips)
+    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips, _strands_of(path, scene))
 
 
 def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
@@ -136,6 +140,15 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
             _require(path, node, use)
             meshes[use.path] = upright_mesh(loaded(Path(use.path)))
     return meshes
+
+
+def _strands_of(path: Path, scene: Scene) -> dict[Path, StrandSet]:
+    strands: dict[Path, StrandSet] = {}
+    for node, use in _uses(scene, "strands"):
+        if Path(use.path) not in strands:
+            _require(path, node, use)
+            strands[Path(use.path)] = load_strands(use.path)
+    return strands
 
 
 def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSource]]:

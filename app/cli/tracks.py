@@ -1,6 +1,6 @@
 """Records what a scene shows over frames: figures as they are skinned, and the arrays of everything simulated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -12,20 +12,18 @@ import numpy.typing as npt
 from app.cli.failure import CommandError
 from app.cli.run import SceneRun
 from app.cli.scene import OpenedScene
-from sim.assets.model import Material
 from sim.export.npz import Frames
 from sim.export.scene.recording import Recording, Rig, Track
 from sim.export.surface import surface_of
 from sim.figures.character import Character
 from sim.figures.looks import dressed_materials
-from sim.figures.settings import ModelSettings, SkinningMethod, section_list
-from sim.kinds import KINDS
-from sim.kinds.contract import Array
+from sim.figures.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
+from sim.kinds.contract import System
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
-IN_TRACKS = {"points": "positions", "velocities": "velocities", "ids": "ids", "widths": "widths"}
+IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
 """What changes of a track, by the meaning of the array that gives it."""
 
 
@@ -34,17 +32,17 @@ class SystemTrack:
 
     Args:
         name: Of the track.
-        node: The node; an image that its settings name is its texture.
-        arrays: Of its system.
+        system: What simulates it.
         folder: Where long recordings lie until they are written.
     """
 
-    def __init__(self, name: str, node: Node, arrays: Mapping[str, Array], folder: Path) -> None:
+    def __init__(self, name: str, system: System, folder: Path) -> None:
         self._name = name
-        images = [use.path for use in KINDS[node.kind].files(node.settings) if use.content == "image" and use.path]
-        self._materials = tuple(Material(name, Path(path).name, Path(path)) for path in images[:1])
-        self._constant = {a.meaning: a.read() for a in arrays.values() if a.is_constant}
-        self._moving = {a.meaning: a for a in arrays.values() if a.meaning in IN_TRACKS}
+        material = system.material
+        self._materials = () if material is None else (material,)
+        arrays = (*system.arrays().values(), *system.looks().values())
+        self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
+        self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
 
     def add(self) -> None:
@@ -56,6 +54,7 @@ class SystemTrack:
         """What was recorded."""
         moving = {IN_TRACKS[meaning]: frames.read() for meaning, frames in self._frames.items()}
         constant = self._constant
+        moving |= {IN_TRACKS[meaning]: values[None] for meaning, values in constant.items() if meaning in IN_TRACKS}
         return Track(
             name=self._name, triangles=constant.get("triangles"), counts=constant.get("counts"),
             texcoords=constant.get("texcoords"), materials=self._materials, **moving,
@@ -101,11 +100,11 @@ class FigureTrack:
         model = self._figure.model
         surface = surface_of(model, model.mesh.positions, model.mesh.normals, None, 0.0)
         hidden = section_list(self._settings.hidden_sections)
-        shown = [
-            s for s, section in zip(surface.ranges, model.mesh.sections, strict=True) if section.name not in hidden
-        ]
+        drawn = [number for number, section in enumerate(model.mesh.sections) if section.name not in hidden]
+        shown, sections = ([many[number] for number in drawn] for many in (surface.ranges, model.mesh.sections))
         triangles = [surface.triangles[first : first + count] for _, first, count in shown]
         ends = np.cumsum([0, *(count for _, _, count in shown)])
+        sides, colours = self._settings.double_sided, model.mesh.colours
         texcoords = surface.texcoords
         if not self._figure.texture_origin_bottom:
             texcoords = np.column_stack((model.mesh.texcoords[:, 0], np.float32(1.0) - model.mesh.texcoords[:, 1]))
@@ -113,6 +112,9 @@ class FigureTrack:
             name=self._name, positions=self._frames.read(), texcoords=texcoords,
             triangles=np.concatenate(triangles) if triangles else np.zeros((0, 3), np.uint32),
             ranges=tuple((name, int(end), count) for (name, _, count), end in zip(shown, ends[:-1], strict=True)),
+            backs=tuple(one.is_open if sides is DoubleSided.AUTO else sides is DoubleSided.ON for one in sections),
+            flat=tuple(one.is_flat for one in sections),
+            colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=dressed_materials(model, self._settings.materials),
             rig=self._pose.rig(self._figure, self._settings),
         )  # fmt: skip
@@ -212,8 +214,8 @@ class TrackRecorder:
         system = self._run.engine.system(node.id)
         if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
             return None
-        arrays = system.arrays()
-        return SystemTrack(name, node, arrays, folder) if any(a.meaning == "points" for a in arrays.values()) else None
+        has_points = any(array.meaning == "points" for array in system.arrays().values())
+        return SystemTrack(name, system, folder) if has_points else None
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -3,11 +3,11 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QWidget
 
 from sim.kinds.contract import Dock
 from widgets.parts import ShallowArea
@@ -47,7 +47,8 @@ INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidget
 TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 148)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, MESSAGES)
+DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 ROOM_SIZE = 130
 """Default height of a panel that a kind has [px]."""
 
@@ -69,7 +70,7 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         super().__init__(window)
         self._window = window
-        rooms = {dock.id: dock for dock in more}
+        rooms = _shared(more)
         self._rooms = tuple(
             DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
         )
@@ -119,7 +120,7 @@ class Docks(QObject):
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
         """The docks that are closed by default, and share a place below the timeline."""
-        return MESSAGES, *self._rooms, TIMINGS
+        return MESSAGES, *self._rooms, DISTANCE, TIMINGS
 
     def drawer_actions(self) -> list[QAction]:
         """Switches of the docks that are closed by default."""
@@ -281,3 +282,19 @@ class Docks(QObject):
             restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
         self._is_default = not restored
         return restored
+
+
+def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
+    """Docks by id; what has the same one lies over each other in it."""
+    found: dict[str, Dock] = {}
+    for dock in docks:
+        if dock.id in found:
+            stack = found[dock.id].widget
+            if not isinstance(stack, QStackedWidget):
+                first, stack = stack, QStackedWidget()
+                stack.addWidget(first)
+            stack.addWidget(dock.widget)
+            found[dock.id] = replace(dock, widget=stack)
+        else:
+            found[dock.id] = dock
+    return found

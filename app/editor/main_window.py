@@ -185,10 +185,10 @@ def default_size(screen: QSize) -> QSize:
 
 
 def simulation_text(state: SimulationState) -> str:
-    """Steps and seconds, whether it runs, and how slow where it cannot keep up."""
+    """Steps and seconds, whether time or they alone stand, and how slow they are where they cannot keep up."""
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
     if not state.running:
-        return f"{clock}, held"
+        return f"{clock}, {'held' if state.stale else 'paused'}"
     return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"

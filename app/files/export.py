@@ -14,7 +14,14 @@ Report = Callable[[str, str], None]
 
 
 def export_model(
-    source: Path, target: Path, writer: Writer[RawModel], owner: QObject, *, done: Report, failed: Report
+    source: Path,
+    target: Path,
+    writer: Writer[RawModel],
+    owner: QObject,
+    *,
+    done: Report,
+    failed: Report,
+    warned: Report,
 ) -> None:
     """Writes the content of a model file in another format; the target appears complete or not at all.
 
@@ -25,9 +32,13 @@ def export_model(
         owner: While it lives, `done` or `failed` is called.
         done: Told the target and a note when it is written.
         failed: Told the target and one line why it is not.
+        warned: Told the target and one line for each thing that is left out.
     """
 
-    def report(reason: str) -> None:
+    def report(outcome: tuple[str, list[str]]) -> None:
+        reason, lost = outcome
+        for line in lost:
+            warned(str(target), line)
         if reason:
             failed(str(target), reason)
         else:
@@ -36,12 +47,14 @@ def export_model(
     run_in_background(lambda: _written(source, target, writer), report, owner)
 
 
-def _written(source: Path, target: Path, writer: Writer[RawModel]) -> str:
-    """Runs on a worker: "" or one line why it failed."""
+def _written(source: Path, target: Path, writer: Writer[RawModel]) -> tuple[str, list[str]]:
+    """Runs on a worker: "" or one line why it failed, and what was left out."""
     try:
-        writer.save(read_raw(source), target)
+        raw = read_raw(source)
+        known = len(raw.warnings)  # told when it was opened
+        writer.save(raw, target)
     except ModelError as error:
-        return str(error)
+        return str(error), []
     except OSError as error:
-        return error.strerror or str(error)
-    return ""
+        return error.strerror or str(error), []
+    return "", raw.warnings[known:]

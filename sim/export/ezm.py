@@ -105,13 +105,19 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """Writes `raw` into an open file; see `write_ezm`.
+    """Writes `raw` into an open file; see `write_ezm`.  Its warnings tell what the format has no place for.
 
     Raises:
         ModelError: For a model with skins or clips of another kind, which would be lost.
     """
     if raw.skins:
         raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
+    lost = {
+        "morph targets": any(buffer.targets for mesh in raw.meshes for buffer in mesh.buffers),
+        "clips of key frames or curves": any(clip.frames or clip.channels for clip in raw.clips),
+        "colours and images of materials": any(material.look is not None for material in raw.materials),
+    }
+    raw.warnings.extend(f"left out: {what}; EZMesh has no place for them" for what, there in lost.items() if there)
     file.write(ezm_text(raw).encode("ascii", "xmlcharrefreplace"))
 
 

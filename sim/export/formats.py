@@ -54,10 +54,13 @@ class SceneFormat(Format):
     """A format of what moves: nodes of a scene over frames.
 
     Attributes:
-        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any.
+        write: Function "package.module:name" that takes a `Recording`, the files, and options where there are any;
+            gives lines about what the file lacks, or None.
         read: The same for a function that takes the files and gives, node by node, the living points of
             every frame.
         holds: What it can hold, values of `Form`.
+        keeps: What it tells of that beside places: "materials", "colours", "widths", "velocities", "ids".
+        has_image_folder: Whether the images of materials lie in a folder beside it; else they are within.
         is_single: Whether a file holds one object.
         beside: Suffixes of the files that belong to it.
     """
@@ -65,6 +68,8 @@ class SceneFormat(Format):
     write: str
     read: str
     holds: frozenset[str]
+    keeps: frozenset[str] = frozenset()
+    has_image_folder: bool = False
     is_single: bool = False
     beside: tuple[str, ...] = ()
 
@@ -76,9 +81,14 @@ class FilmFormat(Format):
     Attributes:
         opener: Class "package.module:name" of a `sim.export.film.Film`, made by `cls(path, size, rate, alpha)` and
             options where there are any.
+        reader: Function "package.module:name" that takes the file and gives pictures, (h, w, 3 or 4), each with the
+            moment at which it goes [s].
+        has_alpha: Whether pictures may have an opacity.
     """
 
     opener: str
+    reader: str
+    has_alpha: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +97,11 @@ class LayerFormat(Format):
 
     Attributes:
         write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
+        read: The same for a function that gives how far the file differs from the layers at most.
     """
 
     write: str
+    read: str
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
@@ -122,6 +134,7 @@ _ALL = frozenset({"surface", "strands", "points"})
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
+        keeps=frozenset({"materials", "colours"}),
         write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
     ),
     SceneFormat(
@@ -133,12 +146,13 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         write="sim.export.scene.points_file:write_mdd", read="sim.export.scene.points_file:read_mdd",
     ),
     SceneFormat(
-        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions,
+        name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
+        keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
         write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
-        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        name="Alembic", suffixes=(".abc",), holds=_ALL, keeps=frozenset({"colours", "widths", "velocities", "ids"}),
         write="sim.export.scene.alembic:write_alembic", read="sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",
     ),
@@ -158,21 +172,27 @@ EXPORT_FORMATS: Formats[Format] = Formats(
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
-        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers",
+        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers", read="sim.export.exr:difference",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
 """Of a picture in linear light with depth, normals and numbers of objects."""
 
-_VIDEO: dict[str, Any] = {"opener": "sim.export.video:Video", "module": "av", "package": "av", "extra": "video"}
+_VIDEO: dict[str, Any] = {
+    "opener": "sim.export.video:Video", "reader": "sim.export.video:read_video",
+    "module": "av", "package": "av", "extra": "video",
+}  # fmt: skip
+_PILLOW = "sim.export.film:read_pictures"
 
 FILM_FORMATS: Formats[FilmFormat] = Formats(
     FilmFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
     FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
     FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
     FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
-    FilmFormat(name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm"),
-    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm"),
+    FilmFormat(
+        name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm", reader=_PILLOW, has_alpha=True
+    ),
+    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm", reader=_PILLOW, has_alpha=True),
 )
 """Of films."""
 

@@ -26,13 +26,13 @@ _PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
 
 
 def write_glb(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as binary glTF."""
+    """Writes the content of a model file as binary glTF; its warnings tell what cannot be."""
     scene = _scene_of(raw)
     file.write(scene.chunk.file(scene.document()))
 
 
 def write_gltf(raw: RawModel, file: BinaryIO) -> None:
-    """Writes the content of a model file as glTF text that holds everything."""
+    """Writes the content of a model file as glTF text that holds everything; its warnings tell what cannot be."""
     scene = _scene_of(raw)
     file.write(scene.chunk.text_file(scene.document()))
 
@@ -40,6 +40,7 @@ def write_gltf(raw: RawModel, file: BinaryIO) -> None:
 def _scene_of(raw: RawModel) -> "GltfScene":
     scene = GltfScene()
     scene.show(scene.add_model(build_model(raw), raw))
+    raw.warnings.extend(scene.materials.lost)
     return scene
 
 

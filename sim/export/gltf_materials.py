@@ -1,21 +1,17 @@
 """Materials as glTF has them: from diffuse, specular and shininess to metal and roughness, images embedded."""
 
-import io
 import math
 from typing import Any
 
-from PIL import Image
-
-from sim.assets.images import ImageError, load_image
+from sim.assets.images import ImageError
 from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
 from sim.export.gltf_file import GlbChunk
+from sim.export.stored_image import stored_image
 
 DIELECTRIC = 0.04
 """Part of the light that a surface reflects which is not metal."""
 
 _EXACT = 1e-3
-_STORED = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-"""How images that the format knows begin."""
 
 
 class MaterialWriter:
@@ -26,6 +22,7 @@ class MaterialWriter:
 
     Attributes:
         parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.
+        lost: A line for each image that cannot be read.
     """
 
     def __init__(self, chunk: GlbChunk) -> None:
@@ -33,6 +30,7 @@ class MaterialWriter:
         self._known: dict[tuple[Material, bool], int] = {}
         self._textures: dict[ImageSource, int | None] = {}
         self.parts: dict[str, list[Any]] = {}
+        self.lost: list[str] = []
 
     def add(self, material: Material, *, double_sided: bool) -> int:
         """Number of a material, written once for each way of showing its backs."""
@@ -43,7 +41,7 @@ class MaterialWriter:
 
     def _written(self, material: Material, *, double_sided: bool) -> dict[str, Any]:
         base, metal = metal_and_base(material)
-        is_exact = _is_exact(material, base, metal)
+        is_exact = is_metal_exact(material, base, metal)
         if not is_exact:
             # What a part of metal cannot say is a colour of the reflection.
             base, metal = _colour(material.diffuse), 0.0
@@ -103,20 +101,12 @@ class MaterialWriter:
 
     def _image(self, source: ImageSource) -> int | None:
         try:
-            data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
-        except OSError:
+            data, format = stored_image(source)
+        except ImageError as error:
+            self.lost.append(f"left out: image {error}")
             return None
-        kind = next((kind for start, kind in _STORED.items() if data.startswith(start)), None)
-        if kind is None:
-            # What the format does not know is written anew.
-            try:
-                pixels = load_image(source)
-            except ImageError:
-                return None
-            stream, kind = io.BytesIO(), "image/png"
-            Image.fromarray(pixels).save(stream, "PNG")
-            data = stream.getvalue()
         name = str(source) if isinstance(source, EmbeddedImage) else source.stem
+        kind = f"image/{format.name.lower()}"
         image = self._put("images", {"name": name, "mimeType": kind, "bufferView": self._chunk.view(data)})
         if "samplers" not in self.parts:
             # Linear, between linear levels of detail; repeated.
@@ -156,7 +146,7 @@ def _roughness(shininess: float) -> float:
     return min(max(float((2.0 / (shininess + 2.0)) ** 0.25), 0.0), 1.0)
 
 
-def _is_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
+def is_metal_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
     """Whether a base colour and a part of metal give the colours of a material."""
     if material.is_unlit or material.surface_image is not None:
         return True

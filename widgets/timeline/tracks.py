@@ -162,11 +162,12 @@ class Tracks(QWidget):
             if bar.fade > 0.0:
                 left = area.left()
                 right = left + self._scale.pixels(bar.fade)
+                corners = [QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())]
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(base, text, 0.22))
-                painter.drawPolygon(
-                    QPolygonF([QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())])
-                )
+                painter.setBrush(mixed(base, accent, 0.62 if row.is_active else 0.36))
+                painter.drawPolygon(QPolygonF(corners))
+                painter.setPen(mixed(base, accent, 0.9))
+                painter.drawLine(corners[1], corners[2])  # the one goes down as the other comes up
             self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
             painter.setPen(text)
             room = area.intersected(QRectF(self.rect())).adjusted(_PADDING + 2.0, 0.0, -_PADDING, 0.0)

@@ -1,5 +1,7 @@
 """Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
 
+Faces of a material are a set that bears its name; the material itself has no place there.
+
 Alembic has the corners of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach
 their first and last points.
 """
@@ -72,13 +74,24 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
             if track.texcoords is not None:
                 sample.setUVs(_texcoords(track.texcoords[corners]))
         schema.set(sample)
+    taken: set[str] = set()
+    faces: dict[str, list[npt.NDArray[np.int32]]] = {}
+    for name, first, count in track.ranges:
+        faces.setdefault(name, []).append(np.arange(first, first + count, dtype=np.int32))
+    for name, numbers in faces.items():
+        sample = AbcGeom.OFaceSetSchemaSample(_integers(np.concatenate(numbers)))
+        schema.createFaceSet(_name(name, taken)).getSchema().set(sample)
+    _write_colours(schema, sampling, track)
 
 
 def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OCurves(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
+        form = (AbcGeom.CurveType.kLinear, AbcGeom.CurvePeriodicity.kNonPeriodic)
+        widths = () if track.widths is None else (_widths(track, frame),)
         counts, positions = _integers(track.counts), _vectors(track.positions[frame])
-        schema.set(AbcGeom.OCurvesSchemaSample(positions, counts, AbcGeom.CurveType.kLinear))
+        schema.set(AbcGeom.OCurvesSchemaSample(positions, counts, *form, *widths))
+    _write_colours(schema, sampling, track)
 
 
 def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
@@ -90,10 +103,31 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
         if track.velocities is not None:
             sample.setVelocities(_vectors(track.living(track.velocities, frame)))
         if track.widths is not None:
-            widths = np.ascontiguousarray(track.living(track.widths, frame), np.float32)
-            values = imath.FloatArrayFromBuffer(widths) if len(widths) else imath.FloatArray(0)
-            sample.setWidths(AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope))
+            sample.setWidths(_widths(track, frame))
         schema.set(sample)
+    _write_colours(schema, sampling, track)
+
+
+def _write_colours(schema: Any, sampling: int, track: Track) -> None:
+    """Linear colours with opacity as "Cs", as other programs look for them."""
+    if track.colours is None:
+        return
+    when = () if len(track.colours) == 1 else (Abc.Argument(sampling),)
+    scope = AbcGeom.GeometryScope.kVertexScope
+    written = AbcGeom.OC4fGeomParam(schema.getArbGeomParams(), "Cs", False, scope, 1, *when)
+    for frame in range(len(track.colours)):
+        colours = track.living(track.colours, frame)
+        array = imath.C4fArray(len(colours))
+        for channel, values in zip("rgba", colours.T, strict=True):
+            if len(values):
+                getattr(array, channel)[:] = _floats(values)
+        written.set(AbcGeom.OC4fGeomParamSample(array, scope))
+
+
+def _widths(track: Track, frame: int) -> Any:
+    """Widths of points [m] as Alembic has them."""
+    values = _floats(track.living(track.widths, frame))
+    return AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope)
 
 
 _WRITERS = {Form.SURFACE: _write_mesh, Form.STRANDS: _write_strands, Form.POINTS: _write_particles}
@@ -103,6 +137,11 @@ _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 def _vectors(values: npt.NDArray[Any]) -> Any:
     """An array of (N, 3) as Alembic has it."""
     return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.V3fArray(0)
+
+
+def _floats(values: npt.NDArray[Any]) -> Any:
+    """Numbers (N,) as Alembic has them."""
+    return imath.FloatArrayFromBuffer(np.ascontiguousarray(values, np.float32)) if len(values) else imath.FloatArray(0)
 
 
 def _integers(values: npt.NDArray[Any] | None) -> Any:

@@ -8,6 +8,7 @@ which is scaled to nothing at all other times, as the specification proposes for
 Source: glTF 2.0 specification; skins blend linearly there.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.load import load_model
-from sim.assets.model import CharacterModel, Interpolation, Material
+from sim.assets.model import AlphaMode, CharacterModel, Interpolation
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
 from sim.export.options import Characters, GlbOptions
 from sim.export.scene.glb_frames import LooseFrames
-from sim.export.scene.recording import Form, Recording, Rig, Track
+from sim.export.scene.recording import Form, Recording, Rig, Track, plain_material
 from sim.jobs.evaluate import evaluate_pose
 from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
@@ -35,8 +36,8 @@ MORPH_BYTES = 2 << 30
 _POINTS, _LINES = 0, 1
 
 
-def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbOptions) -> None:
-    """Writes a file in metres, y up."""
+def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
+    """Writes a file in metres, y up; gives a line for what it does not hold."""
     scene = _Scene(recording)
     for track in recording.tracks:
         rig = track.rig
@@ -47,6 +48,7 @@ def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbO
         else:
             scene.add_morphs(track)
     files[0].write_bytes(scene.file())
+    return [f"left out: brightness beyond 1 of {track.name}" for track in recording.tracks if _glows(track)]
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
@@ -137,7 +139,7 @@ class _Scene:
             if not len(points):
                 continue
             name = f"{track.name} {frame}"
-            primitive = self._loose(track, points) | {"mode": _POINTS}
+            primitive = self._loose(track, points, frame) | {"mode": _POINTS}
             mesh = self._put("meshes", {"name": name, "primitives": [primitive]})
             pages.append(self._put("nodes", {"name": name, "mesh": mesh, "scale": [float(frame == 0)] * 3}))
             if self._is_moving:
@@ -187,11 +189,13 @@ class _Scene:
             return [], False
         found = []
         for weight in range(len(targets.names)):
-            moved = np.zeros((model.mesh.vertex_count, 3), np.float32)
+            moved = np.zeros((2, model.mesh.vertex_count, 3), np.float32)
             for run in np.flatnonzero(targets.weight_of == weight):
                 first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
-                moved[first : first + count] += targets.deltas[start : start + count, 0, :3]
-            found.append({"POSITION": self._chunk.sparse(moved, VERTEX_DATA, bounded=True)})
+                moved[:, first : first + count] += targets.deltas[start : start + count, :2, :3].swapaxes(0, 1)
+            found.append({"POSITION": self._chunk.sparse(moved[0], VERTEX_DATA, bounded=True)})
+            if moved[1].any():
+                found[-1]["NORMAL"] = self._chunk.sparse(moved[1], VERTEX_DATA)
         return found, True
 
     def _mesh(
@@ -200,21 +204,22 @@ class _Scene:
         """A mesh whose sections share their vertices."""
         assert track.triangles is not None
         attributes = {"POSITION": self._chunk.once(np.asarray(positions, np.float32), VERTEX_DATA, bounded=True)}
-        attributes["NORMAL"] = self._chunk.once(_unit(normals), VERTEX_DATA)
+        shaded = {"NORMAL": self._chunk.once(_unit(normals), VERTEX_DATA)}
         if track.texcoords is not None and track.texcoords.any():
             flipped = np.column_stack((track.texcoords[:, 0], 1.0 - track.texcoords[:, 1])).astype(np.float32)
             attributes["TEXCOORD_0"] = self._chunk.once(flipped, VERTEX_DATA)
-        materials = {one.name: one for one in track.materials}
+        if track.colours is not None:
+            attributes["COLOR_0"] = self._chunk.once(_within_one(track.colours[0]), VERTEX_DATA)
         primitives = []
-        for name, first, count in track.ranges or ((track.name, 0, len(track.triangles)),):
-            corners = track.triangles[first : first + count].astype(np.uint32).reshape(-1, 1)
+        for section in track.sections:
+            corners = track.triangles[section.first : section.first + section.count].astype(np.uint32).reshape(-1, 1)
             if not len(corners):
                 continue
-            material = materials.get(name, Material(name, None, None, diffuse=(0.52, 0.53, 0.55)))
-            primitive: Json = {"attributes": attributes | more, "indices": self._chunk.once(corners, INDEX_DATA)}
-            primitive["material"] = self._materials.add(material, double_sided=not track.ranges)
+            own = attributes | more | ({} if section.is_flat else shaded)  # without normals, readers shade flat
+            primitive: Json = {"attributes": own, "indices": self._chunk.once(corners, INDEX_DATA)}
+            primitive["material"] = self._materials.add(section.material, double_sided=section.has_backs)
             if targets:
-                primitive["targets"] = targets
+                primitive["targets"] = [{k: t[k] for k in t if k in own} for t in targets]
             primitives.append(primitive)
         return {"name": track.name, "primitives": primitives}
 
@@ -229,10 +234,15 @@ class _Scene:
             primitive["targets"] = targets
         return {"name": track.name, "primitives": [primitive]}
 
-    def _loose(self, track: Track, positions: Float32) -> Json:
+    def _loose(self, track: Track, positions: Float32, frame: int = 0) -> Json:
         """A primitive without faces, which is not lit."""
-        material = Material(track.name, None, None, diffuse=(0.52, 0.53, 0.55), is_unlit=True)
+        material = replace(plain_material(track.name), is_unlit=True)
         attributes = {"POSITION": self._chunk.once(positions, VERTEX_DATA, bounded=True)}
+        if track.colours is not None:
+            colours = _within_one(track.living(track.colours, frame))
+            attributes["COLOR_0"] = self._chunk.once(colours, VERTEX_DATA)
+            mode = AlphaMode.BLEND if (np.nan_to_num(track.colours[..., 3], nan=1.0) < 1.0).any() else AlphaMode.OPAQUE
+            material = replace(material, diffuse=(1.0, 1.0, 1.0), alpha_mode=mode)
         return {"attributes": attributes, "material": self._materials.add(material, double_sided=False)}
 
     def _show(self, node: int, frame: int, count: int) -> None:
@@ -271,6 +281,19 @@ class _Scene:
         parts = self._parts.setdefault(key, [])
         parts.append(part)
         return len(parts) - 1
+
+
+def _within_one(colours: Float32) -> Float32:
+    """Colours as the format has them, none brighter than 1, of the same hue; shape (N, 4)."""
+    bright = np.maximum(colours[:, :3].max(axis=1, keepdims=True), 1.0)
+    within = np.concatenate((colours[:, :3] / bright, colours[:, 3:]), axis=1)
+    clipped: Float32 = np.clip(within, 0.0, 1.0).astype(np.float32)
+    return clipped
+
+
+def _glows(track: Track) -> bool:
+    """Whether some of its colours are brighter than 1."""
+    return track.colours is not None and bool((np.nan_to_num(track.colours[..., :3]) > 1.0 + 1e-6).any())
 
 
 def _require_size(track: Track, size: int) -> None:

@@ -60,8 +60,12 @@ class Track:
         triangles: Counter-clockwise from outside, shape (T, 3); None where there is no surface.
         counts: Points of each strand, root first; None where there are no strands.
         texcoords: v = 0 at the bottom row of the image, shape (N, 2); or None.
-        ranges: Material name, first triangle and triangle count of each section; empty for a single one.
-        widths: Of points and strands [m], shape (F, N); None where nothing tells.
+        ranges: Material name, first triangle and triangle count of each section; empty for a single one, which is
+            made of the only material there is.
+        backs: Whether the back of each section is seen; empty where that is so of all.
+        flat: Whether the faces of each section are shaded flat; empty for none.
+        widths: Of points and strands [m], shape (F or 1, N); None where nothing tells.
+        colours: Linear RGBA of all points, not premultiplied, shape (F or 1, N, 4); they multiply those of materials.
         materials: Those that sections may name.
         rig: For characters.
     """
@@ -74,7 +78,10 @@ class Track:
     counts: npt.NDArray[np.int32] | None = None
     texcoords: Float32 | None = None
     ranges: tuple[tuple[str, int, int], ...] = ()
+    backs: tuple[bool, ...] = ()
+    flat: tuple[bool, ...] = ()
     widths: Float32 | None = None
+    colours: Float32 | None = None
     materials: tuple[Material, ...] = ()
     rig: Rig | None = None
 
@@ -96,8 +103,27 @@ class Track:
         return present
 
     def living(self, values: npt.NDArray[Any] | None, frame: int) -> npt.NDArray[Any]:
-        """Those of some values, (F, N, ...), that belong to points that there are in a frame; none for None."""
-        return np.zeros((0, 3), np.float32) if values is None else values[frame][self.alive(frame)]
+        """Those of some values, (F or 1, N, ...), that belong to points that there are in a frame; none for None."""
+        if values is None:
+            return np.zeros((0, 3), np.float32)
+        living: npt.NDArray[Any] = values[min(frame, len(values) - 1)][self.alive(frame)]
+        return living
+
+    @property
+    def sections(self) -> tuple["TrackSection", ...]:
+        """What faces are made of, in order."""
+        assert self.triangles is not None
+        if not self.ranges:
+            material = self.materials[0] if self.materials else plain_material(self.name)
+            return (TrackSection(material, 0, len(self.triangles), True, False),)
+        known = {material.name: material for material in self.materials}
+        return tuple(
+            TrackSection(
+                known.get(name) or plain_material(name), first, count,
+                self.backs[index] if self.backs else False, self.flat[index] if self.flat else False,
+            )
+            for index, (name, first, count) in enumerate(self.ranges)
+        )  # fmt: skip
 
     def surface(self, frame: int = 0) -> Surface:
         """The surface in a frame, counted from the first one."""
@@ -112,6 +138,17 @@ class Track:
             triangles=self.triangles,
             ranges=self.ranges or ((self.name, 0, len(self.triangles)),),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TrackSection:
+    """Triangles that share a material, whether their backs are seen, and whether they are shaded flat."""
+
+    material: Material
+    first: int
+    count: int
+    has_backs: bool
+    is_flat: bool
 
 
 @dataclass(frozen=True, slots=True)

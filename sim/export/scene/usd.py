@@ -3,6 +3,7 @@
 Source: the schemas UsdGeom and UsdSkel of OpenUSD.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 from sim.export.options import Characters, UsdOptions
 from sim.export.scene import usd_skel
 from sim.export.scene.recording import Form, Recording, Track
-from sim.export.scene.usd_parts import identifier, vectors, write_topology
+from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_topology
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")
 
 
-def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions) -> None:
-    """Writes a stage in metres, y up, whose time codes are the numbers of the frames."""
+def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
+    """Writes a stage in metres, y up, whose time codes are the numbers of the frames; images lie beside it already.
+
+    Gives a line for what it does not hold.
+    """
     stage = Usd.Stage.CreateNew(str(files[0]))
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -38,6 +42,9 @@ def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
         prim.SetDisplayName(track.name)
     stage.GetRootLayer().Save()
+    # A surface of the preview takes its colour from one place.
+    both = [track.name for track in recording.tracks if track.form is Form.SURFACE and _has_both(track)]
+    return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
 def read_usd(files: tuple[Path, ...]) -> Frames:
@@ -52,6 +59,10 @@ def read_usd(files: tuple[Path, ...]) -> Frames:
             points = UsdGeom.PointBased(prim).GetPointsAttr()
             found.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
     return found
+
+
+def _has_both(track: Track) -> bool:
+    return track.colours is not None and any(section.material.image is not None for section in track.sections)
 
 
 def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:
@@ -73,7 +84,7 @@ def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: Us
     curves.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
     curves.CreateWrapAttr(UsdGeom.Tokens.pinned)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(track.counts.astype(np.int32)))
-    _write_widths(curves, track, first)
+    _write_looks(curves, track, first)
     _write_points(curves, track, first)
     return curves.GetPrim()
 
@@ -86,19 +97,30 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
             ids.Set(Vt.Int64Array.FromNumpy(np.ascontiguousarray(track.living(track.ids, frame))), first + frame)
         if track.velocities is not None:
             velocities.Set(vectors(track.living(track.velocities, frame)), first + frame)
-    _write_widths(points, track, first)
+    _write_looks(points, track, first)
     _write_points(points, track, first)
     return points.GetPrim()
 
 
-def _write_widths(prim: Any, track: Track, first: int) -> None:
-    if track.widths is None:
-        return
-    widths = prim.CreateWidthsAttr()
-    prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
-    for frame in range(len(track.positions)):
-        values = np.ascontiguousarray(track.living(track.widths, frame), np.float32)
-        widths.Set(Vt.FloatArray.FromNumpy(values), first + frame)
+def _write_looks(prim: Any, track: Track, first: int) -> None:
+    """Widths and colours of points and strands, once where they stay."""
+    if track.widths is not None:
+        widths = prim.CreateWidthsAttr()
+        prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
+        for frame, code in _codes(track.widths, first):
+            values = np.ascontiguousarray(track.living(track.widths, frame), np.float32)
+            widths.Set(Vt.FloatArray.FromNumpy(values), code)
+    if track.colours is not None:
+        for frame, code in _codes(track.colours, first):
+            write_colours(prim, track.living(track.colours, frame), UsdGeom.Tokens.vertex, code)
+
+
+def _codes(values: npt.NDArray[Any], first: int) -> Iterator[tuple[int, Any]]:
+    """Frames that values have, each with its time code."""
+    if len(values) == 1:
+        yield 0, Usd.TimeCode.Default()
+    else:
+        yield from ((frame, Usd.TimeCode(first + frame)) for frame in range(len(values)))
 
 
 def _write_points(prim: Any, track: Track, first: int) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Tf, UsdGeom, Vt
 
-from sim.export.scene.recording import Track, plain_material
-from sim.export.scene.usd_materials import add_material, bind_material
+from sim.export.scene.recording import Track
+from sim.export.scene.usd_materials import add_material, base_colour, bind_material
 
 
 def vectors(values: npt.NDArray[Any]) -> Any:
@@ -27,27 +27,52 @@ def write_topology(mesh: Any, track: Track) -> None:
     _write_materials(mesh, track)
 
 
+def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code: Any = None) -> None:
+    """Writes colours, and opacities where there are some, linear, (N, 3 or 4), at a time code or for all time."""
+    when = () if code is None else (code,)
+    prim.CreateDisplayColorPrimvar(interpolation).Set(vectors(colours[:, :3]), *when)
+    if colours.shape[1] == 4:
+        opacity = np.ascontiguousarray(colours[:, 3], np.float32)
+        prim.CreateDisplayOpacityPrimvar(interpolation).Set(Vt.FloatArray.FromNumpy(opacity), *when)
+
+
 def _write_materials(mesh: Any, track: Track) -> None:
-    """What sections are made of, and the same as plain colours."""
-    mesh.CreateDoubleSidedAttr(not track.ranges)
-    known = {material.name: material for material in track.materials}
+    """What sections are made of, and the same as plain colours for programs that show no materials."""
+    sections, has_colours = track.sections, track.colours is not None
+    mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
     taken: set[str] = set()
-    colours, written = [], {}
-    for name, first, count in track.ranges or ((track.name, 0, 0),):
-        prim, material = mesh.GetPrim(), known.get(name, plain_material(name))
-        colours.append(material.diffuse)
+    written: dict[str, Any] = {}
+    for section in sections:
+        prim, name = mesh.GetPrim(), section.material.name
         if track.ranges:
-            faces = Vt.IntArray.FromNumpy(np.arange(first, first + count, dtype=np.int32))
+            faces = Vt.IntArray.FromNumpy(np.arange(section.first, section.first + section.count, dtype=np.int32))
             prim = UsdGeom.Subset.CreateGeomSubset(
                 mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
         if name not in written:
-            written[name] = add_material(mesh, identifier(f"{name}_material", taken), material)
+            place = identifier(f"{name}_material", taken)
+            written[name] = add_material(mesh, place, section.material, has_colours=has_colours)
         bind_material(prim, written[name])
-    is_uniform = len(colours) > 1
-    shown = mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.uniform if is_uniform else UsdGeom.Tokens.constant)
-    counts = [count for _, _, count in track.ranges]
-    shown.Set(vectors(np.repeat(colours, counts, axis=0) if is_uniform else np.array(colours)))
+    if track.colours is not None:
+        write_colours(mesh, _coloured(track), UsdGeom.Tokens.vertex)
+        return
+    colours = np.array([base_colour(section.material) for section in sections])
+    if len(sections) > 1:
+        counts = [section.count for section in sections]
+        write_colours(mesh, np.repeat(colours, counts, axis=0), UsdGeom.Tokens.uniform)
+    else:
+        write_colours(mesh, colours, UsdGeom.Tokens.constant)
+
+
+def _coloured(track: Track) -> npt.NDArray[np.float32]:
+    """Colours of vertices times those of what they are part of, shape (N, 4); materials take theirs from there."""
+    assert track.colours is not None
+    assert track.triangles is not None
+    colours: npt.NDArray[np.float32] = track.colours[0].astype(np.float32)
+    for section in track.sections:
+        corners = np.unique(track.triangles[section.first : section.first + section.count])
+        colours[corners, :3] = track.colours[0][corners, :3] * np.array(base_colour(section.material), np.float32)
+    return colours
 
 
 def identifier(name: str, taken: set[str]) -> str:

@@ -5,7 +5,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +13,14 @@ import msgspec
 import numpy as np
 
 from sim.assets.format_registry import resolved
+from sim.assets.formats import ImageFormat
+from sim.assets.model import EmbeddedImage
 from sim.export.atomic_file import atomic_path, naming
 from sim.export.error import ExportError
 from sim.export.failures import failures_of_libraries
 from sim.export.formats import SceneFormat
 from sim.export.scene.recording import Form, Recording, Track
+from sim.export.stored_image import ImagePlaces, Placed
 
 TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""
@@ -52,12 +55,34 @@ def write_scene(
     """
     files = files_of(recording, path, format)
     left = [track.name for track in recording.tracks if track.form.value not in format.holds]
+    lost: dict[tuple[str, ...], list[str]] = {}
+    for track in (track for _, held in files for track in held):
+        if missed := lost_of(track, format.keeps):
+            lost.setdefault(missed, []).append(track.name)
     if not files:
         raise ExportError(f"{path}: {format.name} holds {' and '.join(sorted(format.holds))}, of which there is none")
     if left:
         warned(f"{path}: left out: {', '.join(left)}; {format.name} holds {' and '.join(sorted(format.holds))} only")
+    for what, names in lost.items():
+        warned(f"{path}: left out: {', '.join(what)} of {', '.join(names)}; {format.name} has no place for them")
     for target, tracks in files:
-        told(_written(replace(recording, tracks=tracks), target, format, options))
+        told(_written(replace(recording, tracks=tracks), target, format, options, warned))
+
+
+def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
+    """What is known of a track beside its places that a format which keeps so much leaves out.
+
+    The velocities of surfaces and strands follow from their places, in programs as here.
+    """
+    is_loose = track.form is Form.POINTS
+    known = {
+        "materials": track.form is Form.SURFACE and bool(track.materials),
+        "colours": track.colours is not None,
+        "widths": track.form is not Form.SURFACE and track.widths is not None,
+        "velocities": is_loose and track.velocities is not None,
+        "ids": is_loose and track.ids is not None,
+    }
+    return tuple(what for what, there in known.items() if there and what not in keeps)
 
 
 def _require_room(recording: Recording, path: Path) -> None:
@@ -71,19 +96,67 @@ def _require_room(recording: Recording, path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
-def _written(recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None) -> str:
+def _written(
+    recording: Recording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Told
+) -> str:
     _require_room(recording, path)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         with failures_of_libraries(path), naming(path):
-            resolved(format.write)(recording, files, *format.chosen(options))
+            if "materials" in format.keeps:
+                places = ImagePlaces(_beside(path, stack) if format.has_image_folder else _within)
+                held = tuple(
+                    replace(track, materials=tuple(map(places.material, track.materials))) for track in recording.tracks
+                )
+                recording = replace(recording, tracks=held)
+                for line in places.lost:
+                    warned(f"{path}: {line}")
+            for line in resolved(format.write)(recording, files, *format.chosen(options)) or ():
+                warned(f"{path}: {line}")
             difference = largest_difference(recording, resolved(format.read)(files), path)
         if difference > TOLERANCE * recording.extent():
             raise ExportError(f"{path}: what is read back differs by {difference:.2g} m; nothing was kept")
     points = sum(track.point_count for track in recording.tracks)
     what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"
     return f"{path}: {recording.frame_count} frames, {points} {what}, read back to {difference:.1g}"
+
+
+def _within(name: str, data: bytes, _format: ImageFormat) -> EmbeddedImage:
+    """An image as a part of the file."""
+    return EmbeddedImage(name, data)
+
+
+def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
+    """Puts images into a folder beside a file, where they appear when the stack ends; removed if that fails."""
+    folder, taken = path.with_name(f"{path.stem}_textures"), set[str]()
+
+    def placed(name: str, data: bytes, format: ImageFormat) -> Path:
+        if not taken:
+            stack.enter_context(_folder(folder))
+        word, number = _word(name), 2
+        while word.lower() in taken:
+            word, number = f"{_word(name)}_{number}", number + 1
+        taken.add(word.lower())
+        image = folder / f"{word}{format.suffixes[0]}"
+        stack.enter_context(atomic_path(image)).write_bytes(data)
+        return image
+
+    return placed
+
+
+@contextlib.contextmanager
+def _folder(folder: Path) -> Iterator[None]:
+    """A folder, which goes again if what follows fails, unless there is something in it."""
+    is_new = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def largest_difference(recording: Recording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import Bounds, Material
+from sim.assets.model import Bounds
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World
-from sim.maths.srgb import light_of
 from sim.render.edges import unique_edges
 from sim.render.items import WHOLE, Item, Lines, Part, Points, Stage, Surface
 from sim.render.mesh_pass import Scalar
@@ -194,9 +194,8 @@ class ClothView(View):
         texture = self._texture[1] if textured and self._texture else None
         look = self.settings.colour, texture
         if self._fabric is None or self._fabric[0] != look:
-            diffuse = (1.0, 1.0, 1.0) if texture else light_of(self.settings.colour)
-            fabric = Material("fabric", None, None, diffuse=diffuse, specular=(0.02, 0.02, 0.02), shininess=8.0)
-            self._fabric = (look, material_on_gpu(fabric, texture or self._white))
+            made = fabric(self.settings, textured=texture is not None)
+            self._fabric = (look, material_on_gpu(made, texture or self._white))
         return self._fabric[1]
 
     def release(self) -> None:

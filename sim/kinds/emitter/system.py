@@ -153,6 +153,13 @@ class EmitterSystem(System):
             "widths": Array(self._widths, (count,), np.float32, "widths"),
         }
 
+    def looks(self) -> Mapping[str, Array]:
+        """Colours of particles as far as their life is over."""
+        if self.emitter is None:
+            return {}
+        shape = (self.emitter.settings.capacity, 4)
+        return {"colours": Array(self._colours, shape, np.float32, "colours")}
+
     def measures(self) -> Mapping[str, float]:
         """How many particles live."""
         return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
@@ -210,6 +217,18 @@ class EmitterSystem(System):
         shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
         widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
         out[: len(records)] = np.where(shown.lives, widths, np.nan)
+        return out
+
+    def _colours(self) -> npt.NDArray[np.float32]:
+        """Linear colour and opacity of what is drawn in each slot, shape (capacity, 4), NaN for the dead."""
+        assert self.emitter is not None
+        settings, records = self.emitter.settings, self.emitter.read()
+        out = np.full((settings.capacity, 4), np.nan, np.float32)
+        shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
+        bright = settings.brightness * (1.0 + settings.brightness_variance * (2.0 * shown.random[:, 2:] - 1.0))
+        light = bright * values_at(settings.colour_over_life, shown.share)
+        colours = np.concatenate((light, values_at(settings.opacity_over_life, shown.share)), axis=1)
+        out[: len(records)] = np.where(shown.lives[:, None], colours, np.nan)
         return out
 
     def _warn(self, node: Node, world: World) -> None:

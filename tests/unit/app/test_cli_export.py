@@ -1,12 +1,16 @@
 """`sinew export` without a display."""
 
+import base64
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import resources
 from app.cli.main import main
 from sim.assets.load import load_model
+from tests.frame_samples import write_all
 from tests.gltf_rules import Checked
 
 
@@ -22,3 +26,27 @@ def test_failures_are_one_line_and_leave_no_file(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["export", str(tmp_path / "none.ezm"), "--output", str(tmp_path / "x.png")]) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_format_has_no_place_for_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "model.gltf"
+    material = {"normalTexture": {"index": 0}}
+    image = {"uri": "data:image/png;base64,AAAA", "name": "broken"}
+    part = {"attributes": {"POSITION": 0}, "material": 0}
+    view = {"buffer": 0, "byteLength": 36}
+    document = {
+        "asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}], "materials": [material],
+        "meshes": [{"primitives": [part]}], "images": [image], "textures": [{"source": 0}], "bufferViews": [view],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "buffers": [{"byteLength": 36, "uri": "data:;base64," + base64.b64encode(np.eye(3, dtype="<f4")).decode()}],
+    }  # fmt: skip
+    source.write_text(json.dumps(document))
+    frames = write_all(tmp_path)["md2"]
+    for path, name, expected in (
+        (source, "a.glb", ["left out: image broken: is no image of a known format"]),
+        (frames, "a.ezm", ["morph targets", "clips of key frames or curves", "colours and images of materials"]),
+    ):
+        assert main(["export", str(path), "--output", str(tmp_path / name)]) == 0
+        err = capsys.readouterr().err
+        assert all(line in err for line in expected)
+        assert err.count("left out") == len(expected)

@@ -2,22 +2,19 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from sim.assets.load import load_model
-from sim.assets.model import AlphaMode, Material
+from sim.assets.model import Material
 from sim.export.error import ExportError
 from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
 from sim.export.scene.glb_frames import LooseFrames
-from sim.export.scene.recording import PLAIN, Recording, Track
+from sim.export.scene.recording import Recording, Track
 from sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked
-from tests.gltf_samples import png_bytes
 
 RANDOM = np.random.default_rng(7)
 
@@ -102,42 +99,6 @@ def test_particles_alone_make_a_file(tmp_path: Path, frames: int) -> None:
     Checked((tmp_path / "a.glb").read_bytes())
 
 
-def test_sections_of_usd_have_their_materials(tmp_path: Path) -> None:
-    usd, shade = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdShade")
-    image = tmp_path / "pictures" / "skin.png"
-    image.parent.mkdir()
-    image.write_bytes(png_bytes())
-    skin = Material("Looks", "skin", image, diffuse=(1.0, 0.5, 0.25), alpha_mode=AlphaMode.MASK, alpha_cutoff=0.3)
-    gold = Material("gold", None, None, diffuse=(0.0, 0.0, 0.0), specular=(1.0, 0.8, 0.2), shininess=30.0)
-    positions = RANDOM.normal(size=(2, 9, 3)).astype(np.float32)
-    track = Track(
-        name="Body",
-        positions=positions,
-        triangles=np.arange(9, dtype=np.uint32).reshape(3, 3),
-        texcoords=np.zeros((9, 2), np.float32),
-        ranges=(("Looks", 0, 1), ("gold", 1, 1), ("Looks", 2, 1)),
-        materials=(skin, gold),
-    )
-    written(tmp_path / "a.usda", track)
-    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
-    found = {}
-    for prim in stage.Traverse():
-        material, _ = shade.MaterialBindingAPI(prim).ComputeBoundMaterial()
-        if prim.GetTypeName() == "GeomSubset":
-            found[prim.GetName()] = shade.Shader(material.GetSurfaceOutput().GetConnectedSources()[0][0].source)
-    assert len(found) == 3
-    surface, metal, again = found.values()
-    assert again.GetPath() == surface.GetPath()
-    texture = shade.Shader(surface.GetInput("diffuseColor").GetConnectedSources()[0][0].source)
-    asset = texture.GetInput("file").Get()
-    assert asset.path == "./pictures/skin.png"
-    assert Path(asset.resolvedPath).samefile(image)
-    np.testing.assert_allclose(texture.GetInput("scale").Get(), [1.0, 0.5, 0.25, 1.0])
-    assert surface.GetInput("opacityThreshold").Get() == pytest.approx(0.3)
-    np.testing.assert_allclose(metal.GetInput("diffuseColor").Get(), gold.specular, atol=1e-6)
-    assert metal.GetInput("metallic").Get() == 1.0
-
-
 def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
     abc, geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
     track = strands()
@@ -158,43 +119,110 @@ def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: p
         film.add(np.zeros((8, 8, 3), np.uint8))
 
 
-def test_materials_of_usd_are_bound_to_the_sections_they_colour(tmp_path: Path) -> None:
+# --- looks --------------------------------------------------------------------------------------------
+
+
+def coloured() -> tuple[Track, Track]:
+    """Particles whose colours change, and strands whose colours and widths stay."""
+    dust, hair = particles(), strands()
+    changing = RANDOM.uniform(0.0, 1.0, (4, 5, 4)).astype(np.float32)
+    still = RANDOM.uniform(0.0, 1.0, (1, 9, 4)).astype(np.float32)
+    widths = np.linspace(0.01, 0.02, 9, dtype=np.float32)[None]
+    return replace(dust, name="Dust", colours=changing), replace(hair, colours=still, widths=widths)
+
+
+def test_usd_has_the_colours_and_widths_of_points_and_strands(tmp_path: Path) -> None:
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
-    shade = pytest.importorskip("pxr.UsdShade")
-    image = tmp_path / "images" / "a.png"
-    image.parent.mkdir()
-    Image.new("RGB", (2, 2), (255, 0, 0)).save(image)
-    skin = Material("Skin", "a.png", image, diffuse=(0.5, 0.25, 0.125), alpha_mode=AlphaMode.MASK, alpha_cutoff=0.25)
-    gold = Material(
-        "Gold", None, None, diffuse=(0.0, 0.0, 0.0), specular=(1.0, 0.75, 0.25), shininess=2.0 / 0.0625 - 2.0
-    )
-    track = replace(
-        surface("Body"), triangles=np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0]], np.uint32),
-        ranges=(("Skin", 0, 1), ("Gold", 1, 2)), materials=(skin, gold), texcoords=np.zeros((4, 2), np.float32),
-    )  # fmt: skip
-    written(tmp_path / "a.usdc", track, surface("Cape"))
+    dust, hair = coloured()
+    assert dust.colours is not None
+    assert hair.colours is not None
+    _, warned = written(tmp_path / "a.usdc", dust, hair)
+    assert not warned
     stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
-    body, cape = (geom.Mesh(prim) for prim in stage.GetDefaultPrim().GetChildren())
-    colours = np.array(body.GetDisplayColorAttr().Get())
-    np.testing.assert_allclose(colours, [skin.diffuse, gold.diffuse, gold.diffuse])
-    np.testing.assert_allclose(cape.GetDisplayColorAttr().Get(), [PLAIN], rtol=1e-6)
-    assert (body.GetDoubleSidedAttr().Get(), cape.GetDoubleSidedAttr().Get()) == (False, True)
-    parts = shade.MaterialBindingAPI(body.GetPrim()).GetMaterialBindSubsets()
-    found = [shade.MaterialBindingAPI(one.GetPrim()).ComputeBoundMaterial()[0] for one in parts]
-    found.append(shade.MaterialBindingAPI(cape.GetPrim()).ComputeBoundMaterial()[0])
-    shaders = [material.ComputeSurfaceSource()[0] for material in found]
-    assert {shader.GetIdAttr().Get() for shader in shaders} == {"UsdPreviewSurface"}
+    points, curves = stage.GetDefaultPrim().GetChildren()
+    for frame in range(4):
+        shown, opacity = (
+            np.array(read().Get(10 + frame))
+            for read in (geom.Points(points).GetDisplayColorAttr, geom.Points(points).GetDisplayOpacityAttr)
+        )
+        wanted = dust.colours[frame][dust.alive(frame)]
+        np.testing.assert_array_equal(shown.reshape(-1, 3), wanted[:, :3])
+        np.testing.assert_array_equal(opacity, wanted[:, 3])
+    curves = geom.BasisCurves(curves)
+    assert curves.GetDisplayColorAttr().GetNumTimeSamples() == 0
+    np.testing.assert_array_equal(curves.GetDisplayColorAttr().Get(11), hair.colours[0, :, :3])
+    np.testing.assert_array_equal(curves.GetWidthsAttr().Get(11), hair.widths[0])
+    assert curves.GetWidthsInterpolation() == curves.GetDisplayColorPrimvar().GetInterpolation() == "vertex"
 
-    def value(shader: Any, name: str) -> Any:
-        return shader.GetInput(name).Get()
 
-    np.testing.assert_allclose(value(shaders[1], "diffuseColor"), gold.specular)
-    assert (value(shaders[1], "metallic"), value(shaders[1], "roughness")) == (1.0, pytest.approx(0.5))
-    assert value(shaders[0], "opacityThreshold") == 0.25
-    texture = shade.Shader(shaders[0].GetInput("diffuseColor").GetConnectedSource()[0])
-    assert texture.GetIdAttr().Get() == "UsdUVTexture"
-    assert value(texture, "file").path == "./images/a.png"
-    assert Path(value(texture, "file").resolvedPath).samefile(image)
-    np.testing.assert_allclose(value(texture, "scale"), (*skin.diffuse, 1.0))
-    reader = shade.Shader(texture.GetInput("st").GetConnectedSource()[0])
-    assert value(reader, "varname") == "st"
+def test_alembic_has_colours_widths_and_the_names_of_sections(tmp_path: Path) -> None:
+    abc, geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    dust, hair = coloured()
+    faces = np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0]], np.uint32)
+    body = replace(
+        surface("Body"), triangles=faces, ranges=(("Skin", 0, 1), ("Gold", 1, 1), ("Skin", 2, 1)),
+        materials=(Material("Skin", None, None), Material("Gold", None, None)),
+    )  # fmt: skip
+    _, warned = written(tmp_path / "a.abc", dust, hair, body)
+    assert warned == [f"{tmp_path / 'a.abc'}: left out: materials of Body; Alembic has no place for them"]
+    archive = abc.IArchive(str(tmp_path / "a.abc"))
+    top = archive.getTop()
+    points, curves = geom.IPoints(top, "Dust").getSchema(), geom.ICurves(top, "Hair").getSchema()
+    near = abc.ISampleSelector.TimeIndexType.kNearIndex
+    for schema, track in ((points, dust), (curves, hair)):
+        colours = geom.IC4fGeomParam(schema.getArbGeomParams(), "Cs")
+        for frame in range(4):
+            found = colours.getExpandedValue(abc.ISampleSelector((10 + frame) / 30.0, near)).getVals()
+            wanted = track.living(track.colours, frame)
+            np.testing.assert_array_equal(np.array([list(one) for one in found]).reshape(-1, 4), wanted)
+    np.testing.assert_array_equal(list(curves.getWidthsParam().getExpandedValue().getVals()), hair.widths[0])
+    mesh = geom.IPolyMesh(top, "Body").getSchema()
+    sets = {name: list(mesh.getFaceSet(name).getSchema().getValue().getFaces()) for name in mesh.getFaceSetNames()}
+    assert sets == {"Skin": [0, 2], "Gold": [1]}
+
+
+def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) -> None:
+    dust, hair = coloured()
+    assert dust.colours is not None
+    bright = replace(dust, colours=dust.colours * np.float32([4.0, 4.0, 4.0, 1.0]))
+    body = replace(
+        surface("Body"), triangles=np.array([[0, 1, 2], [1, 2, 3]], np.uint32), backs=(True, False), flat=(False, True),
+        ranges=(("Skin", 0, 1), ("Skin", 1, 1)), materials=(Material("Skin", None, None),),
+        colours=RANDOM.uniform(0.0, 1.0, (1, 4, 4)).astype(np.float32),
+    )  # fmt: skip
+    path = tmp_path / "a.glb"
+    _, warned = written(path, bright, hair, body)
+    assert [line.removeprefix(f"{path}: left out: ") for line in warned] == [
+        "widths of Hair; glTF scene has no place for them", "brightness beyond 1 of Dust",
+    ]  # fmt: skip
+    checked = Checked(path.read_bytes())
+    meshes = {mesh["name"]: mesh["primitives"] for mesh in checked.document["meshes"]}
+    for frame in (1, 2, 3):
+        wanted = bright.living(bright.colours, frame)
+        wanted = np.column_stack((wanted[:, :3] / np.maximum(wanted[:, :3].max(1, keepdims=True), 1.0), wanted[:, 3]))
+        found = checked.values(meshes[f"Dust {frame}"][0]["attributes"]["COLOR_0"])
+        np.testing.assert_allclose(found, wanted, atol=1e-6)
+    found = checked.values(meshes["Hair"][0]["attributes"]["COLOR_0"])
+    np.testing.assert_array_equal(found, hair.living(hair.colours, 0))
+    smooth, flat = meshes["Body"]
+    assert ("NORMAL" in smooth["attributes"], "NORMAL" in flat["attributes"]) == (True, False)
+    assert checked.document["materials"][smooth["material"]]["doubleSided"]
+    assert "doubleSided" not in checked.document["materials"][flat["material"]]
+    np.testing.assert_array_equal(checked.values(flat["attributes"]["COLOR_0"]), body.living(body.colours, 0))
+
+
+@pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
+def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) -> None:
+    dust = replace(
+        particles(), name="Dust", velocities=np.ones((4, 5, 3), np.float32), ids=np.ones((4, 5), np.int64),
+        widths=np.ones((4, 5), np.float32), colours=np.ones((4, 5, 4), np.float32),
+    )  # fmt: skip
+    sheet = replace(surface("Sheet"), materials=(Material("cotton", None, None),))
+    format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
+    _, warned = written(tmp_path / f"a{suffix}", dust, sheet)
+    known = {"Sheet": ["materials"], "Dust": ["colours", "widths", "velocities", "ids"]}
+    told = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
+    for name, looks in known.items():
+        lost = ", ".join(what for what in looks if what not in format.keeps)
+        held = name == "Sheet" or "points" in format.holds
+        assert (f"{lost} of {name}; {format.name} has no place for them" in told) is (held and bool(lost))

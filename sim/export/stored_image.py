@@ -1,0 +1,80 @@
+"""Images as other programs read them: files of PNG and JPEG byte by byte, all others written anew as PNG."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PIL import Image
+
+from sim.assets.formats import IMAGE_FORMATS, ImageFormat
+from sim.assets.images import ImageError, load_image
+from sim.assets.model import EmbeddedImage, ImageSource, Material
+
+COMMON = tuple(known for known in IMAGE_FORMATS if known.name in ("PNG", "JPEG"))
+"""Formats that every program reads; the first one is for what is written anew."""
+
+IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusion_image"
+"""What materials have images for; "texture" is the colour."""
+
+Placed = Callable[[str, bytes, ImageFormat], ImageSource]
+
+
+def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
+    """Bytes of an image, and the format that they are in.
+
+    Raises:
+        ImageError: If it cannot be read.
+    """
+    try:
+        data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
+    except OSError as error:
+        raise ImageError(source, error.strerror or str(error)) from error
+    for known in COMMON:
+        if data.startswith(known.magic):
+            return data, known
+    stream = io.BytesIO()
+    Image.fromarray(load_image(source)).save(stream, COMMON[0].name)
+    return stream.getvalue(), COMMON[0]
+
+
+class ImagePlaces:
+    """Puts the images of materials where a file has them.
+
+    Args:
+        placed: Takes the name of an image, its bytes and their format; gives where it is then.
+
+    Attributes:
+        lost: A line for each image that cannot be read; materials go without it.
+    """
+
+    def __init__(self, placed: Placed) -> None:
+        self._placed = placed
+        self._known: dict[ImageSource, ImageSource | None] = {}
+        self.lost: list[str] = []
+
+    def material(self, material: Material) -> Material:
+        """The material with its images in their new places."""
+        changes: dict[str, Any] = {}
+        for name in IMAGES:
+            source = material.image if name == "texture" else getattr(material, name)
+            if source is None:
+                continue
+            image = self._place(source)
+            if name != "texture":
+                changes[name] = image
+            elif isinstance(image, EmbeddedImage):
+                changes |= {"texture_path": None, "embedded": image}
+            else:
+                changes |= {"texture_path": image, "embedded": None}
+        return replace(material, **changes) if changes else material
+
+    def _place(self, source: ImageSource) -> ImageSource | None:
+        if source not in self._known:
+            name = source.name if isinstance(source, EmbeddedImage) else source.stem
+            try:
+                self._known[source] = self._placed(name, *stored_image(source))
+            except ImageError as error:
+                self._known[source] = None
+                self.lost.append(f"left out: image {error}")
+        return self._known[source]
