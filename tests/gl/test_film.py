@@ -226,6 +226,7 @@ def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("share", [2.0, 0.4])
 def test_ten_thousand_seeks_through_the_cape_do_not_grow_the_process(context: Context, share: float) -> None:
     """Random ones, with all steps kept, and with most let go of, so that they are simulated again on the way."""

@@ -170,6 +170,16 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     playback.scrub(10 * STEP_TIME)
     seen = watch(1, 30)
     assert (min(seen), max(seen)) == (6, 18)
+    opened.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "out_point"): 0.6})
+    playback.scrub(0.5)
+    if playback.playhead.direction > 0:
+        playback.pause()
+        playback.toggle(-1)
+    playback._clock.now += STEP_TIME
+    playback.tick()
+    picture(opened)
+    assert opened.client.film.shown == 20
+    assert opened.window._simulation.text().endswith("held"), "also while it plays"
     turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))
     assert {1.0, -1.0} <= set(turns.tolist()), "there and back"
     playback.pause()
