@@ -4,7 +4,7 @@ Steps count from the start of the simulation: step 0 is that moment, before anyt
 its exact state, so that going on from it gives the same bits as the first time.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -41,6 +41,9 @@ class Stepped(Protocol):
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """One step, which ends at a moment of the scene [s]."""
+
+    def foresee(self, number: int, time_of: Callable[[int], float]) -> None:
+        """The next calls are for the steps from this number on; `time_of` tells when a step ends [s]."""
 
     def restart(self, time: float) -> None:
         """Back to the start, which is at a moment of the scene [s]."""
@@ -178,7 +181,7 @@ class Film:
         self.is_catching_up = self._can_catch_up(wanted)
         if self.is_catching_up:
             for step in range(self.shown + 1, min(self.shown + AHEAD, wanted) + 1):
-                self.advance(step)
+                self.rush(step)
             self.is_catching_up = self.shown < wanted
         self._stand_at(self.shown, wanted)
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
@@ -232,6 +235,11 @@ class Film:
         else:
             self._keep(step)
         return True
+
+    def rush(self, step: int) -> None:
+        """Advances to a step after which the next ones are asked for at once."""
+        self._engine.foresee(step, self.time_of)
+        self.advance(step)
 
     def pull(self, grab: Grab) -> None:
         """One step while time stands: the step that is shown becomes another one, which is the user's."""
