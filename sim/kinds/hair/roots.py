@@ -94,8 +94,7 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     count = len(numbers)
     random = birth_numbers(seed, numbers, Group.PLACE)
     turn, height = 2.0 * np.pi * random[:, 0], random[:, 1]
-    level = np.sqrt(1.0 - height**2)
-    out = np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
+    out = _on_ball(turn, height)
     along = np.stack([-np.sin(turn), np.zeros(count), np.cos(turn)], axis=1)
     size = np.array(radii)
     corners = np.stack([out, out + _EDGE * along, out + _EDGE * np.cross(along, out)], axis=1) * size
@@ -103,6 +102,12 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     vertices = np.arange(3 * count, dtype=np.uint32).reshape(-1, 3)
     roots = Roots(vertices, np.tile([1.0, 0.0, 0.0], (count, 1)))
     return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), roots
+
+
+def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: Float64) -> tuple[Float64, Float64]:
+    """Positions and unit normals on an ellipsoid, shape (N, 3) each, by azimuths [rad] and heights from 0 to 1."""
+    out, size = _on_ball(turn, height), np.array(radii)
+    return out * size, unit(out / size)
 
 
 def root_places(surface: Surface, roots: Roots) -> Float64:
@@ -156,6 +161,11 @@ def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
     fallback = np.zeros(3) if other is None else other
     found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
     return found
+
+
+def _on_ball(turn: Float64, height: Float64) -> Float64:
+    level = np.sqrt(np.maximum(1.0 - height**2, 0.0))
+    return np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
 
 
 def _across(vectors: Float64, normals: Float64) -> Float64:
