@@ -272,6 +272,7 @@ class Engine:
         return World(
             views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
             textures=self._textures, strands=self._strands, in_force=self.simulation.in_force,
+            start_time=self.simulation.start_time,
         )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------

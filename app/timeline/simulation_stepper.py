@@ -95,7 +95,7 @@ class SimulationStepper:
         with viewport.gl_current():
             client.prepare()
             for step in steps:
-                client.film.rush(step)
+                client.film.advance(step)
                 client.engine.context.finish()
             if watch:
                 client.engine.refresh(time.monotonic())

@@ -181,7 +181,7 @@ class Film:
         self.is_catching_up = self._can_catch_up(wanted)
         if self.is_catching_up:
             for step in range(self.shown + 1, min(self.shown + AHEAD, wanted) + 1):
-                self.rush(step)
+                self.advance(step)
             self.is_catching_up = self.shown < wanted
         self._stand_at(self.shown, wanted)
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
@@ -228,6 +228,7 @@ class Film:
             self._keep(step - 1)
         again = step <= self._history.reached and self._history.owner(step) is self._history.line and grab is None
         self._engine.stand(self.time_of(step - 1))
+        self._engine.foresee(step, self.time_of)
         self._engine.step(self.time_of(step), grab)
         self.shown = step
         if again:
@@ -235,11 +236,6 @@ class Film:
         else:
             self._keep(step)
         return True
-
-    def rush(self, step: int) -> None:
-        """Advances to a step after which the next ones are asked for at once."""
-        self._engine.foresee(step, self.time_of)
-        self.advance(step)
 
     def pull(self, grab: Grab) -> None:
         """One step while time stands: the step that is shown becomes another one, which is the user's."""
