@@ -1,5 +1,6 @@
 """Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -7,8 +8,9 @@ import msgspec
 import numpy as np
 
 from sim.bench.cloth import of_a_substep
+from sim.bench.frame import silent_gl
 from sim.bench.plain_hair import PlainHair
-from sim.bench.row import Case, Row, measure
+from sim.bench.row import Case, Row, measure, row_of
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
@@ -35,6 +37,9 @@ SIZES = (10_000,)
 
 SUBSTEPS = 8
 """Of a step."""
+
+PYTHON_STEPS = 100
+"""Between two readings of the clock, where OpenGL does nothing."""
 
 PICTURE = (1280, 720)
 
@@ -106,7 +111,7 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
     plain = PlainHair(context, library, first.growth.guides.places[:, None] + first.offsets(), first.settings)
     cases = [_case("plain kernel", size, SUBSTEPS, plain.step, context)]
     cases += [_case(name, size, 1, hair.step, context) for name, hair in made.items()]
-    rows = measure(cases, repeat=repeat)
+    rows = [*measure(cases, repeat=repeat), _python_row(made["springs"], size, repeat)]
     for hair in made.values():
         hair.release()
     plain.release()
@@ -124,6 +129,18 @@ def pictured(strands: int) -> dict[str, HairSettings]:
         "fur of ten times as many": coat,
         "the same as shells": msgspec.structs.replace(coat, form=HairForm.SHELLS),
     }
+
+
+def _python_row(hair: BenchHair, size: int, repeat: int) -> Row:
+    """What a substep costs the processor without OpenGL, a share of its step included."""
+    seconds = []
+    with silent_gl():
+        for _ in range(repeat + 1):
+            start = time.thread_time()
+            for _ in range(PYTHON_STEPS):
+                hair.step()
+            seconds.append((time.thread_time() - start) / PYTHON_STEPS)
+    return row_of("hair", "springs, Python alone", size, "strands", seconds[1:], steps=PYTHON_STEPS)
 
 
 def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:

@@ -94,7 +94,9 @@ def _edges(
     if settings.part_strength > 0.0:
         across, beyond = part_distances(settings, surface, places)
         aside = np.where(beyond < 0.0, -1.0, 1.0)[:, None] * unit(across - (up @ across)[:, None] * up)
-        share = settings.part_strength * np.clip(1.0 - np.abs(beyond) / settings.part_width, 0.0, 1.0)[:, None]
+        # A part ends where the head goes down.
+        near = np.clip(1.0 - np.abs(beyond) / settings.part_width, 0.0, 1.0) * np.clip(2.0 * up[:, 1], 0.0, 1.0)
+        share = settings.part_strength * near[:, None]
         flat = unit((1.0 - share) * flat + share * aside)
     # In the frame of the model, so that it is the same wherever that stands.
     scatter = (2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0) @ unit(linear.T)

@@ -10,13 +10,19 @@ from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, images_of
 from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
-from sim.scene.params import Settings, params_of
+from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
 
 ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
 """Height of hair that grows on nothing else [m]."""
+
+PLAIN = "Short"
+"""Preset of hair that is added without one."""
+
+_FIGURE = 1.8
+"""What hair suits as it is [m]."""
 
 _FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
 _PART = frozenset(("part_across", "part_place", "part_width"))
@@ -29,16 +35,22 @@ _OF_SOLVER = {HairSolver.ROD: _ROD, HairSolver.SPRINGS: _SPRINGS, HairSolver.LAY
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
-    """Hair of a preset, or plain hair for "": on the selected model, where a bone is selected by its weights."""
-    settings = with_preset(HairSettings(), preset) if preset else HairSettings()
+    """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
+    settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = preset.lower() or "hair", place.view.selection
     if place.figure is not None and settings.source is not HairSource.ELLIPSOID:
-        settings = msgspec.structs.replace(settings, density_bone=view.bone or "")
+        settings = msgspec.structs.replace(sized(settings, place), density_bone=view.bone or "")
         return Node(id="", name=name, attachment=Attachment(node=place.figure.id), settings=settings)
     settings = msgspec.structs.replace(settings, source=HairSource.ELLIPSOID)
     x, _, z = place.target
     where = Transform(position=(x, max(HEAD, settings.radii[1]), z))
     return Node(id="", name=name, transform=where, settings=settings)
+
+
+def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
+    """Hair as long and as thick as suits the figure that is selected as a whole."""
+    size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
+    return msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
 
 
 def read_hair(path: Path, place: AddPlace) -> Node:

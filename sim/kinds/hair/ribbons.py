@@ -191,16 +191,19 @@ class Ribbons(Item):
         shadowed = settings.shadow > 0.0 and casts and mode == 0
         kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
         values: dict[str, object] = {}
+        scope = painter.context.timers.scope
         if shadowed:
-            draw = self._draw_cast(passes, shells, stride)
-            values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
+            with scope("self-shadow", self.name):
+                draw = self._draw_cast(passes, shells, stride)
+                values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
         if not casts:
             shadow.clear_others()
         program = kernel.program
         for name, value in (values | self._gloss(passes, shadow)).items():
             program.set_if_active(name, value)
         painter.target.bind()
-        drawn.shade(kernel, count)
+        with scope("shading", self.name):
+            drawn.shade(kernel, count)
         painter.target.bind()
 
     def _gloss(self, passes: HairPasses, shadow: HairShadow) -> dict[str, object]:

@@ -146,8 +146,13 @@ def _planes(corners: Float64) -> Float64:
 
 def cofactors(linear: Float64) -> Float64:
     """What normals are multiplied by where places are by `linear` (3, 3); up to a positive factor."""
-    a, b, c = linear
-    return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+    # As plain numbers: once a step, where three calls for vectors cost half of what a step costs the processor.
+    rows = linear.tolist()
+    crossed = [
+        [b[(j + 1) % 3] * c[(j + 2) % 3] - b[(j + 2) % 3] * c[(j + 1) % 3] for j in range(3)]
+        for b, c in ((rows[1], rows[2]), (rows[2], rows[0]), (rows[0], rows[1]))
+    ]
+    return np.array(crossed)
 
 
 def unit(vectors: Float64, other: Float64 | None = None) -> Float64:

@@ -24,6 +24,15 @@ class HairSolver(enum.Enum):
     LAYERS = "layers"
 
 
+class HairRival(enum.Enum):
+    """What the solver is compared with: nothing, or another one that moves the same groom beside it."""
+
+    NONE = "none"
+    ROD = "rod"
+    SPRINGS = "springs"
+    LAYERS = "layers"
+
+
 class HairLook(enum.Enum):
     """How strands are lit: with the highlights of hair, or by the classic formula."""
 
@@ -32,7 +41,8 @@ class HairLook(enum.Enum):
 
 
 class HairShow(enum.Enum):
-    """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend or stretch."""
+    """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend, stretch or differ
+    from those of the other solver."""
 
     HAIR = "hair"
     GUIDES = "guides"
@@ -40,6 +50,7 @@ class HairShow(enum.Enum):
     SPRINGS = "springs"
     BEND = "bend"
     STRETCH = "stretch"
+    DISTANCE = "distance"
 
 
 class HairForm(enum.Enum):
@@ -83,7 +94,7 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     ] = 0.0  # fmt: skip
     part_strength: Annotated[
         float,
-        param("How far strands fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
+        param("How far strands on top fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", label="Part line", effect=Effect.REBUILD),
     ] = 0.0  # fmt: skip
     part_across: Annotated[
@@ -117,6 +128,11 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         HairSolver,
         param("Rods keep their lengths and their shape, springs stretch, layers are for short fur.", group="Motion"),
     ] = HairSolver.ROD  # fmt: skip
+    rival: Annotated[
+        HairRival,
+        param("Another solver that moves the same strands beside this one: the inspector tells the distance and both"
+              " costs, the split view draws it on the right.", group="Motion", label="Compared with"),
+    ] = HairRival.NONE  # fmt: skip
     bending_length: Annotated[
         float,
         param("Length at which a strand droops visibly under its own weight; a hair of 80 µm has 5 cm.", unit="m",

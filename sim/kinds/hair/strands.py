@@ -123,6 +123,7 @@ class Strands:
         self._solver = StrandSolver(library, knots, count)
         self._world_from_model = growth.surface.world_from_model
         self._tables = self._new_tables()
+        self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = DrawnStrands(context, library, growth.children, knots)
         self._guides: DrawnStrands | None = None
         self._coat = coat
@@ -222,7 +223,8 @@ class Strands:
         if found is not None:
             self._note(found)
         if self.step_count:
-            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now)
+            time = self.step_count * STEP_TIME
+            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now, time)
 
     def check(self) -> HairStatistics:
         """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
@@ -456,9 +458,10 @@ class Strands:
         tables = self._tables[self._newest]
         if self.settings.source is not HairSource.ELLIPSOID or self.settings.head_stiffness == 0.0:
             return tables
-        sized = self._world_from_model @ np.diag([*self.settings.radii, 1.0])
-        head = inverse_affine(sized)
-        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, head)
+        radii, placement = self.settings.radii, self._world_from_model
+        if self._head is None or self._head[0] != radii or (self._head[1] != placement).any():
+            self._head = radii, placement.copy(), inverse_affine(placement @ np.diag([*radii, 1.0]))
+        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])
 
 
 def _check_room(context: Context, settings: HairSettings) -> None:
