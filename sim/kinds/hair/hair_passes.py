@@ -89,8 +89,8 @@ def pixels_of(settings: HairSettings, sheet: Sheet) -> float:
 
 
 def swell_of(settings: HairSettings, sheet: Sheet, stride: int) -> float:
-    """How much wider a strand of a draft is that stands for so many: no blob, but a pixel wide in any case."""
-    return min(float(stride), max(LARGEST_SWELL, LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
+    """How much wider a strand of a draft is that stands for so many: no blob, but up to three pixels in any case."""
+    return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
 def shown_of(settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, covers: bool = True) -> int:
