@@ -28,7 +28,6 @@ from sim.kinds import KINDS, figure_kind
 from sim.kinds.background import Background
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
-from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
 from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
@@ -36,6 +35,7 @@ from sim.render.picture import Picture
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
+from sim.render.texture_upload import SharedTextures
 from sim.scene.camera import Camera
 from sim.scene.params import SettingsError
 from sim.scene.places import Places
@@ -133,6 +133,18 @@ class Engine:
             self._textures = dict(textures or {})
         if not _same_files(strands or {}, self._strands):
             self._strands = dict(strands or {})
+
+    def has_texture(self, path: Path, image: MipImage) -> bool:
+        """Whether a texture that settings name is on the GPU."""
+        return self.simulation.services.get(SharedTextures).has(path, image)
+
+    def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
+        """Brings a texture that settings name to the GPU in small steps; `set_files` gives it to who names it.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold it.
+        """
+        return self.simulation.services.get(SharedTextures).upload(path, image)
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
@@ -266,8 +278,22 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
+    def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingPicture:
+        """Has nodes drawn by themselves over nothing, as everything stands now, as `begin` does with the scene.
+
+        Nothing may be brought to another moment until it is done.
+
+        Args:
+            size: Width and height [px].
+            camera: Where they are seen from.
+            nodes: Which.
+        """
+        self.context.invalidate()
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        return self.pictures.begin(size, shot, alone=True)
+
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+        """Draws the same: colour, and as alpha how much is covered.
 
         Args:
             output: Where they go, and how far away they are; of the formats of pictures.
@@ -277,10 +303,7 @@ class Engine:
         Returns:
             What tells how far away they are [m].
         """
-        self.context.invalidate()
-        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
-        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
-        self._picture.target.finish(output)
+        self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
     def copy_depth(self, output: Framebuffer) -> DepthTerms:

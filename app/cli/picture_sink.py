@@ -10,12 +10,16 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from app.cli.failure import print_warnings
 from sim.assets.format_registry import resolved
+from sim.assets.images import load_image
 from sim.export.atomic_file import atomic_path, naming
+from sim.export.error import ExportError
 from sim.export.failures import failures_of_libraries
 from sim.export.film import Film
 from sim.export.formats import FILM_FORMATS, LAYER_FORMATS, PICTURE_WRITERS, RENDER_FORMATS, FilmFormat
 from sim.export.layers import Layers
+from sim.export.read_back import ReadBack
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -29,42 +33,124 @@ class PictureSink:
 
     Args:
         path: File, with a place for the number where there are several files.
-        film: The open film, None for files.
+        size: Width and height of the pictures [px].
         preview: File that shows the newest picture now and then, or None.
         resumes: Whether files that are there already are kept.
     """
 
-    def __init__(self, path: Path, film: Film | None, preview: Path | None, *, resumes: bool) -> None:
-        self._path, self._film, self._preview, self._resumes = path, film, preview, resumes
+    def __init__(self, path: Path, size: tuple[int, int], preview: Path | None, *, resumes: bool = False) -> None:
+        self._path, self._size, self._preview, self._resumes = path, size, preview, resumes
         self._next = 0.0
+        self._added = self._kept = self._bytes = 0
 
     @property
     def has_layers(self) -> bool:
         """Whether pictures are wanted with layers."""
-        return self._film is None and self._path.suffix.lower() in LAYER_FORMATS.suffixes()
+        return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
         """Whether a frame is still missing."""
-        return not (self._resumes and self._film is None and numbered_path(self._path, frame).exists())
+        is_there = self._resumes and numbered_path(self._path, frame).exists()
+        self._kept += is_there
+        return not is_there
 
     def add(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
         """Writes a frame.
 
         Raises:
             OSError: If that fails.
+            ExportError: If what is read back is another picture.
         """
-        target = numbered_path(self._path, frame)
-        with failures_of_libraries(target), naming(target):
-            if self._film is not None:
-                self._film.add(picture)
-            elif layers is not None:
-                with atomic_path(target) as name, failures_of_libraries(target):
-                    resolved(LAYER_FORMATS.of(target).write)(layers, name)
-            else:
-                PICTURE_WRITERS.of(target).save(picture, target)
+        self._write(frame, picture, layers)
+        self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + PREVIEW_PERIOD
             next(iter(PICTURE_WRITERS)).save(picture, self._preview)
+
+    def summary(self) -> str:
+        """A line about what was written."""
+        count = f"{self._added} pictures, " if is_numbered(self._path) else ""
+        kept = f", {self._kept} were there" if self._kept else ""
+        written = f"{count}{sides(self._size)}, {RENDER_FORMATS.of(self._path).name}, {size_text(self._bytes)}"
+        return f"{self._path}: {written}, read back to 0{kept}"
+
+    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:
+        target = numbered_path(self._path, frame)
+        with failures_of_libraries(target), naming(target), atomic_path(target) as name:
+            if layers is not None:
+                format = LAYER_FORMATS.of(target)
+                with failures_of_libraries(target):
+                    resolved(format.write)(layers, name)
+                    difference = resolved(format.read)(layers, name)
+            else:
+                with open(name, "xb") as file:
+                    resolved(PICTURE_WRITERS.of(target).write)(picture, file)
+                found = load_image(name)[..., : picture.shape[2]]
+                difference = (
+                    float(np.abs(found.astype(int) - picture).max()) if found.shape == picture.shape else np.inf
+                )
+            if difference:
+                raise ExportError(f"{target}: what is read back differs by {difference:.2g}; it was not kept")
+            self._bytes += name.stat().st_size
+
+
+class FilmSink(PictureSink):
+    """Takes the pictures of a film, and compares what it shows with them in the end.
+
+    Args:
+        path: File that is asked for.
+        name: File that is written.
+        size: Width and height of the pictures [px].
+        rate: Pictures per second.
+        film: The open film.
+        alpha: Whether the pictures have an opacity.
+        preview: File that shows the newest picture now and then, or None.
+    """
+
+    has_layers = False
+
+    def __init__(
+        self, path: Path, name: Path, size: tuple[int, int], rate: float, film: Film, preview: Path | None, *,
+        alpha: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(path, size, preview)
+        self._name, self._rate, self._film = name, rate, film
+        self._memory = ReadBack(path.parent, size, 4 if alpha else 3, is_exact=film.is_exact)
+        self._line = ""
+
+    def wants(self, frame: int) -> bool:  # noqa: ARG002
+        """All frames are wanted."""
+        return True
+
+    def summary(self) -> str:
+        """A line about what was written."""
+        return self._line
+
+    def finish(self) -> list[str]:
+        """Completes the film and reads it back; gives lines about what it cannot hold.
+
+        Raises:
+            ExportError: If it shows something else.
+        """
+        film, format = self._film, FILM_FORMATS.of(self._path)
+        film.close()
+        found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
+        self._line = (
+            f"{self._path}: {found.count} frames, {sides(self._size)}, {found.duration:.2f} s, {film.codec},"
+            f" {size_text(self._name.stat().st_size)}, read back to {found.difference:.1f} of 255"
+        )
+        return film.notes
+
+    def close(self) -> None:
+        """Lets go of a film, complete or not, and of what is remembered of it."""
+        with contextlib.suppress(OSError, ValueError):  # the first failure is the one to tell
+            self._film.abandon()
+        self._memory.close()
+
+    def _write(self, frame: int, picture: UInt8, layers: Layers | None) -> None:  # noqa: ARG002
+        with failures_of_libraries(self._path), naming(self._path):
+            self._film.add(picture)
+            self._memory.add(self._film.shown(picture))
 
 
 @contextlib.contextmanager
@@ -72,27 +158,40 @@ def picture_sink(
     path: Path, size: tuple[int, int], rate: float, options: msgspec.Struct | None, *, alpha: bool,
     preview: Path | None = None, resumes: bool = False,
 ) -> Iterator[PictureSink]:  # fmt: skip
-    """A sink whose film appears complete when the block ends, or not at all.
+    """A sink whose film appears complete when the block ends, or not at all; then a line tells what was written.
 
     Raises:
-        ExportError: If a film cannot be written.
+        ExportError: If a film cannot be written, or shows something else.
         OSError: If a file cannot be written.
     """
     format = RENDER_FORMATS.of(path)
     if not isinstance(format, FilmFormat):
-        yield PictureSink(path, None, preview, resumes=resumes)
+        sink = PictureSink(path, size, preview, resumes=resumes)
+        yield sink
+        print(sink.summary(), flush=True)
         return
     with atomic_path(path) as name, naming(path):
         with failures_of_libraries(path):
             film: Film = resolved(format.opener)(name, size, rate, alpha, *format.chosen(options))
+        made = FilmSink(path, name, size, rate, film, preview, alpha=alpha)
         try:
-            yield PictureSink(path, film, preview, resumes=resumes)
+            yield made
             with failures_of_libraries(path):
-                film.close()
-        except BaseException:
-            with contextlib.suppress(OSError, ValueError):  # the first failure is the one to tell
-                film.abandon()
-            raise
+                notes = made.finish()
+        finally:
+            made.close()
+    print_warnings(path, notes)
+    print(made.summary(), flush=True)
+
+
+def sides(size: tuple[int, int]) -> str:
+    """A size in words, such as "1280 × 720"."""
+    return f"{size[0]} × {size[1]}"
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in words, such as "1.8 MiB"."""
+    return f"{size / 2**20:.1f} MiB" if size >= 2**20 else f"{size / 2**10:.1f} KiB"
 
 
 def is_film(path: Path) -> bool:

@@ -194,16 +194,37 @@ class Baker:
     """
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
-        self._run = run
+        self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
+        self._before = known_bake(project)
+        self._first = self._next = run.step_count + run.run_up + (0 if run.run_up else 1)
         start = run.start_time - run.run_up * STEP_TIME
-        self._writer = BakeWriter(cache_folder(project), run.keys(), start, renderer)
+        self._writer = BakeWriter(self._folder, self._keys, start, renderer)
         if run.run_up:
             self.add()  # what is shown at the start of the scene
 
     def add(self) -> None:
-        """Adds the step that was done last."""
-        self._writer.add(self._run.step_count + self._run.run_up, self._run.engine.simulation.states())
+        """Adds the step that was done last, unless it was done before."""
+        step = self._run.step_count + self._run.run_up
+        if step == self._next:
+            self._writer.add(step, self._run.engine.simulation.states())
+            self._next += 1
 
     def finish(self) -> None:
-        """Puts the bake in the place of the one before."""
-        self._writer.finish()
+        """Puts the new bake in the place of the one before, unless that has the same steps and more."""
+        before = self._before
+        if self._next == self._first or (
+            before is not None
+            and all(
+                node in before.index.nodes
+                and before.index.nodes[node].key == key
+                and {self._first, self._next - 1} <= set(before.steps(node))
+                for node, key in self._keys.items()
+            )
+        ):
+            self._writer.cancel()
+        else:
+            self._writer.finish()
+
+    def cancel(self) -> None:
+        """The bake of before stays."""
+        self._writer.cancel()

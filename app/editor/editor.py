@@ -141,7 +141,7 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
-        self.turns = Turns(self.document, self.store, self.client, self.viewport)
+        self.turns = Turns(self.document, self.store, self.scene_files, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
         self.handles = HandleTool(self.document, self.client, self.viewport)

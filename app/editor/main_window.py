@@ -125,6 +125,8 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if event.size().width() < event.oldSize().width():
             self.docks.make_room()
+        if event.size().height() < event.oldSize().height():
+            QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have the places that it leaves
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""

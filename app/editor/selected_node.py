@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QStackedWidget
 
 from app.editor.desk import Desk
 from app.files.presets import PresetError, PresetStore
@@ -58,8 +59,17 @@ class SelectedNode(QObject):
             status = self._status(node, system)
             if status != self._head.status:
                 self._head.show_status(status)
+            self._show_docks(self._rooms.get(node.kind, _NO_ROOM))
         for kind, room in self._rooms.items():
             room.follow(node if node is not None and node.kind == kind else None, system)
+
+    @staticmethod
+    def _show_docks(room: Panel) -> None:
+        """Brings to the front what a room has in panels that it shares with others."""
+        for dock in room.docks:
+            stack = dock.widget.parent()
+            if isinstance(stack, QStackedWidget) and stack.currentWidget() is not dock.widget:
+                stack.setCurrentWidget(dock.widget)
 
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)

@@ -10,7 +10,7 @@ from app.editor.dialogs import Dialogs
 from app.editor.panels import Panels
 from app.files.project_error import ProjectError
 from app.output.jobs import Job, JobQueue
-from app.output.settings import ExportSettings, RenderSettings, export_words, picture_path, render_words
+from app.output.settings import ExportSettings, RenderSettings, export_words, picture_path, refused, render_words
 from app.output.window import OutputWindow
 from app.timeline.active_model import ActiveModel
 from sim.export.formats import RENDER_FORMATS, SceneFormat
@@ -70,6 +70,11 @@ class Output:
         path = self._asked("Render animation", suffixes, ";;".join(kinds))
         if path is not None:
             file = picture_path(settings, path)
+            refusal = refused(settings, file)
+            self.window.refuse(refusal)
+            if refusal:
+                self._failed(str(file), refusal)
+                return
             self._queue(file, lambda project: render_words(settings, file, project, self._selected()), preview=True)
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:

@@ -53,6 +53,12 @@ class Job:
         """Picture that shows how far it is, once there is one."""
         return Path(self.folder.name) / "preview"
 
+    def plain(self, line: str) -> str:
+        """A line of the command without the names of the copy of the project and of the file itself."""
+        subject, mark, text = line.partition(": warning: ")
+        warning = text if mark and Path(subject).parent in (Path(self.folder.name), self.path.parent) else line
+        return warning.removeprefix(f"{self.path}: ")
+
     @property
     def status(self) -> str:
         """How it stands, such as "42 %, 1:20 left"."""
@@ -173,15 +179,15 @@ class JobQueue(QObject):
             self._go_on()
             return
         for line in lines if status == 0 else lines[:-1]:
-            self.warned.emit(str(job.path), line)
+            self.warned.emit(str(job.path), job.plain(line))
         if status == 0:
-            note = "; ".join(line.partition(": ")[2] or line for line in job.notes) or "written"
+            note = "; ".join(map(job.plain, job.notes)) or "written"
             job.share, job.text = 1.0, note
             self._end(job, DONE)
             self.written.emit(str(job.path), note)
         else:
             reason = (lines or said or job.notes or ["ended without a word"])[-1]
-            job.text = reason.removeprefix(f"{job.path}: ")
+            job.text = job.plain(reason)
             self._end(job, FAILED)
             self.failed.emit(str(job.path), job.text)
         self._go_on()

@@ -1,13 +1,15 @@
 """What can be chosen of an export and of a rendering, and the command that does it."""
 
 import enum
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from sim.export.formats import FILM_FORMATS
+from sim.export.error import missing_package
+from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, FilmFormat
 from sim.export.options import VideoCodec, VideoOptions
 from sim.scene.params import param, params_of
 
@@ -74,9 +76,34 @@ class RenderSettings(Span, frozen=True, kw_only=True):
 
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
-    """The file; several pictures get a place for their number where the name has none."""
+    """The file; several pictures get a place for their number, which is that of one of them where that is chosen."""
     several = settings.last > settings.first and path.suffix.lower() not in FILM_FORMATS.suffixes()
-    return path.with_name(f"{path.stem}_%04d{path.suffix}") if several and "%" not in path.name else path
+    if not several or "%" in path.name:
+        return path
+    number = re.fullmatch(r"(.*_)([0-9]{3,6})", path.stem)
+    stem = f"{number[1]}%0{len(number[2])}d" if number else f"{path.stem}_%04d"
+    return path.with_name(f"{stem}{path.suffix}")
+
+
+def refused(settings: RenderSettings, path: Path) -> str:
+    """Why a file cannot be rendered so, before anything is done; "" where it can."""
+    format = RENDER_FORMATS.of(path)
+    if hint := missing_package(format):
+        return f"{format.name} {hint}"
+    if settings.alpha and isinstance(format, FilmFormat) and not format.has_alpha:
+        return (
+            f"{format.name} keeps no opacity; pictures, {' and '.join(f.name for f in FILM_FORMATS if f.has_alpha)} do"
+        )
+    return ""
+
+
+def missing_films() -> str:
+    """What installs packages that formats of renderings need and that are missing, a line for each; "" for none."""
+    lines: dict[str, list[str]] = {}
+    for format in RENDER_FORMATS:
+        if hint := missing_package(format):
+            lines.setdefault(hint, []).append(format.suffixes[0])
+    return "\n".join(f"{' '.join(suffixes)}: {hint}" for hint, suffixes in lines.items())
 
 
 def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:

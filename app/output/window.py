@@ -20,10 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, JobQueue
-from app.output.settings import ExportSettings, RenderSettings
+from app.output.settings import ExportSettings, RenderSettings, missing_films
 from sim.export.error import missing_package
 from sim.export.formats import SCENE_FORMATS, SceneFormat
-from widgets.inspector.dialog_editors import ElidedLabel
 from widgets.parts import packed
 from widgets.settings_form import SettingsForm
 from widgets.theme import SPACE, SPACE_WIDE, dress
@@ -60,16 +59,21 @@ class OutputWindow(QDialog):
         self.formats = QComboBox()
         for format in SCENE_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
-        self.missing = QLabel()
-        self.missing.setWordWrap(True)
-        self.missing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.missing = _hint()
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
         self.render_button.clicked.connect(lambda: render(self.render_form.settings))
         self.export_button.clicked.connect(lambda: export(self.export_form.settings, self.format, self.options))
         self.tabs = QTabWidget()
-        self.tabs.addTab(_page(self.render_form, self.render_button), "Render Animation")
+        drawn, films = QWidget(), _hint()
+        films.setText(missing_films())
+        films.setVisible(bool(films.text()))
+        self.missing_films = films
+        self.refusal = _hint()
+        self.refusal.hide()
+        packed(QVBoxLayout(drawn), films, self.render_form, self.refusal, spacing=SPACE_WIDE)
+        self.tabs.addTab(_page(drawn, self.render_button), "Render Animation")
         shown = QWidget()
         packed(QVBoxLayout(shown), self.formats, self.missing, self.export_form, self._option_place, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
@@ -88,7 +92,7 @@ class OutputWindow(QDialog):
         scrolled = QScrollArea()
         scrolled.setWidgetResizable(True)
         scrolled.setWidget(rows)
-        scrolled.setMinimumHeight(110)
+        scrolled.setMinimumHeight(self.fontMetrics().height() * 9)
         dress(scrolled)
         packed(
             QVBoxLayout(self), self.tabs, self._nothing, (scrolled, 1), self.preview,
@@ -121,12 +125,23 @@ class OutputWindow(QDialog):
         self.show()
         self.raise_()
 
+    def refuse(self, reason: str) -> None:
+        """Tells why a rendering was not begun; "" where it was."""
+        self.refusal.setText(reason)
+        self.refusal.setVisible(bool(reason))
+        self._grow()
+
     def offer(self, last: int) -> None:
         """Offers the last frame of the scene, where the user has not chosen another one."""
         for form in (self.render_form, self.export_form):
             if form.settings.last == self._offered:
                 form.show_values(last=last)
         self._offered = last
+
+    def _grow(self) -> None:
+        """Makes room for what has appeared; labels of several lines do not ask for it themselves."""
+        self.layout().activate()
+        self.resize(self.size().expandedTo(self.sizeHint()))
 
     def _show_options(self) -> None:
         hint = missing_package(self.format)
@@ -147,7 +162,9 @@ class OutputWindow(QDialog):
             self._list.insertWidget(0, self._rows[job])
         self._rows[job].refresh()
         self._nothing.hide()
-        self._scrolled.show()
+        if not self._scrolled.isVisible():
+            self._scrolled.show()
+            self._grow()
         if self._queue.busy:
             self._watch.start()
         else:
@@ -159,7 +176,9 @@ class OutputWindow(QDialog):
         if running is not None and running.preview.exists() and picture.load(str(running.preview)):
             kept, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             self.preview.setPixmap(picture.scaled(PREVIEW, kept, smooth))
-            self.preview.show()
+            if not self.preview.isVisible():
+                self.preview.show()
+                self._grow()
 
 
 class JobRow(QWidget):
@@ -169,7 +188,8 @@ class JobRow(QWidget):
         super().__init__()
         self._job = job
         self.name, self.bar = QLabel(job.path.name), QProgressBar()
-        self.status = ElidedLabel(Qt.TextElideMode.ElideRight)
+        self.status = _hint()
+        self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.name.setToolTip(str(job.path))
         self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(6)
@@ -178,25 +198,36 @@ class JobRow(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
         grid.addWidget(self.name, 0, 0)
-        grid.addWidget(self.status, 0, 1)
-        grid.addWidget(self.button, 0, 2, 2, 1)
-        grid.addWidget(self.bar, 1, 0, 1, 2)
-        grid.setColumnStretch(1, 1)
+        grid.addWidget(self.status, 1, 0)
+        grid.addWidget(self.bar, 2, 0)
+        grid.addWidget(self.button, 0, 1, 3, 1, Qt.AlignmentFlag.AlignVCenter)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(0, 1)
 
     def refresh(self) -> None:
         """Shows how the job stands."""
         job = self._job
         self.bar.setValue(round(100.0 * job.share))
         self.bar.setVisible(job.state in (WAITING, RUNNING))
-        self.status.set_text(job.status)
+        self.status.setText(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
+        self.layout().invalidate()  # what it says may take another number of lines
+        self.updateGeometry()
 
     def _act(self, cancel: Callable[[Job], None]) -> None:
         if self._job.state == DONE:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._job.path.parent)))
         else:
             cancel(self._job)
+
+
+def _hint() -> QLabel:
+    """A line that can be copied, about what is missing."""
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
 
 
 def _page(content: QWidget, button: QPushButton) -> QWidget:

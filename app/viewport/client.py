@@ -112,11 +112,17 @@ class ViewportClient(QObject):
         self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
+    def gl_enter(self, framebuffer_id: int) -> None:
+        """What needs any complete framebuffer has that of the viewport."""
+        if self.engine is not None:
+            self.engine.context.default_framebuffer = framebuffer_id
+
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead, or leaves the framebuffer as it is where that takes more turns."""
         engine = self.engine
         if engine is None:
             return
+        self.gl_enter(framebuffer_id)
         self._timing.begin(engine)
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
@@ -150,8 +156,11 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None or self._beside is not None:
+        if self._switching is not None:
             return 0.0
+        beside = self._beside
+        if beside is not None:
+            return beside.delay
         if self.engine is None:
             return None
         waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.is_preparing else None)
@@ -232,7 +241,8 @@ class ViewportClient(QObject):
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         files = self._files
-        self.engine.set_files(files.meshes, files.images, files.textures, files.strands)
+        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        self.engine.set_files(files.meshes, files.images, textures, files.strands)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:

@@ -102,6 +102,11 @@ class Compared:
         return self.is_on and bool(self._left)
 
     @property
+    def delay(self) -> float:
+        """Time until the next turn [s]."""
+        return 0.0
+
+    @property
     def key(self) -> ColourKey | None:
         """What the colours of what is shown stand for, if it is coloured."""
         if not self.is_on or not self._points:

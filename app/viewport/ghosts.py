@@ -18,6 +18,8 @@ from sim.engine import Engine
 from sim.gl.framebuffer import Framebuffer
 from sim.kept.film import Film
 from sim.kinds import KINDS
+from sim.render.care.pending import PendingPicture
+from sim.render.care.scheduler import POLL, TURN
 from sim.render.ghost_pass import Depicted, GhostLook, GhostPass
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId, Scene
@@ -76,6 +78,12 @@ class Ghosts:
         self._made: list[tuple[Ghost, Depicted]] = []
         self._stamp: tuple[object, ...] = ()
         self._wanted: list[Ghost] = []
+        self._begun: tuple[Ghost, PendingPicture] | None = None
+
+    @property
+    def delay(self) -> float:
+        """Time until the next turn [s]."""
+        return 0.0 if self._begun is None else POLL
 
     @property
     def is_on(self) -> bool:
@@ -94,6 +102,7 @@ class Ghosts:
         """Lays over a picture, which was just drawn, the ghosts that are there, and says which are wanted."""
         if not self.is_on:
             self._wanted = []
+            self._give_up()
             return
         self._take(live, film, output)
         found = [(ghost, picture) for ghost in self._wanted if (picture := self._picture(ghost)) is not None]
@@ -119,13 +128,28 @@ class Ghosts:
         return Depicted(self._depth, live.copy_depth(self._depth))
 
     def turn(self, live: Engine, film: Film) -> bool:
-        """Draws one that is missing, or uploads a part of what that takes; returns whether all are there now."""
+        """Draws a part of one that is missing, or uploads what that takes; returns whether all are there now."""
+        if self._begun is None:
+            self._begin(live, film)
+            return False
+        assert self._second.engine is not None
+        ghost, pending = self._begun
+        pending.hand_out(TURN)
+        if not pending.done:
+            return False
+        picture = Framebuffer(live.context, pending.size, label="ghost")
+        pending.show(picture)
+        self._made.append((ghost, Depicted(picture, self._second.engine.copy_depth(picture))))
+        self._give_up()
+        live.context.invalidate()
+        return not self.is_due
+
+    def _begin(self, live: Engine, film: Film) -> None:
+        """Begins to draw the next one; not while there is something to upload."""
         engine, scene = self._second.bring(live), self._document.scene
         if engine is None:
-            return False
+            return
         ghost = next(ghost for ghost in self._wanted if self._picture(ghost) is None)
-        picture = Framebuffer(live.context, self._size, label="ghost")
-        picture.clear()
         nodes = self._moving(scene)
         try:
             if ghost.is_baked:
@@ -140,9 +164,12 @@ class Ghosts:
             nodes = ()  # it was another size then
         engine.refresh(time.monotonic())
         engine.simulation.take_problems()
-        self._made.append((ghost, Depicted(picture, engine.silhouette(picture, self._camera, nodes))))
-        live.context.invalidate()
-        return not self.is_due
+        self._begun = ghost, engine.begin_silhouette(self._size, self._camera, nodes)
+        self._second.is_busy = True
+
+    def _give_up(self) -> None:
+        """Nothing is being drawn any more."""
+        self._begun, self._second.is_busy = None, False
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
@@ -164,6 +191,8 @@ class Ghosts:
             self._stamp = stamp
             self._forget()
         self._wanted = list(self._ghosts(live, film, scene))
+        if self._begun is not None and not any(self._begun[0].is_like(ghost) for ghost in self._wanted):
+            self._give_up()
         gone = [made for made in self._made if not any(made[0].is_like(ghost) for ghost in self._wanted)]
         for made in gone:
             self._made.remove(made)
@@ -203,6 +232,7 @@ class Ghosts:
         return next((picture for made, picture in self._made if made.is_like(ghost)), None)
 
     def _forget(self) -> None:
+        self._give_up()
         for _, made in self._made:
             made.picture.release()
         self._made.clear()

@@ -27,6 +27,7 @@ class SecondEngine:
 
     Attributes:
         engine: None while nobody needs it.
+        is_busy: Whether something is being drawn on it, so that it stays at its moment.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class SecondEngine:
     ) -> None:
         self._document, self._files, self._playback, self._loaded = document, files, playback, loaded
         self.engine: Engine | None = None
+        self.is_busy = False
         self._upload: tuple[NodeId, LoadedModel, Steps[None]] | None = None
         self._failed: dict[NodeId, LoadedModel] = {}
 
@@ -51,7 +53,7 @@ class SecondEngine:
 
     def ready(self, live: Engine) -> Engine | None:
         """It, at the scene as it is now, where that takes no turns; else None."""
-        if self.engine is None or self._upload is not None:
+        if self.engine is None or self._upload is not None or self.is_busy:
             return None
         engine = self._follow(live)
         lacks = engine.simulation.is_preparing or any(True for _ in self._missing(engine, self._document.scene))

@@ -27,26 +27,30 @@ float metres(float depth, vec3 terms) {
 const float ALIKE = 1.001;
 
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(gl_FragCoord.xy), last = textureSize(u_ghost, 0) - 1;
     vec4 ghost = texelFetch(u_ghost, pixel, 0);
     float least = ghost.a, most = ghost.a, depth = 1.0, scene = 1.0;
-    ivec2 last = textureSize(u_ghost, 0) - 1;
-    for (int y = -1; y <= 1; y++) {
-        for (int x = -1; x <= 1; x++) {
-            ivec2 place = clamp(pixel + ivec2(x, y), ivec2(0), last);
-            float beside = texelFetch(u_ghost, place, 0).a;
-            least = min(least, beside);
-            most = max(most, beside);
-            depth = min(depth, texelFetch(u_ghost_depth, place, 0).r);
-            scene = min(scene, texelFetch(u_scene_depth, place, 0).r);
-        }
+    for (int i = 0; i < 4; i++) { // mostly there is nothing
+        float beside = texelFetch(u_ghost, clamp(pixel + ivec2(i & 1, i >> 1) * 2 - 1, ivec2(0), last), 0).a;
+        least = min(least, beside);
+        most = max(most, beside);
+    }
+    if (most == 0.0) discard;
+    for (int i = 0; i < 9; i++) {
+        ivec2 place = clamp(pixel + ivec2(i % 3, i / 3) - 1, ivec2(0), last);
+        float beside = texelFetch(u_ghost, place, 0).a;
+        least = min(least, beside);
+        most = max(most, beside);
+        depth = min(depth, texelFetch(u_ghost_depth, place, 0).r);
+        scene = min(scene, texelFetch(u_scene_depth, place, 0).r);
     }
     // Where samples at an edge are covered, and not the one whose depth is known, that is of one farther in.
     for (int i = 0; i < 25 && depth == 1.0 && most > 0.0; i++) {
         depth = texelFetch(u_ghost_depth, clamp(pixel + ivec2(i % 5, i / 5) - 2, ivec2(0), last), 0).r;
     }
     if (depth < 1.0 && metres(scene, u_scene_terms) <= metres(depth, u_ghost_terms) * ALIKE) discard;
-    float line = most - least;
+    // Of particles, each of which is a line, less is enough.
+    float line = (most - least) * (depth < 1.0 ? 1.0 : 0.25);
     float alpha = max(ghost.a * u_opacity.x, line * u_opacity.y);
 #ifdef MASK
     alpha *= 1.0 - texelFetch(u_mask, pixel, 0).a;

@@ -1,8 +1,10 @@
 """Pictures with layers as OpenEXR, in linear light."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import OpenEXR
 
 from sim.export.layers import Layers
@@ -14,6 +16,23 @@ FAR = np.float32(1e30)
 
 def write_layers(layers: Layers, path: Path) -> None:
     """Writes colour as half RGBA multiplied by its opacity, `Z` as float, `N.X` to `N.Z` as half, `id` as uint."""
+    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
+    OpenEXR.File(header, _channels(layers)).write(str(path))
+
+
+def difference(layers: Layers, path: Path) -> float:
+    """By how much channels of a file differ at most from those of the layers."""
+    found = {
+        name: channel.pixels for name, channel in OpenEXR.File(str(path), separate_channels=True).channels().items()
+    }
+    wanted = _channels(layers)
+    if set(found) != set(wanted) or any(found[name].shape != wanted[name].shape for name in wanted):
+        return float("inf")
+    return max(float(np.abs(found[name].astype(np.float64) - wanted[name]).max()) for name in wanted)
+
+
+def _channels(layers: Layers) -> dict[str, npt.NDArray[Any]]:
     light = linear_from_srgb(layers.colour[..., :3].astype(np.float32) / 255.0)
     opacity = np.ones(light.shape[:2]) if layers.colour.shape[2] == 3 else layers.colour[..., 3] / 255.0
     colour = np.concatenate((light * opacity[..., None], opacity[..., None]), axis=2).astype(np.float16)
@@ -22,6 +41,4 @@ def write_layers(layers: Layers, path: Path) -> None:
     normals = layers.normals.astype(np.float16)
     channels |= {f"N.{name}": np.ascontiguousarray(normals[..., index]) for index, name in enumerate("XYZ")}
     channels["id"] = np.ascontiguousarray(layers.numbers, np.uint32)
-    header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
-    header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
-    OpenEXR.File(header, channels).write(str(path))
+    return channels

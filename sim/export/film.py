@@ -1,11 +1,12 @@
 """Films: pictures that follow one another in one file.  WebP and GIF are written by Pillow."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from sim.export.error import ExportError
 
@@ -15,15 +16,36 @@ GIF_DELAYS = (30, 30, 40)
 """Milliseconds that pictures of a GIF stay at 30 a second: it counts in hundredths of a second."""
 
 
+GIF_RATE = 50
+"""Most pictures a second; programs take shorter delays for a mistake."""
+
+CLEAR = 255
+"""Number of what is not there, beside that many colours."""
+
 KEPT_BYTES = 2 << 30
 """Largest size of all pictures of a film that is kept in memory until its end."""
 
 
 class Film(Protocol):
-    """A file that takes pictures, shape (H, W, 3), or (H, W, 4) with straight opacity; row 0 at the top."""
+    """A file that takes pictures, shape (H, W, 3), or (H, W, 4) with straight opacity; row 0 at the top.
+
+    Attributes:
+        codec: How pictures are compressed, in words.
+        is_exact: Whether they come back bit by bit.
+        every: Of how many pictures one is kept.
+        notes: Lines about what the format cannot hold.
+    """
+
+    codec: str
+    is_exact: bool
+    every: int
+    notes: list[str]
 
     def add(self, pixels: UInt8) -> None:
         """Adds a picture."""
+
+    def shown(self, pixels: UInt8) -> UInt8:
+        """What of a picture the format can hold."""
 
     def close(self) -> None:
         """Completes the file."""
@@ -43,7 +65,8 @@ class KeptFilm:
     """
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
-        self._path, self._rate = path, rate
+        self._path, self._rate, self._alpha = path, rate, alpha
+        self.notes: list[str] = []
         self._room = KEPT_BYTES // (size[0] * size[1] * (4 if alpha else 3))
         self._pictures: list[Image.Image] = []
 
@@ -57,6 +80,10 @@ class KeptFilm:
             raise ExportError(f"{self._path}: holds {self._room} pictures of this size; videos hold any number")
         self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)))
 
+    def shown(self, pixels: UInt8) -> UInt8:
+        """All of a picture."""
+        return pixels
+
     def abandon(self) -> None:
         """Forgets the pictures."""
         self._pictures.clear()
@@ -64,6 +91,8 @@ class KeptFilm:
 
 class WebpFilm(KeptFilm):
     """An animated WebP, of high quality."""
+
+    codec, is_exact, every = "WebP", False, 1
 
     def close(self) -> None:
         """Writes the file."""
@@ -76,31 +105,59 @@ class WebpFilm(KeptFilm):
 
 
 class GifFilm(KeptFilm):
-    """A GIF with one palette, that of the first, the middle and the last picture, and at most 50 pictures a second.
+    """A GIF with one palette, that of the first, the middle and the last picture, and at most 50 pictures a second."""
 
-    What is more than half transparent becomes white.
-    """
+    codec, is_exact = "GIF", False
 
-    def add(self, pixels: UInt8) -> None:
-        """Adds a picture."""
-        shown = pixels
-        if pixels.shape[2] == 4:
-            shown = np.where(pixels[..., 3:] >= 128, pixels[..., :3], 255).astype(np.uint8)
-        super().add(shown)
+    @property
+    def every(self) -> int:
+        """Of how many pictures one is kept."""
+        return max(int(np.ceil(self._rate / GIF_RATE)), 1)
+
+    def shown(self, pixels: UInt8) -> UInt8:
+        """A picture of which every pixel is there or is not."""
+        if not self._alpha:
+            return pixels
+        return np.concatenate((pixels[..., :3], np.where(pixels[..., 3:] >= 128, 255, 0).astype(np.uint8)), axis=2)
 
     def close(self) -> None:
         """Writes the file."""
-        pictures = self._pictures[:: max(int(np.ceil(self._rate / 50.0)), 1)]
-        rate = self._rate * len(pictures) / len(self._pictures)
+        pictures = self._pictures[:: self.every]
+        if self.every > 1:
+            self.notes.append(f"holds one of {self.every} pictures; {self.codec} shows at most {GIF_RATE} a second")
+        if self._alpha:
+            self.notes.append(f"what is less than half opaque is left out; {self.codec} has nothing between")
+        rate = self._rate / self.every
         samples = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]
         width, height = samples[0].size
         strip = Image.new("RGB", (width, height * len(samples)))
         for index, sample in enumerate(samples):
-            strip.paste(sample, (0, height * index))
-        palette = strip.quantize(256, dither=Image.Dither.NONE)
-        first, *others = (one.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG) for one in pictures)
+            strip.paste(sample.convert("RGB"), (0, height * index))
+        palette = strip.quantize(CLEAR, dither=Image.Dither.NONE)
+        colours = palette.getpalette() or []
+        palette.putpalette((colours + colours[:3] * 256)[: 3 * CLEAR] + colours[:3])
+        first, *others = (self._indexed(one, palette) for one in pictures)
         ends = np.rint(np.arange(len(pictures) + 1) * 100.0 / rate).astype(int) * 10
         delays = np.maximum(np.diff(ends), 20).tolist()
         if abs(rate - 30.0) < 1e-6:
             delays = [GIF_DELAYS[index % 3] for index in range(len(pictures))]
-        first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, disposal=1)
+        more = {"transparency": CLEAR, "disposal": 2, "background": CLEAR} if self._alpha else {"disposal": 1}
+        first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, **more)
+
+    def _indexed(self, picture: Image.Image, palette: Image.Image) -> Image.Image:
+        """A picture in the colours of a palette; what is not there has a number of its own."""
+        found = picture.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+        if self._alpha:
+            found = found.point(lambda number: 0 if number == CLEAR else number)  # which is the same colour
+            found.paste(CLEAR, mask=picture.getchannel("A").point(lambda part: 255 * (part < 128)))
+        return found
+
+
+def read_pictures(path: Path) -> Iterator[tuple[float, UInt8]]:
+    """Pictures of a file, RGBA, each with the moment at which it goes [s]."""
+    end = 0.0
+    with Image.open(path) as film:
+        for picture in ImageSequence.Iterator(film):
+            shown = np.asarray(picture.convert("RGBA"))
+            end += picture.info.get("duration", 1000.0) / 1000.0  # one picture alone stays
+            yield end, shown

@@ -81,9 +81,14 @@ class FilmFormat(Format):
     Attributes:
         opener: Class "package.module:name" of a `sim.export.film.Film`, made by `cls(path, size, rate, alpha)` and
             options where there are any.
+        reader: Function "package.module:name" that takes the file and gives pictures, (h, w, 3 or 4), each with the
+            moment at which it goes [s].
+        has_alpha: Whether pictures may have an opacity.
     """
 
     opener: str
+    reader: str
+    has_alpha: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +97,11 @@ class LayerFormat(Format):
 
     Attributes:
         write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
+        read: The same for a function that gives how far the file differs from the layers at most.
     """
 
     write: str
+    read: str
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
@@ -165,21 +172,27 @@ EXPORT_FORMATS: Formats[Format] = Formats(
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
-        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers",
+        name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers", read="sim.export.exr:difference",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
 """Of a picture in linear light with depth, normals and numbers of objects."""
 
-_VIDEO: dict[str, Any] = {"opener": "sim.export.video:Video", "module": "av", "package": "av", "extra": "video"}
+_VIDEO: dict[str, Any] = {
+    "opener": "sim.export.video:Video", "reader": "sim.export.video:read_video",
+    "module": "av", "package": "av", "extra": "video",
+}  # fmt: skip
+_PILLOW = "sim.export.film:read_pictures"
 
 FILM_FORMATS: Formats[FilmFormat] = Formats(
     FilmFormat(name="MP4", suffixes=(".mp4",), options=VideoOptions, **_VIDEO),
     FilmFormat(name="WebM", suffixes=(".webm",), **_VIDEO),
     FilmFormat(name="Matroska, lossless", suffixes=(".mkv",), **_VIDEO),
     FilmFormat(name="QuickTime ProRes", suffixes=(".mov",), **_VIDEO),
-    FilmFormat(name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm"),
-    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm"),
+    FilmFormat(
+        name="animated WebP", suffixes=(".webp",), opener="sim.export.film:WebpFilm", reader=_PILLOW, has_alpha=True
+    ),
+    FilmFormat(name="GIF", suffixes=(".gif",), opener="sim.export.film:GifFilm", reader=_PILLOW, has_alpha=True),
 )
 """Of films."""
 

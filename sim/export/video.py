@@ -5,6 +5,7 @@ BT.601.  Source: ITU-R BT.709-6, BT.1886 transfer left as sRGB has it.
 """
 
 import os
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,21 @@ BT709 = 1
 LIMITED = 1
 """Number of the limited range, 16 to 235."""
 
-CODECS: dict[str, tuple[str, str, dict[str, str]]] = {
-    "mp4": ("libx264", "yuv420p", {"crf": "16", "preset": "veryfast", "threads": "1"}),
-    "av1": ("libsvtav1", "yuv420p", {"crf": "30", "preset": "10", "svtav1-params": "lp=1"}),
-    "webm": ("libvpx-vp9", "yuv420p", {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "crf": "20", "b": "0"}),
-    "mkv": ("ffv1", "bgr0", {}),
-    "mov": ("prores_ks", "yuv422p10le", {"profile": "3"}),
-}
-"""Encoder, layout of its pixels and what it is told, by container and codec."""
+CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
+    "mp4": ("H.264", "libx264", "yuv420p", {"crf": "16", "preset": "veryfast", "threads": "1"}),
+    "av1": ("AV1", "libsvtav1", "yuv420p", {"crf": "30", "preset": "10", "svtav1-params": "lp=1"}),
+    "webm": (
+        "VP9", "libvpx-vp9", "yuv420p",
+        {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "crf": "20", "b": "0"},
+    ),
+    "mkv": ("FFV1", "ffv1", "bgr0", {}),
+    "mov": ("ProRes 422 HQ", "prores_ks", "yuv422p10le", {"profile": "3"}),
+}  # fmt: skip
+"""Name, encoder, layout of its pixels and what it is told, by container and codec."""
 
 
 class Video:
-    """A video file.
+    """A video file; see `sim.export.film.Film`.
 
     Args:
         path: File to write.
@@ -57,7 +61,8 @@ class Video:
         os.environ.setdefault("SVT_LOG", "1")  # the encoder of AV1 tells its life otherwise
         container = path.suffix[1:].lower()
         is_av1 = options is not None and options.codec is VideoCodec.AV1
-        codec, self._layout, told = CODECS["av1" if is_av1 else container]
+        self.codec, codec, self._layout, told = CODECS["av1" if is_av1 else container]
+        self.is_exact, self.every, self.notes = self._layout == "bgr0", 1, list[str]()
         try:
             av.codec.Codec(codec, "w")
         except ValueError as error:
@@ -84,6 +89,10 @@ class Video:
         for packet in self._stream.encode(frame):
             self._file.mux(packet)
 
+    def shown(self, pixels: UInt8) -> UInt8:
+        """All of a picture, which has no opacity here."""
+        return pixels
+
     def close(self) -> None:
         """Completes the file."""
         for packet in self._stream.encode():
@@ -93,6 +102,19 @@ class Video:
     def abandon(self) -> None:
         """Lets go of the file, which is not complete."""
         self._file.close()
+
+
+def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
+    """Pictures of a file, RGB, each with the moment at which it goes [s]."""
+    with av.open(str(path)) as file:
+        stream = file.streams.video[0]
+        length = 1.0 / float(stream.average_rate)
+        for number, frame in enumerate(file.decode(stream)):
+            if frame.format.name == "bgr0":
+                shown = frame.to_ndarray(format="rgb24")
+            else:
+                shown = frame.to_ndarray(format="rgb24", src_colorspace="ITU709", dst_color_range="JPEG")
+            yield (number + 1) * length, shown
 
 
 def _yuv_frame(pixels: UInt8, layout: str) -> Any:

@@ -177,6 +177,8 @@ class BakeWriter:
             with contextlib.suppress(OSError):
                 (self._folder / writing.name).unlink()
         self._nodes.clear()
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()  # where there was nothing before
 
     def _made(self) -> dict[NodeId, BakedNode]:
         return {

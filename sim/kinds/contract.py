@@ -626,7 +626,10 @@ class Submenu:
 
 @dataclass(frozen=True, slots=True)
 class Dock:
-    """A panel of the window, with a name that saved layouts refer to."""
+    """A panel of the window, with a name that saved layouts refer to.
+
+    Kinds that give the same name share it: that of the selected node is seen.
+    """
 
     id: str
     title: str

@@ -1,9 +1,12 @@
 """`sinew render` into films, layers and comparisons: what other programs see in the files."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +15,10 @@ from PIL import Image
 import resources
 from app.cli.main import main
 from app.cli.render import turned
+from sim.assets.format_registry import resolved
 from sim.export.film import GifFilm, WebpFilm
 from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
+from sim.export.options import VideoCodec, VideoOptions
 from sim.scene.camera import Camera
 
 ARM = resources.path("projects") / "arm.sinew"
@@ -40,19 +45,22 @@ def rendered(path: Path, *options: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".mp4", ".webm", ".mkv", ".mov"])
-def test_colour_bars_come_back(suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "codec"), [(".mp4", "h264"), (".mp4", "av1"), (".webm", "vp9"), (".mkv", "ffv1"), (".mov", "prores")]
+)
+def test_colour_bars_come_back(suffix: str, codec: str, tmp_path: Path) -> None:
     av = pytest.importorskip("av")
     from sim.export.video import Video
 
     path, picture = tmp_path / f"a{suffix}", bars(256, 64)
-    film = Video(path, (256, 64), RATE, False)
+    film = Video(path, (256, 64), RATE, False, VideoOptions(VideoCodec.AV1) if codec == "av1" else None)
     for _ in range(5):
         film.add(picture)
     film.close()
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         assert stream.average_rate == RATE
+        assert stream.codec.canonical_name == codec
         frames = list(file.decode(video=0))
         assert len(frames) == 5
         if suffix == ".mkv":
@@ -94,6 +102,65 @@ def test_animated_pictures_keep_their_colours_and_time(cls: type, suffix: str, d
             wanted = np.roll(bars(), 8 * frame, axis=1)
             assert np.abs(shown[18, 4::8] - wanted[18, 4::8]).max() <= 8
     assert sum(delays) / 6 == pytest.approx(delay, abs=0.5)
+    assert suffix != ".gif" or delays == [30, 30, 40, 30, 30, 40]
+
+
+def test_what_is_see_through_stays_so_in_animated_pictures(tmp_path: Path) -> None:
+    for cls, suffix in ((WebpFilm, ".webp"), (GifFilm, ".gif")):
+        film = cls(tmp_path / f"a{suffix}", (64, 36), RATE, True)
+        for shift in range(3):
+            there = np.zeros((36, 64, 1), np.uint8)
+            there[:, 8 * shift : 8 * shift + 24] = there[:8, 8 * shift : 8 * shift + 32] = 255
+            film.add(np.concatenate((bars(), there), axis=2))
+        film.close()
+        with Image.open(tmp_path / f"a{suffix}") as picture:
+            for shift in range(3):
+                picture.seek(shift)
+                shown = np.asarray(picture.convert("RGBA"))
+                assert (shown[..., 3] == 255).sum() == 36 * 24 + 8 * 8
+                wanted = bars()[18, 8 * shift + 4 : 8 * shift + 24 : 8].astype(int)
+                assert np.abs(shown[18, 8 * shift + 4 : 8 * shift + 24 : 8, :3] - wanted).max() <= 8
+    assert "what is less than half opaque is left out" in film.notes[0]
+
+
+@pytest.mark.parametrize("suffix", [".mkv", ".mp4", ".webp", ".gif"])
+def test_films_are_read_back_and_told(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if FILM_FORMATS.of(Path(f"a{suffix}")).module:
+        pytest.importorskip("av")
+    path = rendered(tmp_path / f"a{suffix}", "--frames", "0:5", "--rate", "30")
+    line = capsys.readouterr().out.strip()
+    found = re.fullmatch(r".*: 6 frames, 96 × 64, 0\.20 s, [\w.]+, ([\d.]+) KiB, read back to ([\d.]+) of 255", line)
+    assert found is not None, line
+    assert line.startswith(str(path))
+    assert float(found[1]) == pytest.approx(path.stat().st_size / 1024, abs=0.06)
+    assert (0.0 < float(found[2]) < 30.0) is (suffix != ".mkv")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "fault", "expected"),
+    [
+        (".mkv", lambda pictures: pictures[:-1], "3 frames read back of 4; nothing was kept"),
+        (".mkv", lambda pictures: [(end, shown ^ 1) for end, shown in pictures], "is another picture"),
+        (".gif", lambda pictures: [(end, 255 - shown) for end, shown in pictures], "of 255 on average"),
+    ],
+)
+def test_a_film_that_shows_something_else_is_not_kept(
+    suffix: str, fault: Any, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    if suffix == ".mkv":
+        pytest.importorskip("av")
+    format = FILM_FORMATS.of(Path(f"a{suffix}"))
+    read = resolved(format.reader)
+    module, _, name = format.reader.partition(":")
+    monkeypatch.setattr(f"{module}.{name}", lambda path: fault(list(read(path))))
+    output = tmp_path / f"a{suffix}"
+    output.write_bytes(b"older")
+    command = ["render", str(ARM), "--output", str(output), "--frames", "0:3", "--rate", "30", "--size", "96x64"]
+    assert main(command) == 1
+    assert expected in capsys.readouterr().err
+    assert output.read_bytes() == b"older"
+    assert os.listdir(tmp_path) == [output.name]
 
 
 def test_layers_are_those_of_the_scene(tmp_path: Path) -> None:

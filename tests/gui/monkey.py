@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QPoint,
     QPointF,
     Qt,
+    QThreadPool,
     QTimer,
     QtMsgType,
     QUrl,
@@ -339,10 +340,15 @@ class Monkey:
 
     def _until_idle(self) -> None:
         end = time.monotonic() + PATIENCE
-        while self._editor.files.busy or self._editor.store.loading or self._editor.turns.uploading:
+        pool = QThreadPool.globalInstance()  # of what becomes an edit when it is done
+        while (
+            self._editor.files.busy or self._editor.store.loading or self._editor.turns.uploading
+            or pool.activeThreadCount()
+        ):  # fmt: skip
             QApplication.processEvents()
             if time.monotonic() > end:
                 self._fail(f"is not idle after {PATIENCE:.0f} s")
+        QApplication.processEvents()
 
     def _end_what_waits(self) -> None:
         """Called by the event loop: ends menus, dialogs and drags that wait for a user inside one event."""

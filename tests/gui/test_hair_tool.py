@@ -6,7 +6,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.kinds.hair.brush_tool import Brush
-from sim.kinds.hair.settings import HairSolver
+from sim.kinds.hair.costs import PASSES, RIVAL
+from sim.kinds.hair.settings import HairRival, HairSolver
+from sim.profile.sample import TimeSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
@@ -224,3 +226,35 @@ def test_the_groom_is_shown_while_it_is_brushed_and_what_moves_goes_on_after_it(
     stage.document.select(Selection(node=stage.node))
     np.testing.assert_array_equal(picture(stage.editor), swung)
     assert not np.array_equal(stage.places(), groomed)
+
+
+# --- what is told -----------------------------------------------------------------------------------------
+
+
+def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_cost(stage):
+    facts = stage.panel._facts
+    place, particle = stage.foremost()
+    stage.mouse.click(place)
+    stage.set("rival", HairRival.SPRINGS)
+    stage.editor.window.actions_table["timing.measure"].trigger()
+    stage.editor.window.docks.reveal("plots")
+    stage.playback.toggle()
+    for _ in range(12):
+        stage.run(12)
+    QTest.qWait(50)
+    stage.panel.follow(stage.document.selected, stage.system)
+    texts = facts._texts
+    guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
+    assert texts["Selected strand"].startswith(f"Guide {guide} · {length[guide]:.3g} m")
+    assert 0.0 < float(texts["Mean distance"].split()[0]) < float(texts["Largest distance"].split()[0])
+    assert texts["Solver, a substep"].startswith("rod: ")
+    assert texts["Other, a substep"].startswith("springs: ")
+    named = {name: float(texts[name].split()[0]) for name in (*PASSES, RIVAL, "Sum") if texts[name] != "–"}
+    assert named["Solve"] > 0.0
+    assert named["Sum"] == pytest.approx(sum(named.get(name, 0.0) for name in (*PASSES, RIVAL)), rel=0.05)
+    assert texts["Source"] in [source.value for source in TimeSource]
+    stage.panel.plots.redraw()
+    time, energy = stage.panel.plots.curves["energy"].getOriginalDataset()
+    assert len(time) > 1
+    assert max(energy) > 0.0
+    assert stage.panel.plots.isVisible()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 import resources
 from sim.figures.looks import TOLD_MAX
+from sim.gl.texture import Texture2D
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
@@ -114,6 +115,44 @@ def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
     editor.document.undo_stack.undo()
     assert item.editor.facts.name == "humanoid_skin.png"
     assert not item.reset_button.isVisible()
+
+
+def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(editor, qtbot, folder, monkeypatch):
+    chosen = folder / "found" / "red.png"
+    Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
+    before, ref = red_share(editor), ParamRef(figure(editor).id, "material:shirt", "texture")
+    step, sizes = 2048, []
+    monkeypatch.setattr("app.viewport.turns.TURN", 0.0)
+    monkeypatch.setattr("sim.render.texture_upload.STEP_BYTES", step)
+    write_rows = Texture2D.write_rows
+    monkeypatch.setattr(
+        Texture2D, "write_rows", lambda self, rows, **at: (sizes.append(rows.nbytes), write_rows(self, rows, **at))
+    )
+    monkeypatch.setattr(editor.turns, "_wait", lambda: None)  # turns are taken here
+    editor.document.set_value(ref, str(chosen))
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)
+    assert editor.turns.uploading
+    turns = 0
+    while editor.turns.uploading:
+        assert red_share(editor) == pytest.approx(before, abs=1e-3), "a picture brings nothing by itself"
+        already = len(sizes)
+        editor.turns._turn()
+        assert sum(sizes[already:]) <= step
+        turns += 1
+    assert turns > 64 * 64 * 4 // step
+    after = picture(editor)
+    assert red_share(editor) > before + 0.002
+    engine = editor.client.engine
+    with editor.viewport.gl_current():  # all of it in one go, as without a window
+        engine.set_files({}, {}, {})
+        engine.apply(editor.document.scene)
+        assert not any(engine.has_texture(chosen, image) for image in editor.scene_files.textures.values())
+        engine.set_files({}, {}, editor.scene_files.textures)
+        engine.apply(editor.document.scene)
+    assert np.array_equal(picture(editor), after)
+    editor.document.undo_stack.undo()
+    picture(editor)
+    assert not any("red.png" in label for label in engine.context.live), "what is not named is deleted"
 
 
 def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, folder):

@@ -2,6 +2,7 @@
 
 import struct
 import sys
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -9,6 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.editor.actions import SCENE_EXPORTS
 from app.output.jobs import CANCELLED, DONE, FAILED
+from app.output.settings import RenderSettings, picture_path, refused
+from app.output.window import OutputWindow
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sim.scene.scene import ParamRef
 from tests.gui.editor_harness import picture
@@ -53,7 +56,9 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
     assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
     told = [message.text for message in editor.panels.messages.model.messages]
-    assert any("read back to" in text for text in told)
+    assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
+    assert drawn.text.endswith("read back to 0")
+    assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(told)
 
 
 def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, monkeypatch):
@@ -68,6 +73,39 @@ def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, 
         if format.module:
             hint = f"{format.name} needs the package {format.package}: pip install sinew[{format.extra}]"
             assert window.missing.text() == hint
+
+
+def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export)
+    assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_films.text()
+    editor.output._window = window
+    for name, alpha, reason in (
+        ("a.mp4", False, "MP4 needs the package av: pip install sinew[video]"), ("a.webp", False, ""),
+        ("a.mp4", True, "MP4 needs the package av: pip install sinew[video]"),
+    ):  # fmt: skip
+        editor.dialogs.path = tmp_path / name
+        window.render_form.show_values(last=1, alpha=alpha)
+        before = len(editor.output.queue.jobs)
+        window.render_button.click()
+        assert window.refusal.text() == reason
+        assert len(editor.output.queue.jobs) == before + (not reason)
+    editor.output.queue.cancel_all()
+    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
+    assert errors == ["MP4 needs the package av: pip install sinew[video]"] * 2
+    window.close()
+
+
+def test_pictures_go_on_where_one_of_them_is_chosen():
+    several, one = RenderSettings(first=0, last=9), RenderSettings(first=4, last=4)
+    for name, expected in (
+        ("a.png", "a_%04d.png"), ("a_0003.png", "a_%04d.png"), ("a_003.exr", "a_%03d.exr"), ("a12.png", "a12_%04d.png"),
+        ("a_%03d.png", "a_%03d.png"), ("a_0003.mp4", "a_0003.mp4"),
+    ):  # fmt: skip
+        assert picture_path(several, Path(name)) == Path(expected)
+        assert picture_path(one, Path(name)) == Path(name)
+    assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
+    assert "keeps no opacity; pictures, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 
 
 def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):

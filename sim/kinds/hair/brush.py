@@ -105,7 +105,8 @@ class Seen:
 
     def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
         """Places of knots at offsets (M, K, 3) in the frames of some roots [m]."""
-        return self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
+        found: Float64 = self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
+        return found
 
 
 def mirrored(groom: Groom, surface: Surface, seen: Seen, at: int) -> Seen:
@@ -293,4 +294,5 @@ def _spread(moves: Float64) -> Float64:
     numbers, rows = np.arange(moves.shape[1]), np.arange(len(moves))
     outermost = moves.shape[1] - 1 - np.argmax(well[:, ::-1], axis=1)
     share = np.minimum(numbers / np.maximum(outermost, 1)[:, None], 1.0)
-    return share[..., None] * moves[rows, outermost, None]
+    spread: Float64 = share[..., None] * moves[rows, outermost, None]
+    return spread

@@ -170,17 +170,20 @@ def surface_of(model: CharacterModel, world_from_model: Float64) -> Surface:
 
 def _mapped(growth: Growth, maps: Maps, model: CharacterModel, settings: HairSettings) -> Growth:
     """Growth with the lengths, forms and colours of maps."""
-    guides, children = growth.guides, growth.children
+    guides = growth.guides
     shares = maps.factors("length", settings, model, guides.roots)
     if shares is not None:
         guides = replace(guides, lengths=np.maximum(guides.lengths * shares, SHORTEST))
-    if growth.is_bare:
-        children = as_drawn(guides, settings.seed)
-    elif shares is not None:
-        # Children have the lengths of their guides; what the map says of their own place counts beside that.
+    children = as_drawn(guides, settings.seed) if growth.is_bare else growth.children
+    return replace(growth, guides=guides, children=as_mapped(children, guides, maps, model, settings))
+
+
+def as_mapped(children: Children, guides: Groom, maps: Maps, model: CharacterModel, settings: HairSettings) -> Children:
+    """Strands between guides with what maps have at their own places."""
+    shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
+    if shares is not None and own is not None:
+        # They have the lengths of their guides; what the map says of their own place counts beside that.
         of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
-        own = maps.factors("length", settings, model, children.roots)
-        assert own is not None
         ratio = np.clip(own / np.maximum(of_guides, 1e-3), 0.0, 2.0)
         children = replace(children, factors=children.factors * ratio)
     forms = children.forms.copy()
@@ -189,8 +192,7 @@ def _mapped(growth: Growth, maps: Maps, model: CharacterModel, settings: HairSet
         forms[:, column] = 1.0 if factors is None else factors
     dyes = maps.weights("colour", settings, model, children.roots)
     tints = np.repeat(maps.tints(model.mesh, children.roots)[:, None], 2, axis=1)
-    children = replace(children, tints=tints, forms=forms, dyes=children.dyes if dyes is None else dyes)
-    return replace(growth, guides=guides, children=children)
+    return replace(children, tints=tints, forms=forms, dyes=children.dyes if dyes is None else dyes)
 
 
 def as_drawn(guides: Groom, seed: int) -> Children:

@@ -9,7 +9,7 @@ from sim.assets.formats import STRAND_FORMATS
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, images_of
-from sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
+from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
 from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
@@ -95,6 +95,10 @@ def idle(node: Node) -> frozenset[str]:
         hidden |= {"clearance", "friction"}
     if settings.curl_radius == 0.0:
         hidden |= {"curl_turns"}
+    if settings.form in (HairForm.RIBBONS, HairForm.LINES):
+        hidden |= {"shells"}
+    if settings.form in (HairForm.LINES, HairForm.SHELLS):
+        hidden |= {"soft_tips"}
     if settings.children == 0:
         hidden |= {"clump"}
     return hidden | {"roughness", "tilt"} if settings.look is HairLook.KAJIYA else hidden

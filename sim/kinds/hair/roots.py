@@ -94,8 +94,7 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     count = len(numbers)
     random = birth_numbers(seed, numbers, Group.PLACE)
     turn, height = 2.0 * np.pi * random[:, 0], random[:, 1]
-    level = np.sqrt(1.0 - height**2)
-    out = np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
+    out = _on_ball(turn, height)
     along = np.stack([-np.sin(turn), np.zeros(count), np.cos(turn)], axis=1)
     size = np.array(radii)
     corners = np.stack([out, out + _EDGE * along, out + _EDGE * np.cross(along, out)], axis=1) * size
@@ -103,6 +102,12 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     vertices = np.arange(3 * count, dtype=np.uint32).reshape(-1, 3)
     roots = Roots(vertices, np.tile([1.0, 0.0, 0.0], (count, 1)))
     return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), roots
+
+
+def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: Float64) -> tuple[Float64, Float64]:
+    """Positions and unit normals on an ellipsoid, shape (N, 3) each, by azimuths [rad] and heights from 0 to 1."""
+    out, size = _on_ball(turn, height), np.array(radii)
+    return out * size, unit(out / size)
 
 
 def root_places(surface: Surface, roots: Roots) -> Float64:
@@ -141,8 +146,13 @@ def _planes(corners: Float64) -> Float64:
 
 def cofactors(linear: Float64) -> Float64:
     """What normals are multiplied by where places are by `linear` (3, 3); up to a positive factor."""
-    a, b, c = linear
-    return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+    # As plain numbers: once a step, where three calls for vectors cost half of what a step costs the processor.
+    rows = linear.tolist()
+    crossed = [
+        [b[(j + 1) % 3] * c[(j + 2) % 3] - b[(j + 2) % 3] * c[(j + 1) % 3] for j in range(3)]
+        for b, c in ((rows[1], rows[2]), (rows[2], rows[0]), (rows[0], rows[1]))
+    ]
+    return np.array(crossed)
 
 
 def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
@@ -151,6 +161,11 @@ def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
     fallback = np.zeros(3) if other is None else other
     found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
     return found
+
+
+def _on_ball(turn: Float64, height: Float64) -> Float64:
+    level = np.sqrt(np.maximum(1.0 - height**2, 0.0))
+    return np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
 
 
 def _across(vectors: Float64, normals: Float64) -> Float64:

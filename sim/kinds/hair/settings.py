@@ -13,11 +13,21 @@ from sim.scene.params import Effect, Role, Scale, param
 from sim.scene.vectors import MOST, Amounts, Colour
 
 SUBSTEPS_MAX = 64
+SHELLS_MIN = 4
 
 
 class HairSolver(enum.Enum):
     """How strands move: rods that keep their lengths, masses on springs, or layers of fur."""
 
+    ROD = "rod"
+    SPRINGS = "springs"
+    LAYERS = "layers"
+
+
+class HairRival(enum.Enum):
+    """What the solver is compared with: nothing, or another one that moves the same groom beside it."""
+
+    NONE = "none"
     ROD = "rod"
     SPRINGS = "springs"
     LAYERS = "layers"
@@ -31,12 +41,25 @@ class HairLook(enum.Enum):
 
 
 class HairShow(enum.Enum):
-    """What is drawn: the hair, the guides alone, or the guides coloured by how they bend or stretch."""
+    """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend, stretch or differ
+    from those of the other solver."""
 
     HAIR = "hair"
     GUIDES = "guides"
+    MASSES = "masses"
+    SPRINGS = "springs"
     BEND = "bend"
     STRETCH = "stretch"
+    DISTANCE = "distance"
+
+
+class HairForm(enum.Enum):
+    """As what hair is drawn: ribbons as wide as strands, lines, copies of the skin, or what suits distance."""
+
+    RIBBONS = "ribbons"
+    LINES = "lines"
+    SHELLS = "shells"
+    AUTOMATIC = "automatic"
 
 
 class HairSettings(RootSettings, frozen=True, kw_only=True):
@@ -105,6 +128,11 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         HairSolver,
         param("Rods keep their lengths and their shape, springs stretch, layers are for short fur.", group="Motion"),
     ] = HairSolver.ROD  # fmt: skip
+    rival: Annotated[
+        HairRival,
+        param("Another solver that moves the same strands beside this one: the inspector tells the distance and both"
+              " costs, the split view draws it on the right.", group="Motion", label="Compared with"),
+    ] = HairRival.NONE  # fmt: skip
     bending_length: Annotated[
         float,
         param("Length at which a strand droops visibly under its own weight; a hair of 80 µm has 5 cm.", unit="m",
@@ -231,9 +259,24 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
 
     show: Annotated[
         HairShow,
-        param("What is drawn: the hair, or the guides in their colour, by their bending or by their stretch.",
+        param("What is drawn: the hair, or of the guides their curves, masses and springs, their bending or stretch.",
               group="Look", effect=Effect.VIEW),
     ] = HairShow.HAIR  # fmt: skip
+    form: Annotated[
+        HairForm,
+        param("Ribbons as wide as strands, lines of a pixel, or copies of the skin, which are quick and suit short fur "
+              "far away; automatic takes these from afar, where they are quicker.",
+              group="Look", label="Drawn as", effect=Effect.VIEW),
+    ] = HairForm.RIBBONS  # fmt: skip
+    shells: Annotated[
+        int,
+        param("Copies of the skin.", lo=SHELLS_MIN, hi=64, soft=(8, 32), group="Look", effect=Effect.VIEW),
+    ] = 16  # fmt: skip
+    soft_tips: Annotated[
+        float,
+        param("Part of the strands, from their tips, that is blended as far as it covers pixels; for sparse tips.",
+              lo=0.0, hi=1.0, step=0.05, group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     look: Annotated[
         HairLook,
         param("Highlights of real hair, or the classic formula of Kajiya and Kay.", group="Look", label="Lighting",

@@ -3,12 +3,12 @@
 It knows neither scene nor viewport; the caller makes the context current and says where the surface stands.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.copies import Span
@@ -17,14 +17,24 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
 from sim.kinds.hair.preview import GroomPreview
-from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, strand_records, strand_texels
+from sim.kinds.hair.records import (
+    BOUND,
+    ROOT,
+    bound_records,
+    strand_record,
+    strand_records,
+    strand_texels,
+    surface_records,
+)
 from sim.kinds.hair.roots import cofactors
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
+from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
+from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
 from sim.kinds.packing import State, unpacked_state
 from sim.maths import quaternion
@@ -61,6 +71,7 @@ class Strands:
         settings: What they move by.
         growth: Guides and children.
         skin: The surface that they grow on, where the growth has none of its own; to be released here.
+        coat: Makes what shells are copies of, when they are first drawn.
 
     Attributes:
         settings: As applied last.
@@ -82,6 +93,7 @@ class Strands:
         settings: HairSettings,
         growth: Growth,
         skin: SurfaceTexels | None = None,
+        coat: Callable[[], Coat | None] = lambda: None,
     ) -> None:
         _check_room(context, settings)
         self._context, self._library = context, library
@@ -89,7 +101,7 @@ class Strands:
         guides, knots = growth.guides, settings.knots
         self._own: Buffer | None = None
         if skin is None:
-            self._own = Buffer(context, _surface_records(growth), label="hair surface")
+            self._own = Buffer(context, surface_records(growth.surface), label="hair surface")
             skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
         self._skin = skin
         self._bound = Buffer(context, bound_records(guides.roots, guides.lengths / guides.segments), label="hair roots")
@@ -111,8 +123,11 @@ class Strands:
         self._solver = StrandSolver(library, knots, count)
         self._world_from_model = growth.surface.world_from_model
         self._tables = self._new_tables()
+        self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = DrawnStrands(context, library, growth.children, knots)
         self._guides: DrawnStrands | None = None
+        self._coat = coat
+        self._shells: Shells | None = None
         self._monitor = HairMonitor(context, library, guides.count, knots)
         self.statistics: HairStatistics | None = None
         self._preview: GroomPreview | None = None
@@ -197,8 +212,9 @@ class Strands:
         self._follow(2, last=self._newest, jump=self._preview is not None)
         if self._preview is not None:
             self._preview.pose(self._root_texels[2])
-        drawn = self.shown
-        drawn.expand(self.shown_state, self._root_texels[2], self._surface_uniforms(), self.settings)
+        self._expand(self.shown, {})
+        if (shells := self.shells) is not None:
+            self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
         self.is_stale = False
 
     def poll(self, now: float) -> None:
@@ -207,7 +223,8 @@ class Strands:
         if found is not None:
             self._note(found)
         if self.step_count:
-            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now)
+            time = self.step_count * STEP_TIME
+            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now, time)
 
     def check(self) -> HairStatistics:
         """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
@@ -230,6 +247,7 @@ class Strands:
         owners = [
             self.drawn,
             self._guides,
+            self._shells,
             self._preview,
             self._monitor,
             self.state,
@@ -253,6 +271,16 @@ class Strands:
             children = as_drawn(self.growth.guides, self.settings.seed)
             self._guides = DrawnStrands(self._context, self._library, children, self.settings.knots, plain=True)
         return self._guides
+
+    @property
+    def shells(self) -> Shells | None:
+        """Copies of the skin, where hair may be drawn as these."""
+        settings = self.settings
+        if settings.show is not HairShow.HAIR or settings.form not in (HairForm.SHELLS, HairForm.AUTOMATIC):
+            return None
+        if self._shells is None and (coat := self._coat()) is not None:
+            self._shells = Shells(self._context, self._library, coat, settings.knots)
+        return self._shells
 
     @property
     def reach(self) -> float:
@@ -391,6 +419,10 @@ class Strands:
     def _table(self) -> npt.NDArray[np.float32]:
         return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
 
+    def _expand(self, drawn: DrawnStrands, changed: dict[str, object]) -> None:
+        uniforms = self._surface_uniforms() | changed
+        drawn.expand(self.shown_state, self._root_texels[2], uniforms, self.settings)
+
     def _surface_uniforms(self) -> dict[str, object]:
         placement = self._world_from_model
         return {
@@ -426,16 +458,10 @@ class Strands:
         tables = self._tables[self._newest]
         if self.settings.source is not HairSource.ELLIPSOID or self.settings.head_stiffness == 0.0:
             return tables
-        sized = self._world_from_model @ np.diag([*self.settings.radii, 1.0])
-        head = inverse_affine(sized)
-        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, head)
-
-
-def _surface_records(growth: Growth) -> npt.NDArray[np.void]:
-    out = SKINNED.zeros(len(growth.surface.positions))
-    out["position"][:, :3] = growth.surface.positions
-    out["normal"][:, :3] = growth.surface.normals
-    return out
+        radii, placement = self.settings.radii, self._world_from_model
+        if self._head is None or self._head[0] != radii or (self._head[1] != placement).any():
+            self._head = radii, placement.copy(), inverse_affine(placement @ np.diag([*radii, 1.0]))
+        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])
 
 
 def _check_room(context: Context, settings: HairSettings) -> None:

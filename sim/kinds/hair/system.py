@@ -18,6 +18,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background, Job
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.hair.coat import coat_of
 from sim.kinds.hair.groom import SHORTEST, Groom
 from sim.kinds.hair.growing import grown as grown_hair
 from sim.kinds.hair.growth import Ground, Growth
@@ -25,17 +26,19 @@ from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.lack import missing
 from sim.kinds.hair.maps import Maps, channel_of
+from sim.kinds.hair.rival import Rival, rival_settings
 from sim.kinds.hair.root_settings import Channel, images_of
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
-from sim.kinds.packing import State
+from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
+from sim.scene.view import Comparison
 from sim.skin.tables import SurfaceTables, TableKey
 
 Float64 = npt.NDArray[np.float64]
@@ -46,6 +49,7 @@ class HairSystem(System):
 
     Attributes:
         strands: None until they can be grown, and while the model that they grow on is missing.
+        rival: The same strands moved by another solver, while one is to be compared with.
         grown: The guides as the settings describe them, without what was edited by hand.
         problems: Lines that the user should know; the reader clears it.
     """
@@ -53,6 +57,7 @@ class HairSystem(System):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.strands: Strands | None = None
+        self.rival: Rival | None = None
         self.grown: Groom | None = None
         self._shows_groom = False
         self.problems: list[str] = []
@@ -138,24 +143,28 @@ class HairSystem(System):
         """Advances by one step, at whose end the figures stand as they do now."""
         assert self.strands is not None
         self._world = inputs.world
-        time = (inputs.moment - 1) * STEP_TIME
-        self.strands.step(self._placement(inputs.world), inputs.solids, time, self._pulled(inputs.grab))
+        time, placement, pulled = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world), None
+        if inputs.grab is not None:
+            pulled = self._pulled(inputs.grab)
+        self.strands.step(placement, inputs.solids, time, pulled)
+        if self.rival is not None:
+            with self._context.timers.scope("rival", self._label):
+                self.rival.strands.step(placement, inputs.solids, time, pulled)
 
     def rest(self) -> None:
         """Silent hair goes along with what it grows on."""
-        if self.strands is not None:
-            self.strands.reset()
+        self.reset()
 
     def reset(self) -> None:
         """Back to the groom."""
-        if self.strands is not None:
-            self.strands.reset()
+        for strands in self._all():
+            strands.reset()
 
     def jump(self, world: World) -> None:
         """Shape and swing are carried along to where the figures stand now."""
-        if self.strands is not None:
+        for strands in self._all():
             self._world = world
-            self.strands.jump(self._placement(world))
+            strands.jump(self._placement(world))
 
     def poll(self, now: float) -> None:
         """Makes what is drawn, and looks whether strands broke; waits for nothing."""
@@ -163,12 +172,17 @@ class HairSystem(System):
         if strands is None or world is None or node is None:
             return
         placement = self._placement(world)
-        shown = (strands, self._skinned(world), placement.tobytes())
-        with self._context.timers.scope("children", node.name or node.id):
-            if strands.is_stale or shown != self._shown:
-                strands.refresh(placement)
+        shown = (strands, self._skinned(world), placement.tobytes(), self._shows_rival(world))
+        with self._context.timers.scope("children", self._label):
+            drawn = self._all() if self._shows_rival(world) else [strands]
+            if any(one.is_stale for one in drawn) or shown != self._shown:
+                for one in drawn:
+                    one.refresh(placement)
                 self._shown = shown
             strands.poll(now)
+            if self.rival is not None:
+                self.rival.strands.poll(now)
+                self.rival.poll(strands, now)
 
     def show_groom(self, shown: bool) -> None:
         """Shows the groom at rest, where the figures stand, in place of what is simulated; or that again."""
@@ -196,13 +210,14 @@ class HairSystem(System):
 
     def check(self) -> None:
         """Halts if strands broke; waits for the GPU."""
-        if self.strands is not None:
-            self.strands.check()
+        for strands in self._all():
+            strands.check()
 
     def resume(self) -> None:
         """Goes on from the last sound state."""
-        if self.strands is not None and self.strands.halted:
-            self.strands.resume()
+        for strands in self._all():
+            if strands.halted:
+                strands.resume()
 
     def arrays(self) -> Mapping[str, Array]:
         """Knots of the guides, strand by strand, and how many each has."""
@@ -231,24 +246,40 @@ class HairSystem(System):
             "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """Largest bend [rad] and stretch, kinetic energy by mass [J/kg]; where it is compared, distances [m]."""
+        if self.strands is None:
+            return {}
+        found = self.strands.check()
+        values = {"bend": found.bend, "stretch": found.stretch, "energy": found.energy}
+        if self.rival is not None:
+            apart = self.rival.read(self.strands)
+            values |= {"apart": apart.most, "apart_mean": apart.mean}
+        return values
+
     def snapshot(self) -> State:
-        """Strands and roots."""
+        """Strands and roots, of the other solver too where there is one."""
         assert self.strands is not None
-        return self.strands.snapshot()
+        if self.rival is None:
+            return self.strands.snapshot()
+        return State({"strands": self.strands.snapshot(), "rival": self.rival.strands.snapshot()})
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to a step."""
         assert self.strands is not None
         self._world = world
-        self.strands.go_back(state)
+        head, _ = unpacked_state(state)
+        self.strands.go_back(head.get("strands", state))
+        if self.rival is not None and "rival" in head:
+            self.rival.strands.go_back(head["rival"])
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
         self._drop()
 
-    def _pulled(self, grab: Grab | None) -> Pulled | None:
+    def _pulled(self, grab: Grab) -> Pulled | None:
         assert self._node is not None
-        if grab is None or grab.node != self._node.id or self.place_of(grab.particle) is None:
+        if grab.node != self._node.id or self.place_of(grab.particle) is None:
             return None
         assert self.strands is not None
         guide, knot = divmod(grab.particle, self.strands.settings.knots)
@@ -316,6 +347,7 @@ class HairSystem(System):
                 self._give_up()
                 self._regroom(settings)
                 self.strands.apply(settings)
+                self._take_rival(settings, figure)
                 return
         elif not _same(self._grown[:2], kept):
             self._release()
@@ -337,18 +369,49 @@ class HairSystem(System):
             self._tell(f"{self._label}: {error}")
             return
         self._tell_growth(settings, ground, growth)
-        skin = None
-        if figure is not None:
-            vertices = figure.primary.vertices
-            texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
-            skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+        skin = self._skin(figure) if figure is not None else None
         as_grown = growth.guides
         growth = replace(growth, guides=edited(growth.guides, growth.surface, settings.groom))
-        made = Strands(self._context, self._library, settings, growth, skin)
+        coat = functools.partial(coat_of, settings, ground, growth)
+        made = Strands(self._context, self._library, settings, growth, skin, coat)
         made.preview(growth.guides if self._shows_groom else None)
         self._release()
         self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
         self.grown = as_grown
+        self._take_rival(settings, figure)
+
+    def _skin(self, figure: Character) -> SurfaceTexels:
+        vertices = figure.primary.vertices
+        texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
+        return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+
+    def _take_rival(self, settings: HairSettings, figure: Character | None) -> None:
+        """The other solver begins where the strands are now."""
+        wanted, strands = rival_settings(settings), self.strands
+        assert strands is not None
+        if wanted is None:
+            self._drop_rival()
+        elif self.rival is not None:
+            if self.rival.strands.growth.guides is not strands.growth.guides:
+                self.rival.strands.regroom(strands.growth.guides)
+            self.rival.strands.apply(wanted)
+        else:
+            skin = self._skin(figure) if figure is not None else None
+            self.rival = Rival(self._context, self._library, wanted, strands.growth, skin)
+            self.rival.strands.go_back(strands.snapshot().packed())
+
+    def _drop_rival(self) -> None:
+        if self.rival is not None:
+            self.rival.release()
+        self.rival = None
+
+    def _shows_rival(self, world: World) -> bool:
+        """Whether the strands of the other solver are drawn."""
+        return self.rival is not None and world.scene.view.comparison is Comparison.SPLIT
+
+    def _all(self) -> list[Strands]:
+        found = [self.strands] if self.strands is not None else []
+        return found + ([self.rival.strands] if self.rival is not None else [])
 
     def _has_moved(self, ground: Ground) -> bool:
         """Whether strands of a file stand elsewhere over the skin that they are bound to."""
@@ -396,6 +459,7 @@ class HairSystem(System):
         if self.strands is not None:
             self.strands.release()
             self.strands = self.grown = None
+        self._drop_rival()
         self._grown = ()
 
 

@@ -1,0 +1,185 @@
+"""A new user writes what is on the screen, by menus, keys and the file dialog; other programs' libraries read it."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+
+import resources
+from app.editor.dialogs import Dialogs
+from app.output.jobs import DONE
+from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
+from tests.gltf_rules import Checked
+from widgets.message_model import Severity
+from widgets.number_field import NumberField
+
+FRAMES = 3
+SIZE = 128, 72
+PATIENCE = 8000  # [ms]
+LOOK = 400
+"""How long the user looks at a dialog [ms]: before it has read its folder it takes Return for a change of that."""
+
+
+@pytest.fixture
+def user(qtbot, fresh, session, monkeypatch):
+    """The editor with the dialogs of the system, as it is started by a user."""
+    real = Dialogs(fresh.window)
+    monkeypatch.setattr(fresh.dialogs, "save_path", real.save_path)
+    fresh.window.activateWindow()
+    yield User(qtbot, fresh, session)
+    fresh.output.close()
+
+
+class User:
+    """Clicks and types.
+
+    Attributes:
+        stuck: Dialogs that stayed open and were closed by force.
+    """
+
+    def __init__(self, qtbot, editor, session):
+        self._qtbot, self.editor, self._session, self.stuck = qtbot, editor, session, []
+
+    def opens(self, project):
+        self._session.load(self.editor, resources.path("projects") / f"{project}.sinew")
+
+    def chooses(self, *texts):
+        """Goes through the menus by the mouse."""
+        bar = self.editor.window.menuBar()
+        for text in texts:
+            action = next(one for one in bar.actions() if one.text().replace("&", "").startswith(text))
+            QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.actionGeometry(action).center())
+            bar = action.menu() or bar
+            QTest.qWait(150)  # until it has opened
+        return self.editor.output.window
+
+    def types(self, form, **values):
+        """Opens the numbers of a form by a double click and types others."""
+        for name, value in values.items():
+            field = form._editors[name].findChild(NumberField)
+            QTest.mouseDClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
+            field.selectAll()
+            QTest.keyClicks(field, str(value))
+            QTest.keyClick(field, Qt.Key.Key_Return)
+            assert getattr(form.settings, name) == value
+
+    def answers(self, button, path):
+        """Clicks a button, and types a file into the dialog that this opens; nothing may stay open."""
+        limit, look = QTimer(singleShot=True, interval=PATIENCE), QTimer(singleShot=True, interval=LOOK)
+        limit.timeout.connect(self._close)
+        look.timeout.connect(lambda: self._type(path))
+        limit.start()
+        look.start()
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        limit.stop()
+        assert not self.stuck
+        return self.editor.output.queue.jobs[-1]
+
+    def _type(self, path):
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, QFileDialog)
+        line = dialog.findChild(QLineEdit, "fileNameEdit")
+        line.selectAll()
+        QTest.keyClicks(line, str(path))
+        QTest.keyClick(line, Qt.Key.Key_Return)
+
+    def _close(self):
+        while (dialog := QApplication.activeModalWidget()) is not None:
+            self.stuck.append(f"{type(dialog).__name__} {dialog.windowTitle()}")
+            dialog.reject()
+
+    def waits(self):
+        self._qtbot.waitUntil(lambda: not self.editor.output.queue.busy, timeout=120000)
+
+
+@pytest.mark.parametrize(
+    ("project", "node"), [pytest.param("cape", "Cape", marks=pytest.mark.campaign), ("sparks", "Sparks")]
+)
+def test_films_pictures_and_scenes_by_the_menus(user, project, node, tmp_path):
+    for path in (f"{project}.mp4", f"{project}.png", f"{project}.glb", f"{project}.usdc", f"{project}.abc"):
+        formats = [one for one in (*RENDER_FORMATS, *SCENE_FORMATS) if one.has_suffix(tmp_path / path)]
+        if formats[0].module:
+            pytest.importorskip(formats[0].module)
+    user.opens(project)
+    jobs = []
+    for suffix in (".mp4", ".png"):
+        window = user.chooses("File", "Render Animation")
+        user.types(window.render_form, last=FRAMES - 1, rate=30.0, width=SIZE[0], height=SIZE[1])
+        jobs.append(user.answers(window.render_button, tmp_path / f"{project}{suffix}"))
+    for suffix in (".glb", ".usdc", ".abc"):
+        name = SCENE_FORMATS.of(tmp_path / f"a{suffix}").name
+        window = user.chooses("File", "Export", name)
+        assert window.format.name == name
+        user.types(window.export_form, last=FRAMES - 1, rate=30.0)
+        jobs.append(user.answers(window.export_button, tmp_path / project))
+    user.waits()
+    assert [job.state for job in jobs] == [DONE] * 5
+    for job in jobs[2:]:
+        assert job.text.startswith(f"{FRAMES} frames, ")
+    assert jobs[0].text.startswith(f"{FRAMES} frames, 128 × 72, 0.10 s, H.264, ")
+    assert jobs[1].text.startswith(f"{FRAMES} pictures, 128 × 72, PNG, ")
+    assert all("read back to" in job.text for job in jobs)
+    messages = user.editor.panels.messages.model.messages
+    assert not [message for message in messages if message.severity is Severity.ERROR]
+    assert all("sinew-output" not in message.text for message in messages)
+    shown = drawn(tmp_path, project)
+    glb, usd, abc = (read(tmp_path / f"{project}{suffix}", node) for suffix in (".glb", ".usdc", ".abc"))
+    assert [len(points) for points in glb] == [len(points) for points in usd] == [len(points) for points in abc]
+    assert len(usd[-1]) > 20
+    for one, other, third in zip(glb, usd, abc, strict=True):
+        np.testing.assert_array_equal(other, third)
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    assert shown.std(axis=(1, 2)).min() > 2.0
+
+
+def drawn(folder, project):
+    """The pictures of the sequence, and that the film shows the same."""
+    import av
+
+    pictures = []
+    for frame in range(FRAMES):
+        with Image.open(folder / f"{project}_{frame:04d}.png") as picture:
+            pictures.append(np.asarray(picture.convert("RGB")).astype(float))
+    with av.open(str(folder / f"{project}.mp4")) as film:
+        assert float(film.streams.video[0].average_rate) == 30.0
+        found = [frame.to_ndarray(format="rgb24", src_colorspace="ITU709") for frame in film.decode(video=0)]
+    assert np.abs(np.stack(found) - pictures).mean() < 3.0
+    return np.stack(pictures)
+
+
+def read(path, node):
+    """Points of a node in every frame, by the library of the format or by the rules of the specification."""
+    if path.suffix == ".glb":
+        return read_glb(path, node)
+    if path.suffix == ".usdc":
+        from pxr import Usd, UsdGeom
+
+        stage = Usd.Stage.Open(str(path))
+        points = UsdGeom.PointBased(stage.GetPrimAtPath(f"/World/{node}")).GetPointsAttr()
+        return [np.array(points.Get(frame)).reshape(-1, 3) for frame in range(FRAMES)]
+    from alembic3d import Abc, AbcGeom
+
+    archive = Abc.IArchive(str(path))
+    kind = AbcGeom.IPolyMesh if node == "Cape" else AbcGeom.IPoints
+    schema = kind(archive.getTop(), node).getSchema()
+    near = Abc.ISampleSelector.TimeIndexType.kNearIndex
+    samples = [schema.getValue(Abc.ISampleSelector(frame / 30.0, near)).getPositions() for frame in range(FRAMES)]
+    return [np.array(memoryview(one)).reshape(-1, 3) if len(one) else np.zeros((0, 3)) for one in samples]
+
+
+def read_glb(path, node):
+    """Targets for a surface, a node for each frame for particles."""
+    data = path.read_bytes()
+    checked = Checked(data)
+    document = json.loads(data[20 : 20 + struct.unpack_from("<I", data, 12)[0]])
+    meshes = {mesh["name"]: mesh["primitives"][0] for mesh in document["meshes"]}
+    if node in meshes:
+        base = checked.values(meshes[node]["attributes"]["POSITION"])
+        return [base, *(base + checked.values(target["POSITION"]) for target in meshes[node]["targets"])]
+    pages = [meshes.get(f"{node} {frame}") for frame in range(FRAMES)]
+    return [checked.values(page["attributes"]["POSITION"]) if page else np.zeros((0, 3)) for page in pages]
