@@ -156,6 +156,7 @@ class Editor:
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
         self.output = Output(self.document, self.active, self.dialogs, self.panels)
+        self.output.help = self.show_guide
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -444,7 +445,8 @@ class Editor:
             self._guide = Guide(GUIDE, guide_texts(), self.window)
         node = self.document.selected
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
-        self._guide.open(*place_of(docks, self.panels.inspector, node.kind if node is not None else ""))
+        kind = node.kind if node is not None else ""
+        self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
         return self._guide
 
 
