@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Bounds, CharacterModel, Mesh
+from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character, Poses
 from sim.figures.comparison import ComparisonStatistics
 from sim.figures.prepared import PreparedModel, prepare_model
@@ -24,15 +25,17 @@ from sim.gl.steps import Steps, finish
 from sim.guard import Guard
 from sim.jobs.pose import Pose
 from sim.kinds import KINDS, figure_kind
+from sim.kinds.background import Background
 from sim.kinds.contract import Counts, FigureView, Grab, Mark, System, View, World
 from sim.render.care.pending import PendingPicture
-from sim.render.care.plan import Plan
 from sim.render.care.scheduler import Scheduler
+from sim.render.ghost_pass import DepthTerms
 from sim.render.pick_pass import Pick, PickPass
 from sim.render.picture import Picture
 from sim.render.scene_views import SceneViews
 from sim.render.shot import Overlay, Shot
 from sim.render.surface import Images
+from sim.render.texture_upload import SharedTextures
 from sim.scene.camera import Camera
 from sim.scene.params import SettingsError
 from sim.scene.places import Places
@@ -47,23 +50,26 @@ class Engine:
     Args:
         context: The context everything lives in; it must be current in every call.
         library: Shader programs, of whoever gives them; made from the shipped shaders by default.
+        background: Whether what takes long is prepared on a thread beside; else `apply` waits for it.
 
     Attributes:
         simulation: What is simulated.
         pictures: Decides how pictures are drawn, and when.
     """
 
-    def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
         self.context = context
         self.library = library or ShaderLibrary(context)
         self._own = (self.library,) if library is None else ()
         self._guard = Guard((SettingsError, GLError))
         self.simulation = Simulation(context, self.library, self._guard)
+        self.simulation.services.get(Background).is_on = background
         self._views = SceneViews(context, self.library, self._guard)
         self._time = 0.0
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
         self._textures: dict[Path, MipImage] = {}
+        self._strands: dict[Path, StrandSet] = {}
         self._picture = Picture(context, self.library, self._guard)
         self.pictures = Scheduler(self._picture)
 
@@ -112,15 +118,33 @@ class Engine:
             self._views.remove(node_id)
 
     def set_files(
-        self, meshes: Mapping[str, Mesh], images: Images, textures: Mapping[Path, MipImage] | None = None
+        self,
+        meshes: Mapping[str, Mesh],
+        images: Images,
+        textures: Mapping[Path, MipImage] | None = None,
+        strands: Mapping[Path, StrandSet] | None = None,
     ) -> None:
-        """Gives the meshes, images and textures that settings name, by path; `apply` takes them."""
+        """Gives the meshes, images, textures and strands that settings name, by path; `apply` takes them."""
         if not _same_files(meshes, self._meshes):
             self._meshes = dict(meshes)
         if not _same_files(images, self._images):
             self._images = dict(images)
         if not _same_files(textures or {}, self._textures):
             self._textures = dict(textures or {})
+        if not _same_files(strands or {}, self._strands):
+            self._strands = dict(strands or {})
+
+    def has_texture(self, path: Path, image: MipImage) -> bool:
+        """Whether a texture that settings name is on the GPU."""
+        return self.simulation.services.get(SharedTextures).has(path, image)
+
+    def texture_upload(self, path: Path, image: MipImage) -> Steps[None]:
+        """Brings a texture that settings name to the GPU in small steps; `set_files` gives it to who names it.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold it.
+        """
+        return self.simulation.services.get(SharedTextures).upload(path, image)
 
     def apply(self, scene: Scene) -> None:
         """Takes the scene as it is now; scenes are values, so telling what changed is a comparison."""
@@ -128,8 +152,10 @@ class Engine:
             self._views.take(scene)
             if self._views.is_news(self.world):
                 self._guard.renew(scene.by_id)
+            is_due = self.simulation.is_due
             self.simulation.apply(self.world)
             self._views.follow(self.world, self.simulation.systems)
+            self._views.version += is_due
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -185,6 +211,19 @@ class Engine:
         self._advance(time)
         self.simulation.restore(state, self.world, time)
 
+    @property
+    def given_steps(self) -> range:
+        """The steps of which nothing needs to be simulated; those of the simulation."""
+        return self.simulation.given_steps
+
+    def give(self, step: int, time: float) -> bool:
+        """Shows what is given as it is after a step, which ended at `time` [s]; returns whether anything is."""
+        if not self.simulation.is_given(step):
+            return False
+        self._advance(time)
+        self.simulation.give(step, self.world)
+        return True
+
     def _advance(self, time: float) -> None:
         self._time = time
         self._views.settle()
@@ -212,7 +251,7 @@ class Engine:
         views = self._views
         return World(
             views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
-            textures=self._textures,
+            textures=self._textures, strands=self._strands, in_force=self.simulation.in_force,
         )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------
@@ -239,18 +278,38 @@ class Engine:
         """What a picture shows, as everything stands now."""
         return self._views.shot(camera, overlay, self.simulation.solids.now)
 
-    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> None:
-        """Draws nodes by themselves over nothing, as everything stands now: colour, and as alpha how much is covered.
+    def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingPicture:
+        """Has nodes drawn by themselves over nothing, as everything stands now, as `begin` does with the scene.
+
+        Nothing may be brought to another moment until it is done.
 
         Args:
-            output: Where they go; of the format of pictures.
+            size: Width and height [px].
             camera: Where they are seen from.
             nodes: Which.
         """
         self.context.invalidate()
         shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
-        finish(self._picture.draw_alone(shot, output.size, Plan(self.context.timers.scope)))
-        self._picture.target.finish(output)
+        return self.pictures.begin(size, shot, alone=True)
+
+    def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
+        """Draws the same: colour, and as alpha how much is covered.
+
+        Args:
+            output: Where they go, and how far away they are; of the formats of pictures.
+            camera: Where they are seen from.
+            nodes: Which.
+
+        Returns:
+            What tells how far away they are [m].
+        """
+        self.begin_silhouette(output.size, camera, nodes).show(output)
+        return self.copy_depth(output)
+
+    def copy_depth(self, output: Framebuffer) -> DepthTerms:
+        """Copies the depth of the picture drawn last to a single-sampled framebuffer of its size; tells its terms."""
+        self._picture.target.current.copy_depth_to(output)
+        return self._picture.depth_terms
 
     # --- the GPU --------------------------------------------------------------------------------------
 
@@ -379,15 +438,16 @@ class Engine:
             return passes.get(PickPass).pick(passes, self.shot(camera), size, x, y)
 
     def layers(
-        self, camera: Camera, size: tuple[int, int]
+        self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
         """What covers every pixel of a picture: numbers of nodes, depths [m], nodes; waits for the GPU.
 
-        See `sim.render.pick_pass.PickPass.whole`.
+        Only these nodes are looked at, all for None.  See `sim.render.pick_pass.PickPass.whole`.
         """
         self.context.invalidate()
         passes = self._picture.passes
-        return passes.get(PickPass).whole(passes, self.shot(camera), size)
+        shot = self._views.shot(camera, None, self.simulation.solids.now, nodes)
+        return passes.get(PickPass).whole(passes, shot, size)
 
 
 def _same_files(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:

@@ -7,7 +7,7 @@ end of the step.  It knows neither playhead nor drawing, and no kind.
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from sim.kinds import KINDS
 from sim.kinds.contract import Grab, Kind, Service, StepInputs, System, World
 from sim.kinds.packing import State
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import SettingsError
+from sim.scene.params import Settings, SettingsError
 from sim.scene.scene import Node, NodeId
 from sim.solids.scene_solids import SceneSolids, Solids
 from sim.solids.state import Placement
@@ -57,6 +57,28 @@ class SharedServices:
     def all(self) -> list[Service]:
         """Those that were asked for."""
         return list(self._made.values())
+
+
+class Given(Protocol):
+    """States of nodes that are shown and not simulated."""
+
+    def steps(self, node: NodeId) -> range:
+        """The steps that there are states of; none where the node is to be simulated."""
+
+    def state(self, node: NodeId, step: int) -> bytes | None:
+        """What `System.state` gave after a step; None where the node is to be simulated."""
+
+
+class NothingGiven:
+    """Every node is simulated."""
+
+    def steps(self, _node: NodeId) -> range:
+        """None."""
+        return range(0)
+
+    def state(self, _node: NodeId, _step: int) -> bytes | None:
+        """None."""
+        return None
 
 
 class Capture:
@@ -101,7 +123,7 @@ class Simulation:
         solids: What there is to collide with.
         step_count: Steps since the last reset.
         start_time: Moment of the scene clock that the simulation starts at [s]; whoever owns the clock sets it.
-        given: Gives the state of a node after a step, for nodes that are not simulated; None where it has none.
+        given: Gives the states of nodes that are not simulated.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -112,7 +134,7 @@ class Simulation:
         self._copies = Copies(context)
         self.step_count = 0
         self.start_time = 0.0
-        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
+        self.given: Given = NothingGiven()
         self._problems: list[Problem] = []
         self._told: set[str] = set()
         self._world: World | None = None
@@ -132,6 +154,21 @@ class Simulation:
         """Whether something depends on the steps before, not on the time alone."""
         return any(system.has_state for _, _, system in self._stepped if system.is_ready)
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a system is to be applied again although nothing changed."""
+        return any(system.is_due for system in self.systems.values())
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether a system goes by settings of before."""
+        return any(system.is_preparing for system in self.systems.values())
+
+    @property
+    def in_force(self) -> Mapping[NodeId, Settings | None]:
+        """Settings of before that systems go by, see `World`."""
+        return {node_id: one.in_force for node_id, one in self.systems.items() if one.is_preparing}
+
     def take_problems(self) -> list[Problem]:
         """What went wrong since the last call."""
         problems, self._problems = self._problems, []
@@ -150,7 +187,7 @@ class Simulation:
 
         Nothing is done for the very world of the last call, nor for one that differs in its places alone.
         """
-        if self._world is not None and _same(world, self._world):
+        if self._world is not None and _same(world, self._world) and not self.is_due:
             self._world = world
             return
         world = self._world = self._given(world)
@@ -193,11 +230,10 @@ class Simulation:
             if node.id not in self._heard:
                 system.rest()
                 continue
-            given = self.given(node.id, self._moment) if system.has_state else None
             with scope(kind.name, node.name or node.id), self._guard.of(node):
-                if given is not None:
-                    system.restore(given, world)
-                elif system.has_state:
+                if self._give(node, system, self._moment, world):
+                    continue
+                if system.has_state:
                     system.step(inputs)
                 else:
                     system.show(self._moment, world)
@@ -259,10 +295,46 @@ class Simulation:
         for service in self.services.all():
             service.finish_step()
         for node, _, system in self._stepped:
+            with self._guard.of(node):
+                if self._give(node, system, moment, world):
+                    continue
             if node.id in states:
                 system.restore(states[node.id], world)
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
+
+    # --- what is given --------------------------------------------------------------------------------
+
+    @property
+    def given_steps(self) -> range:
+        """The steps of which nothing needs to be simulated, as the states of all that has one are given."""
+        found = [self.given.steps(node.id) for node, _, system in self._stepped if self._has_state(node, system)]
+        first, end = max((one.start for one in found), default=0), min((one.stop for one in found), default=0)
+        return range(first, max(first, end))
+
+    def is_given(self, step: int) -> bool:
+        """Whether the state of anything is given of a step."""
+        return any(step in self.given.steps(n.id) for n, _, system in self._stepped if self._has_state(n, system))
+
+    def give(self, step: int, world: World) -> None:
+        """Shows what is given as it is after a step, with the figures as they stood then."""
+        world = self._given(world)
+        for node, _, system in self._stepped:
+            with self._guard.of(node):
+                self._give(node, system, step, world)
+
+    def _give(self, node: Node, system: System, step: int, world: World) -> bool:
+        """Brings a node to what is given of a step; returns whether there is something."""
+        state = self.given.state(node.id, step) if self._has_state(node, system) else None
+        if state is not None:
+            system.restore(state, world)
+            self._stale.add(node.id)
+        return state is not None
+
+    def _has_state(self, node: Node, system: System) -> bool:
+        """Whether a node takes part, and depends on the steps before."""
+        is_out = self._guard.is_out(node.id)
+        return system.is_ready and system.has_state and node.id in self._heard and not is_out
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
@@ -332,7 +404,7 @@ class Simulation:
             if kind.solids and (nodes := world.scene.of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
-                warnings += [line for node in nodes if node.attachment.node and (line := world.places.missing(node))]
+                warnings += world.places.all_missing(nodes)
         self._problems += [Problem("", line) for line in warnings if line not in self._told]
         self._told = set(warnings)  # one that was mended and comes again is told again
         return self.solids.advance(placed)
@@ -356,5 +428,5 @@ class Simulation:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images"))
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("scene", "figures", "meshes", "images", "strands"))
     return all(mine is theirs for mine, theirs in pairs)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QLayout,
     QLayoutItem,
+    QScrollArea,
     QSizePolicy,
     QSplitter,
     QToolButton,
@@ -186,3 +187,30 @@ class ShareSplitter(QSplitter):
 
     def _keep(self) -> None:
         self._was_moved = True
+
+
+class ShallowArea(QScrollArea):
+    """Lets a panel be lower than its content wants to be, which is scrolled then.
+
+    Args:
+        content: What it holds.
+        height: The least that is of use [px].
+    """
+
+    def __init__(self, content: QWidget, height: int) -> None:
+        super().__init__()
+        self._height = height
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        dress(self)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the content has to be, beside the bar that scrolls it."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self.widget().minimumSizeHint().width() + bar, self._height)
+
+    def sizeHint(self) -> QSize:
+        """No higher than it has to be: whoever has more room gives more."""
+        return QSize(self.widget().sizeHint().width(), self._height)

@@ -58,6 +58,9 @@ class ViewportClient(Protocol):
     def gl_init(self) -> None:
         """Creates GL objects; called once for each context."""
 
+    def gl_enter(self, framebuffer_id: int) -> None:
+        """OpenGL is to be used outside of a picture too, where this framebuffer is the one of the viewport."""
+
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws one picture into a framebuffer, in device pixels; advances no time."""
 

@@ -112,6 +112,7 @@ class Viewport(QOpenGLWidget):
     def gl_current(self) -> Iterator[None]:
         """The one way to GL outside painting: the context is current within the block."""
         self.makeCurrent()
+        self._client.gl_enter(self.defaultFramebufferObject())  # another one after each change of the size
         try:
             yield
         finally:

@@ -31,7 +31,7 @@ from app.cli.run import headless
 from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.cli.variants import add_variant_options, joined, setting_text, skinned_by, varied
-from app.files.project_file import PROJECT_SUFFIX
+from app.files.project_file import PROJECT_SUFFIX, is_project
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.model import Clip
 from sim.export.error import require_package
@@ -110,8 +110,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
     parser.add_argument(
-        "--cache", action="store_true", help="show what is baked beside the project with the same settings"
-    )
+        "--cache", action="store_true",
+        help="show what is baked beside the project with the same settings, and bake what is simulated",
+    )  # fmt: skip
     for add_option in (add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
@@ -164,7 +165,9 @@ def run(options: argparse.Namespace) -> None:
             raise CommandError(options.output, "--beside", "pictures with layers show one scene")
         renderers = []
         for scene in scenes:
-            renderers.append(Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache))
+            bakes = options.cache and len(scenes) == 1 and is_project(scene.path)
+            made = Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes)
+            renderers.append(made)
             stack.callback(renderers[-1].release)
         times = [time for _, time in frames]
         camera = renderers[0].camera(options.view, times)
@@ -185,6 +188,8 @@ def run(options: argparse.Namespace) -> None:
                     picture = annotated(picture, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
                 sink.add(frame, picture, renderers[0].layers(picture, seen) if sink.has_layers else None)
             progress((index + 1) / len(frames))
+        for renderer in renderers:
+            renderer.finish()
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:

@@ -10,7 +10,7 @@ from pyglm import glm
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.matte import BLACK, WHITE, straight_rgba
-from app.cli.run import SceneRun, known_bake
+from app.cli.run import Baker, SceneRun, known_bake
 from app.cli.scene import OpenedScene
 from sim.engine import Engine
 from sim.export.layers import Layers
@@ -43,6 +43,7 @@ class Renderer:
         size: Width and height [px].
         alpha: Leave the background out.
         every_node: Show what is baked of every node with the same settings, not of the baked ones alone.
+        bakes: Bake the steps that are done, once `finish` is called.
 
     Attributes:
         engine: What draws.
@@ -56,11 +57,14 @@ class Renderer:
         *,
         alpha: bool = False,
         every_node: bool = False,
+        bakes: bool = False,
     ) -> None:
         self._scene = scene
         self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self._warn(self._run.problems())
+        renderer = context.capabilities.renderer
+        self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
         self._output = Framebuffer(context, size, label="rendered picture")
         self._time = 0.0
         self._backgrounds = self._empty_pictures(context) if alpha else ()
@@ -109,7 +113,7 @@ class Renderer:
         camera = self._followed(camera)
         if self._run.is_active:
             step = max(round((time - self._run.start_time) / STEP_TIME), 0)
-            while (problems := self._run.advance_to(step)) or self._run.step_count < step:
+            while (problems := self._run.advance_to(step, self._baker)) or self._run.step_count < step:
                 self._warn(problems)
             self.engine.refresh(monotonic())
         else:
@@ -162,8 +166,16 @@ class Renderer:
         lo, hi = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
         return camera.framed(lo, hi, self._output.size[0] / self._output.size[1])
 
+    def finish(self) -> None:
+        """Everything was drawn: bakes what was simulated for it, if that is wanted."""
+        if self._baker is not None:
+            self._baker.finish()
+            self._baker = None
+
     def release(self) -> None:
-        """Deletes everything on the GPU."""
+        """Deletes everything on the GPU; what was not finished is not baked."""
+        if self._baker is not None:
+            self._baker.cancel()
         self._output.release()
         self._run.release()
 

@@ -1,6 +1,6 @@
 """Runs the simulation of an opened scene step by step, exactly as the editor plays it."""
 
-from collections.abc import Callable
+from collections.abc import Collection
 from pathlib import Path
 
 from app.cli.failure import CommandError, print_warnings
@@ -62,7 +62,7 @@ class SceneRun:
         self.engine = Engine(context)
         for node_id, model in scene.models.items():
             self.engine.set_model(node_id, model, scene.images)
-        self.engine.set_files(scene.meshes, scene.images, scene.textures)
+        self.engine.set_files(scene.meshes, scene.images, scene.textures, scene.strands)
         self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         print_warnings(scene.path, self._warnings())
@@ -126,7 +126,7 @@ class SceneRun:
         systems = self.engine.simulation.systems.items()
         return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
 
-    def _given(self, bake: Bake, *, every_node: bool) -> Callable[[NodeId, int], bytes | None]:
+    def _given(self, bake: Bake, *, every_node: bool) -> "BakedNodes":
         """What gives the steps of nodes; those that are baked with other settings are told, and shown as they are."""
         of_now = [
             node.id
@@ -140,7 +140,7 @@ class SceneRun:
             elif node.id not in of_now:
                 print_warnings(self._scene.path, [f"{node.name}: its baked steps are those of other settings"])
         shown = {node.id for node in baked} | (set(of_now) if every_node else set())
-        return lambda node, step: bake.state(node, step) if node in shown else None
+        return BakedNodes(bake, shown)
 
     @property
     def run_up(self) -> int:
@@ -157,6 +157,21 @@ class SceneRun:
         for step in range(1 - self._run_up, 1):
             self.engine.step(step_end(self._start, step))
         self.step_count = 0
+
+
+class BakedNodes:
+    """Gives the steps of some nodes of a bake."""
+
+    def __init__(self, bake: Bake, nodes: Collection[NodeId]) -> None:
+        self._bake, self._nodes = bake, nodes
+
+    def steps(self, node: NodeId) -> range:
+        """Those that are there."""
+        return self._bake.steps(node) if node in self._nodes else range(0)
+
+    def state(self, node: NodeId, step: int) -> bytes | None:
+        """The state after one."""
+        return self._bake.state(node, step) if node in self._nodes else None
 
 
 def known_bake(project: Path) -> Bake | None:
@@ -179,14 +194,37 @@ class Baker:
     """
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
-        self._run = run
+        self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
+        self._before = known_bake(project)
+        self._first = self._next = run.step_count + run.run_up + (0 if run.run_up else 1)
         start = run.start_time - run.run_up * STEP_TIME
-        self._writer = BakeWriter(cache_folder(project), run.keys(), start, renderer)
+        self._writer = BakeWriter(self._folder, self._keys, start, renderer)
+        if run.run_up:
+            self.add()  # what is shown at the start of the scene
 
     def add(self) -> None:
-        """Adds the step that was done last."""
-        self._writer.add(self._run.step_count + self._run.run_up, self._run.engine.simulation.states())
+        """Adds the step that was done last, unless it was done before."""
+        step = self._run.step_count + self._run.run_up
+        if step == self._next:
+            self._writer.add(step, self._run.engine.simulation.states())
+            self._next += 1
 
     def finish(self) -> None:
-        """Puts the bake in the place of the one before."""
-        self._writer.finish()
+        """Puts the new bake in the place of the one before, unless that has the same steps and more."""
+        before = self._before
+        if self._next == self._first or (
+            before is not None
+            and all(
+                node in before.index.nodes
+                and before.index.nodes[node].key == key
+                and {self._first, self._next - 1} <= set(before.steps(node))
+                for node, key in self._keys.items()
+            )
+        ):
+            self._writer.cancel()
+        else:
+            self._writer.finish()
+
+    def cancel(self) -> None:
+        """The bake of before stays."""
+        self._writer.cancel()

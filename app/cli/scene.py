@@ -17,6 +17,9 @@ from sim.assets.images import ImageBudget, ImageError, load_image
 from sim.assets.mesh import upright_mesh
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import CharacterModel, Clip, ImageSource, Mesh
+from sim.assets.strands.load import load_strands
+from sim.assets.strands.strand_set import StrandSet
+from sim.figures.looks import TOLD_MAX, Lost, lost_images, lost_lines
 from sim.figures.placement import active_clip
 from sim.figures.settings import ModelSettings
 from sim.kinds import KINDS
@@ -39,6 +42,7 @@ class OpenedScene:
         images: Pixels of the textures.
         meshes: What cloths are made of, by the path of their files.
         textures: What settings name in place of the textures of models.
+        strands: Strands by the path of their files.
     """
 
     path: Path
@@ -48,6 +52,7 @@ class OpenedScene:
     images: Images
     meshes: Mapping[str, Mesh]
     textures: Mapping[Path, MipImage]
+    strands: Mapping[Path, StrandSet]
 
     def clip(self) -> Clip | None:
         """The clip that the scene's clock follows: that of the selected model, else of the first that moves."""
@@ -88,11 +93,12 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path)))
         scene, view_state = Scene(nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
+    _tell_lost(scene, models)
     wanted = [(model.path, image) for model in models.values() for m in model.materials for image in m.images]
     images = _images_of([*wanted, *_named(path, scene, "image")], budget)
     textures = _images_of(_named(path, scene, "texture"), budget)
     mips = {Path(str(name)): mip_image(pixels) for name, pixels in textures.items()}
-    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips)
+    return OpenedScene(path, scene, view_state, models, images, _meshes_of(path, scene), mips, _strands_of(path, scene))
 
 
 def _uses(scene: Scene, content: str) -> list[tuple[Node, FileUse]]:
@@ -115,6 +121,18 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     return models
 
 
+def _tell_lost(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:
+    """Tells the textures of models that were not found and that the project has nothing instead of, once each."""
+    found: dict[Path, dict[str, dict[tuple[str, str], None]]] = {}
+    for node_id, model in models.items():
+        settings = scene.node(node_id).settings
+        looks = settings.materials if isinstance(settings, ModelSettings) else ()
+        for one in lost_images(model, looks):
+            found.setdefault(model.path, {}).setdefault(one.file, {}).update(dict.fromkeys(one.uses))
+    for path, files in found.items():
+        print_warnings(path, lost_lines([Lost(file, tuple(uses)) for file, uses in files.items()]))
+
+
 def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
     meshes: dict[str, Mesh] = {}
     for node, use in _uses(scene, "mesh"):
@@ -124,6 +142,15 @@ def _meshes_of(path: Path, scene: Scene) -> dict[str, Mesh]:
     return meshes
 
 
+def _strands_of(path: Path, scene: Scene) -> dict[Path, StrandSet]:
+    strands: dict[Path, StrandSet] = {}
+    for node, use in _uses(scene, "strands"):
+        if Path(use.path) not in strands:
+            _require(path, node, use)
+            strands[Path(use.path)] = load_strands(use.path)
+    return strands
+
+
 def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSource]]:
     return [(path, Path(use.path)) for _, use in _uses(scene, content)]
 
@@ -131,12 +158,17 @@ def _named(path: Path, scene: Scene, content: str) -> list[tuple[Path, ImageSour
 def _images_of(wanted: Iterable[tuple[Path, ImageSource]], budget: ImageBudget) -> Images:
     """Pixels of every image that was found, each with who names it; one that cannot be read is told and left out."""
     images: dict[ImageSource, npt.NDArray[np.uint8]] = {}
+    failures: dict[ImageSource, None] = {}
     for owner, texture in wanted:
-        if texture in images:
+        if texture in images or texture in failures:
             continue
         try:
             images[texture] = load_image(texture, budget)
         except ImageError as error:
-            print_warnings(owner, [f"texture {error}"])
+            failures[texture] = None
+            if len(failures) <= TOLD_MAX:
+                print_warnings(owner, [f"texture {error}"])
         print_warnings(owner, budget.take_notes())
+    if len(failures) > TOLD_MAX:
+        print_warnings(owner, [f"{len(failures) - TOLD_MAX:,} more textures cannot be read"])
     return images

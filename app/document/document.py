@@ -184,12 +184,13 @@ class Document(QObject):
         implied += [ref for ref in along if ref not in values]
         old = {ref: value_at(self.scene, ref) for ref in (*values, *implied)}
         new = {ref: value_at(scene, ref) for ref in old}
-        looks = {ref for ref in new if not self._declared(ref).undone and new[ref] != old[ref]}
-        if looks:
+        looks = {ref for ref in new if not self._declared(ref).undone}
+        if changed := {ref: new[ref] for ref in looks if new[ref] != old[ref]}:
             if isinstance(gesture, Gesture):
-                gesture.looks = {**{ref: old[ref] for ref in looks}, **gesture.looks}
-            self._look({ref: new[ref] for ref in looks})
-            old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
+                gesture.looks = {**{ref: old[ref] for ref in changed}, **gesture.looks}
+            self._look(changed)
+        # Not even those that stay as they are: undo would bring them back from what they are by then.
+        old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
         if new == old:
             return
         text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))

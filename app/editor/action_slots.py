@@ -51,7 +51,7 @@ def _file_slots(editor: Editor) -> Slots:
     return {
         "file.new": files.new,
         "file.open": lambda: _with(dialogs.open_path(), files.open),
-        "file.import": lambda: _with(dialogs.model_path(), files.import_model),
+        "file.import": lambda: _with(dialogs.import_path(), files.import_model),
         "file.save": files.save,
         "file.save_as": files.save_as,
         **{action_id: _call(export_selected, editor, writer) for action_id, writer in EXPORTS.items()},

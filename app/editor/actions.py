@@ -79,7 +79,7 @@ SCENE_EXPORTS = {f"file.export.{known.name.lower().replace(' ', '-')}": known fo
 SPECS: tuple[ActionSpec, ...] = (
     _spec("file.new", "&New Project", "Start with an empty scene.", "Ctrl+N", icon="mdi6.file-outline"),
     _spec("file.open", "&Open…", "Open a project or a model.", "Ctrl+O", icon="open"),
-    _spec("file.import", "&Import Model…", "Add a model to the scene.", "Ctrl+I", icon="mdi6.import"),
+    _spec("file.import", "&Import…", "Add a model or strands to the scene.", "Ctrl+I", icon="mdi6.import"),
     _spec("file.save", "&Save", "Save the project.", "Ctrl+S", icon="save"),
     _spec("file.save_as", "Save &As…", "Save the project under another name.", "Ctrl+Shift+S"),
     *(

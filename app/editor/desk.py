@@ -16,6 +16,7 @@ from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
+from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
 from sim.scene.scene import Node, NodeId
 from widgets.viewport import Viewport
@@ -32,6 +33,7 @@ class Desk:
         store, active, files: Models that were read, the one that commands are meant for, and other files.
         panels: Inspector, outliner and messages.
         dialogs: Asks for files.
+        marks: Which particles are chosen, and which one is under the mouse.
         hint: Says in the status bar what the mouse does.
     """
 
@@ -47,6 +49,7 @@ class Desk:
     files: SceneFiles
     panels: Panels
     dialogs: Dialogs
+    marks: ParticleMarks
     hint: Callable[[str], None]
 
     def selected(self, kind: str) -> Node | None:

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from app.files.project_file import PROJECT_SUFFIX
 from app.files.project_files import Answer
 from app.files.recovery import Recovery
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
+from sim.kinds import KINDS
 from widgets.file_filter import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
@@ -42,11 +43,19 @@ class Dialogs:
     def open_path(self) -> Path | None:
         """A project or model to open."""
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
-        return self._existing("Open", both, _PROJECTS, _models())
+        return self._existing("Open", both, _PROJECTS, *_importable())
 
     def model_path(self, title: str = "Import model") -> Path | None:
         """A model to import or to put in the place of a missing one."""
         return self._existing(title, _models())
+
+    def import_path(self) -> Path | None:
+        """A model, or what else becomes a node, to import."""
+        return self._existing("Import", *_importable())
+
+    def strands_path(self, title: str) -> Path | None:
+        """Strands to put in the place of missing ones."""
+        return self._existing(title, file_filter("Strands", STRAND_FORMATS.suffixes()))
 
     def image_path(self, title: str) -> Path | None:
         """An image to put in the place of a missing one."""
@@ -92,6 +101,12 @@ class Dialogs:
         shown = ";;".join([*kinds, ALL_FILES])
         name, _ = QFileDialog.getOpenFileName(self.parent, title, str(self.folder() or ""), shown)
         return Path(name) if name else None
+
+
+def _importable() -> tuple[str, ...]:
+    """Models, and files that become nodes of other kinds."""
+    others = [(kind.label, kind.imports[0]) for kind in KINDS.values() if kind.imports is not None]
+    return _models(), *(file_filter(label, formats.suffixes()) for label, formats in others)
 
 
 def _models() -> str:

@@ -3,17 +3,21 @@
 import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QWidget
 
 from sim.kinds.contract import Dock
+from widgets.parts import ShallowArea
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 _HANDLES = 12
 """Height of what docks below each other are dragged by [px]."""
+
+_SHALLOW = 44
+"""Least height of what panels below the timeline show of themselves [px]; the rest is scrolled."""
 
 _REST = 400
 """Time after which sizes are taken for those that the user, or the program, wants [ms]; layouts take several passes."""
@@ -40,10 +44,11 @@ class DockSpec:
 
 OUTLINER = DockSpec("outliner", "Outliner", Qt.DockWidgetArea.LeftDockWidgetArea, 270)
 INSPECTOR = DockSpec("inspector", "Inspector", Qt.DockWidgetArea.RightDockWidgetArea, 320)
-TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
+TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetArea, 148)
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, MESSAGES)
+DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 ROOM_SIZE = 130
 """Default height of a panel that a kind has [px]."""
 
@@ -65,7 +70,7 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         super().__init__(window)
         self._window = window
-        rooms = {dock.id: dock for dock in more}
+        rooms = _shared(more)
         self._rooms = tuple(
             DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, ROOM_SIZE) for dock in rooms.values()
         )
@@ -76,19 +81,21 @@ class Docks(QObject):
         self._timeline_height = 0  # As it was when nothing below it was about to open or close
         self._drawer_height: int | None = None  # As the last one of these was left
         self._opened: DockSpec | None = None  # Which of these comes into sight
+        self._squeezed = self._least = 0  # Height that the timeline has for want of room, and its least one
         self._keeping = QTimer(self, interval=0, singleShot=True)
         self._keeping.timeout.connect(self._keep_heights)
         self._resting = QTimer(self, interval=_REST, singleShot=True)
         self._resting.timeout.connect(self._note_timeline)
+        # Without grouped dragging: Qt 6.11 crashes where a window of several docks is taken apart while it still moves.
         window.setDockNestingEnabled(True)
-        window.setDockOptions(window.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         # The side panels keep the full height beside the viewport; timeline and messages span below everything.
         window.setCorner(Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.BottomDockWidgetArea)
         for spec in (*SPECS[:-1], *self._rooms, SPECS[-1]):
             dock = QDockWidget(spec.title, window)
             dock.setObjectName(spec.id)
-            dock.setWidget(rooms[spec.id].widget if spec.id in rooms else panels[spec.id])
+            widget = rooms[spec.id].widget if spec.id in rooms else panels[spec.id]
+            dock.setWidget(ShallowArea(widget, _SHALLOW) if spec in self._drawers else widget)
             # A window of its own gives the focus to its first field, where the keys of the program would be typed in.
             dock.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
             dock.topLevelChanged.connect(lambda _floating, dock=dock: dock.setFocus())
@@ -113,7 +120,7 @@ class Docks(QObject):
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
         """The docks that are closed by default, and share a place below the timeline."""
-        return MESSAGES, *self._rooms, TIMINGS
+        return MESSAGES, *self._rooms, DISTANCE, TIMINGS
 
     def drawer_actions(self) -> list[QAction]:
         """Switches of the docks that are closed by default."""
@@ -144,6 +151,24 @@ class Docks(QObject):
             sizes = [round(width * SHARES[spec]) for spec in sides]
             self._window.resizeDocks(docks, sizes, Qt.Orientation.Horizontal)
 
+    def make_height(self) -> None:
+        """Keeps half of the height for the viewport likewise: what is below the timeline gives it, then the timeline.
+
+        Only where both are there: what takes the room of a panel alone is what the user wants to see.
+        """
+        window, timeline = self._window, self._docks[TIMELINE.id]
+        shown = [dock for spec in self._drawers if (dock := self._docks[spec.id]).isVisible() and not dock.isFloating()]
+        # All that share the place are visible for Qt, but only one has its height.
+        drawer = max(shown, key=lambda dock: dock.geometry().bottom(), default=None)
+        lack = window.height() // 2 - window.centralWidget().height()
+        if lack <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
+            return
+        given = min(lack, drawer.height() - drawer.minimumSizeHint().height())
+        heights = [timeline.height() - lack + given, drawer.height() - given]
+        window.resizeDocks([timeline, drawer], [max(height, 1) for height in heights], Qt.Orientation.Vertical)
+        window.layout().activate()
+        self._squeezed = timeline.height() if lack > given else 0
+
     @contextmanager
     def _arranging(self) -> Iterator[None]:
         """All docks get new sizes."""
@@ -155,15 +180,20 @@ class Docks(QObject):
             self._is_arranging = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the height of the timeline."""
+        """Follows the height of the timeline, and how low it can be."""
         if event.type() == QEvent.Type.Resize:
             self._resting.start()
+        elif event.type() == QEvent.Type.LayoutRequest:
+            before, self._least = self._least, self._docks[TIMELINE.id].minimumSizeHint().height()
+            if self._least > before > 0:
+                QTimer.singleShot(0, self, self.make_height)
         return super().eventFilter(watched, event)
 
     def _note_timeline(self) -> None:
         """The timeline has another height, and whether that is for a dock that opened or closed would be known."""
         timeline = self._docks[TIMELINE.id]
-        if not self._keeping.isActive() and timeline.isVisible() and not timeline.isFloating():
+        wanted = timeline.isVisible() and not timeline.isFloating() and timeline.height() != self._squeezed
+        if wanted and not self._keeping.isActive():
             self._timeline_height = timeline.height()
 
     def _note_heights(self, spec: DockSpec, seen: bool) -> None:
@@ -198,6 +228,8 @@ class Docks(QObject):
         if len(docks) > 1 and timeline.height() < height:  # as tabs need room too
             heights[1] += height - timeline.height()
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
+            self._window.layout().activate()
+        self.make_height()
 
     def reset(self) -> None:
         """Puts every dock back in its default place; those that share the bottom wait to be opened."""
@@ -250,3 +282,19 @@ class Docks(QObject):
             restored = self._window.restoreGeometry(geometry) and self._window.restoreState(state, LAYOUT_VERSION)
         self._is_default = not restored
         return restored
+
+
+def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
+    """Docks by id; what has the same one lies over each other in it."""
+    found: dict[str, Dock] = {}
+    for dock in docks:
+        if dock.id in found:
+            stack = found[dock.id].widget
+            if not isinstance(stack, QStackedWidget):
+                first, stack = stack, QStackedWidget()
+                stack.addWidget(first)
+            stack.addWidget(dock.widget)
+            found[dock.id] = replace(dock, widget=stack)
+        else:
+            found[dock.id] = dock
+    return found

@@ -37,6 +37,7 @@ from app.files.settings_store import app_settings, stored_choice
 from app.help import GUIDE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
+from app.timeline.bake_distance import BakeDistance
 from app.timeline.binding import TimelineBinding
 from app.timeline.kept_bars import KeptBars
 from app.timeline.playback import Playback
@@ -45,13 +46,16 @@ from app.timeline.strips import StripsBinding
 from app.timings.panel import TimingsPanel
 from app.timings.past_values import PastValues
 from app.viewport.client import ViewportClient
+from app.viewport.compared import Compared
 from app.viewport.drawn import Drawn
 from app.viewport.follow import Follow
 from app.viewport.ghosts import Ghosts
 from app.viewport.handle_tool import HandleTool
 from app.viewport.menu import ViewportMenu
 from app.viewport.overlays import ViewportOverlays
+from app.viewport.particle_marks import ParticleMarks
 from app.viewport.picker import Picker
+from app.viewport.second_engine import SecondEngine
 from app.viewport.shader_watch import ShaderWatch
 from app.viewport.tools import ViewportTools
 from app.viewport.turns import Turns
@@ -137,7 +141,7 @@ class Editor:
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
-        self.turns = Turns(self.document, self.store, self.client, self.viewport)
+        self.turns = Turns(self.document, self.store, self.scene_files, self.client, self.viewport)
         self._frame_next = False
         self._guide: Guide | None = None
         self.handles = HandleTool(self.document, self.client, self.viewport)
@@ -146,7 +150,8 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.desk = Desk(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.dialogs, self.tools.hint.emit,
+            self.active, self.scene_files, self.panels, self.dialogs,
+            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
         )  # fmt: skip
         self.rooms: dict[str, Panel] = {
             name: kind.load("panel")(self.desk) for name, kind in KINDS.items() if kind.panel
@@ -170,12 +175,14 @@ class Editor:
         self.timings = TimingsPanel(
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
         )
+        self.distance = BakeDistance(self.client, self.playback)
         panels = {
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
             "timeline": self.timeline,
             "timings": self.timings.view,
             "messages": self.panels.messages,
+            "distance": self.distance.plot,
         }
         self.window = MainWindow(self.viewport, panels, action_slots(self), self.rooms, lambda: self.edits.place)
         self.menu = ViewportMenu(
@@ -194,8 +201,11 @@ class Editor:
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
-        self.client.ghosts = Ghosts(
-            self.document, self.scene_files, self.playback, self.store.loaded, self.baking.state, self._tell_distance
+        second = SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded)
+        self.client.second = second
+        self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state)
+        self.client.compared = Compared(
+            self.document, second, self.baking.state, self.baking.steps, self._tell_distance
         )
 
     def _connect(self) -> None:
@@ -225,6 +235,7 @@ class Editor:
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
         self.scene_files.failed.connect(self.panels.fail)
+        self.scene_files.progress.connect(self.window.show_progress)
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self._on_handle_mode)
@@ -276,6 +287,7 @@ class Editor:
             self.timings.files.cancel()
         else:
             self.files.cancel()
+            self.scene_files.cancel()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""

@@ -125,6 +125,8 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if event.size().width() < event.oldSize().width():
             self.docks.make_room()
+        if event.size().height() < event.oldSize().height():
+            QTimer.singleShot(0, self, self.docks.make_height)  # once the docks have the places that it leaves
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape gives up what takes long, where nothing nearer to the focus has a use for it."""
@@ -183,10 +185,10 @@ def default_size(screen: QSize) -> QSize:
 
 
 def simulation_text(state: SimulationState) -> str:
-    """Steps and seconds, whether it runs, and how slow where it cannot keep up."""
+    """Steps and seconds, whether time or they alone stand, and how slow they are where they cannot keep up."""
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
     if not state.running:
-        return f"{clock}, held"
+        return f"{clock}, {'held' if state.stale else 'paused'}"
     return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"

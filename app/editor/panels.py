@@ -1,6 +1,6 @@
 """Joins outliner, inspector and messages with document, models and engine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,9 @@ from widgets.protocols import PoseLike
 class Panels(QObject):
     """Creates the panels and carries what happens between them; views never talk to views.
 
+    Attributes:
+        remedies: Functions of a file that cannot be read, each to what can be done about that, or None.
+
     Signals:
         failed: There is an error to be seen.
         frame_requested: The user wants the selection to fill the viewport.
@@ -43,6 +46,7 @@ class Panels(QObject):
         self.outliner = Outliner(document, store.status)
         self.inspector = Inspector(document, store.status)
         self.messages = Messages()
+        self.remedies: list[Callable[[str], Command | None]] = []
         for panel in (self.outliner, self.inspector):
             panel.set_pose(self._pose, self._world)
         self._connect()
@@ -55,9 +59,10 @@ class Panels(QObject):
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
-        """Lists an error, and has it seen."""
+        """Lists an error, with what can be done about it, and has it seen."""
         self.failed.emit()
-        self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file))
+        action = next((command for remedy in self.remedies if (command := remedy(file))), None)
+        self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
 
     def inform(self, file: str, text: str) -> None:
         """Lists a plain note."""

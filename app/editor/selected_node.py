@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QStackedWidget
 
 from app.editor.desk import Desk
 from app.files.presets import PresetError, PresetStore
@@ -58,23 +59,32 @@ class SelectedNode(QObject):
             status = self._status(node, system)
             if status != self._head.status:
                 self._head.show_status(status)
+            self._show_docks(self._rooms.get(node.kind, _NO_ROOM))
         for kind, room in self._rooms.items():
             room.follow(node if node is not None and node.kind == kind else None, system)
+
+    @staticmethod
+    def _show_docks(room: Panel) -> None:
+        """Brings to the front what a room has in panels that it shares with others."""
+        for dock in room.docks:
+            stack = dock.widget.parent()
+            if isinstance(stack, QStackedWidget) and stack.currentWidget() is not dock.widget:
+                stack.setCurrentWidget(dock.widget)
 
     def _status(self, node: Node, system: Any) -> NodeStatus:
         room, refused = self._rooms.get(node.kind, _NO_ROOM), self._refusals.get(node.id)
         heard = not KINDS[node.kind].system or node.id in self._desk.document.scene.heard
+        lack = self._desk.files.note_of(node.settings)
         note = (
-            silence_text(node, heard)
-            or hidden_text(node, self._desk.document.scene)
-            or self._desk.files.note_of(node.settings)
-            or room.note(node, system)
+            silence_text(node, heard) or hidden_text(node, self._desk.document.scene) or lack or room.note(node, system)
         )
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
         if system is None:
             return NodeStatus(note=note)
-        remedy = room.remedy(node, system) if system.warning else None
+        remedy = room.remedy(node, system) if system.warning or lack else None
+        if remedy is not None and not system.warning:
+            return NodeStatus(system.halted, lack, "" if note == lack else note, remedy)
         return NodeStatus(system.halted, system.warning, note, remedy)
 
     def _on_changed(self, *_: object) -> None:

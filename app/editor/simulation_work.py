@@ -48,6 +48,7 @@ class SimulationWork(QObject):
         for work in (self.seek, self.baking, self.verifying):
             work.progressed.connect(window.show_seek)
             work.ended.connect(window.show_hint)
+        self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
         self.verifying.told.connect(panels.inform)
         self.verifying.warned.connect(panels.warn)

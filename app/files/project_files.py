@@ -14,16 +14,20 @@ from app.files.model_loader import LoadedModel, ModelLoader
 from app.files.model_store import ModelStore
 from app.files.outside_files import OutsideFile
 from app.files.project_error import ProjectError
-from app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project, save_project
+from app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
 from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model
 from sim.figures.settings import ModelSettings
+from sim.kept.bake import BakeError, carry
 from sim.kinds import KINDS
+from sim.kinds.contract import AddPlace
 from sim.scene.scene import VIEW, Node, ParamRef, Scene
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
+
+Maker = Callable[[Path, AddPlace], Node]
 
 _IMPORT = "import:"
 
@@ -116,6 +120,8 @@ class ProjectFiles(QObject):
         """Opens a project, or a model as a new project; a file that cannot be read leaves everything as it is."""
         if is_project(path):
             self._read(path)
+        elif (make := maker_of(path)) is not None:
+            self._add(path, make)
         else:
             self._load(path, replace=True)
 
@@ -124,8 +130,12 @@ class ProjectFiles(QObject):
         self._read(recovery.project, recovery)
 
     def import_model(self, path: Path) -> None:
-        """Adds a model to the scene."""
-        self._load(path, replace=False)
+        """Adds a model to the scene, or what else a file becomes."""
+        make = maker_of(path)
+        if make is not None:
+            self._add(path, make)
+        else:
+            self._load(path, replace=False)
 
     def drop(self, paths: Sequence[Path]) -> None:
         """Takes files that were dropped: a project is opened, models are added to what is there."""
@@ -143,7 +153,7 @@ class ProjectFiles(QObject):
         project = next((path for path in usable if is_project(path)), None)
         if project is not None:
             return f"Drop to open {project.name} in place of this scene"
-        what = usable[0].name if len(usable) == 1 else f"{len(usable)} models"
+        what = usable[0].name if len(usable) == 1 else f"{len(usable)} files"
         return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
 
     def cancel(self) -> None:
@@ -207,6 +217,15 @@ class ProjectFiles(QObject):
         request = self._loader.load(f"{_IMPORT}{path}", path)
         self._imports[request] = _Import(path, replace)
         self._show_progress(0.0)
+
+    def _add(self, path: Path, make: Maker) -> None:
+        """Adds what a file becomes; it is read as soon as the scene names it."""
+        path, was_empty = path.absolute(), not self._document.scene.nodes
+        place = AddPlace(self._document.scene, self._document.view_state)
+        with self._document.macro(f"Import {path.name}"):
+            self._document.add_node(make(path, place))
+        self._recent.add(path)
+        self.opened.emit(was_empty)
 
     def _cancel_reading(self) -> None:
         self._projects.cancel()
@@ -297,9 +316,21 @@ class ProjectFiles(QObject):
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
+        self._carry_bake(document.path, path)
         document.mark_saved(path)
         self._recent.add(path)
         return True
+
+    def _carry_bake(self, before: Path | None, path: Path) -> None:
+        """Baked steps of a project go with it to another name."""
+        if before is None or not any(node.baked for node in self._document.scene.nodes):
+            return
+        source, target = cache_folder(before), cache_folder(path)
+        if source != target and source.is_dir():
+            try:
+                carry(source, target)
+            except BakeError as error:
+                self.warned.emit(str(path), str(error))
 
     def _suggested_path(self) -> Path:
         """The project is named after its first model."""
@@ -315,8 +346,14 @@ class ProjectFiles(QObject):
 
 
 def can_open(path: Path) -> bool:
-    """Whether a file is a project, or may be a model."""
-    return is_project(path) or is_model(path)
+    """Whether a file is a project, may be a model, or becomes something else in a scene."""
+    return is_project(path) or maker_of(path) is not None or is_model(path)
+
+
+def maker_of(path: Path) -> Maker | None:
+    """What makes a node of a file that is no model, told by its suffix; None for other files."""
+    known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
+    return next((make for formats, make in known if any(one.has_suffix(path) for one in formats)), None)
 
 
 def with_project_suffix(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Meshes and images that the settings of nodes name: read off the GUI thread, kept while they are named."""
+"""Meshes, images and strands that the settings of nodes name: read off the GUI thread, kept while they are named."""
 
 import logging
 from collections.abc import Callable
@@ -18,6 +18,8 @@ from sim.assets.mesh import upright_mesh
 from sim.assets.mip_levels import MipImage, mip_image
 from sim.assets.model import Mesh
 from sim.assets.raw import ModelError
+from sim.assets.strands.load import load_strands
+from sim.assets.strands.strand_set import StrandSet
 from sim.kinds import KINDS
 from sim.kinds.contract import FileUse
 from sim.printable import printable
@@ -42,15 +44,18 @@ class SceneFiles(QObject):
     Signals:
         changed: A file arrived, failed or is no longer needed.
         failed: A file and one line why it could not be read, or not as large as it is.
+        progress: A file of strands that is being read, and how far that is; none for "".
 
     Attributes:
         meshes: Meshes by the path that a node names.
         images: Pixels by the path that a node names.
         textures: Pixels with their smaller levels, likewise.
+        strands: Strands by the path that a node names.
     """
 
     changed = Signal()
     failed = Signal(str, str)
+    progress = Signal(str, float)
 
     def __init__(self, document: Document, store: ModelStore, access: FileAccess, budget: ImageBudget) -> None:
         super().__init__()
@@ -58,20 +63,22 @@ class SceneFiles(QObject):
         self.meshes: dict[str, Mesh] = {}
         self.images: dict[Path, UInt8] = {}
         self.textures: dict[Path, MipImage] = {}
+        self.strands: dict[Path, StrandSet] = {}
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._reading: set[str | Path] = set()
         self._failures: dict[str | Path, str] = {}
+        self._shows_progress = False
         self._budget = budget
         document.changed.connect(self._on_changed)
         access.allowed.connect(self.sync)
 
     def note_of(self, settings: Settings) -> str:
-        """One line about a mesh that settings need and that is not there; "" where nothing is missing."""
-        needed = [use.path for use in uses_of(settings) if use.content == "mesh" and use.is_needed and use.path]
-        path = next((path for path in needed if path not in self.meshes), "")
-        if not path:
-            return ""
-        return self._failures.get(path, f"Reading {path}" if self._access.allows(path) else f"{path} {WITHHELD}")
+        """One line about a mesh or strands that settings need and that are not there; "" where nothing is missing."""
+        there = {"mesh": self.meshes, "strands": self.strands}
+        needed = [use for use in uses_of(settings) if use.content in there and use.is_needed and use.path]
+        missing = (use.path for use in needed if _key(use) not in there[use.content])
+        path = next(missing, "")
+        return (self.fault_of(path) or f"Reading {path}") if path else ""
 
     def fault_of(self, path: str) -> str:
         """One line about why a file that settings name is not there; "" where it is, or is being read."""
@@ -91,6 +98,7 @@ class SceneFiles(QObject):
         meshes = {use.path for use in uses if use.content == "mesh"}
         images = {Path(use.path) for use in uses if use.content == "image"}
         textures = {Path(use.path) for use in uses if use.content == "texture"}
+        strands = {Path(use.path) for use in uses if use.content == "strands"}
         for path in meshes - self.meshes.keys():
             model = self._store.model_at(path)
             if model is not None:
@@ -98,9 +106,30 @@ class SceneFiles(QObject):
         self._follow(self.meshes, meshes, _read_mesh)
         self._follow(self.images, images, self._read_image)
         self._follow(self.textures, textures, self._read_texture)
-        wanted = meshes | images | textures
+        self._follow(self.strands, strands, _read_strands)
+        wanted = meshes | images | textures | strands
         self._failures = {path: text for path, text in self._failures.items() if path in wanted}
+        reading = sorted(map(str, strands & self._reading))
+        if reading or self._shows_progress:
+            self.progress.emit(reading[0] if reading else "", 0.0 if reading else 1.0)
+        self._shows_progress = bool(reading)
         self.changed.emit()
+
+    def cancel(self) -> None:
+        """Gives up the strands that are being read; whoever names them anew has them read again."""
+        for use in (use for found in self._uses.values() for use in found if use.content == "strands"):
+            path = Path(use.path)
+            if path in self._reading and path not in self._failures:
+                self._failures[path] = f"{path}: reading was cancelled"
+                self._reading.discard(path)
+                self.failed.emit(str(path), self._failures[path])
+        self.sync()
+
+    def retry(self, path: str) -> None:
+        """Reads a file again that could not be read."""
+        for key in (path, Path(path)):
+            self._failures.pop(key, None)
+        self.sync()
 
     def _follow(self, kept: dict[K, V], wanted: set[K], read: Callable[[K], V | str]) -> None:
         for path in kept.keys() - wanted:
@@ -115,6 +144,8 @@ class SceneFiles(QObject):
             )
 
     def _arrived(self, kept: dict[K, V], path: K, result: V | str) -> None:
+        if path not in self._reading:  # it was given up
+            return
         self._reading.discard(path)
         if isinstance(result, str):
             self._failures[path] = result
@@ -149,6 +180,11 @@ def uses_of(settings: Settings) -> tuple[FileUse, ...]:
     return KINDS[settings.kind].files(settings)
 
 
+def _key(use: FileUse) -> str | Path:
+    """What the content of a file is kept by."""
+    return use.path if use.content == "mesh" else Path(use.path)
+
+
 def _consequence(scene: Scene, path: str | Path) -> str:
     """What a file that cannot be read means for the nodes that name it, as the end of a line."""
     names: dict[str, list[str]] = {}
@@ -160,11 +196,21 @@ def _consequence(scene: Scene, path: str | Path) -> str:
 
 
 def _read_mesh(path: str) -> Mesh | str:
-    """The mesh, or one line why there is none; runs on a worker thread, where exceptions would end unseen."""
+    """The mesh, or one line why there is none."""
+    return _read(path, lambda: upright_mesh(load_model(path)))
+
+
+def _read_strands(path: Path) -> StrandSet | str:
+    """The strands, or one line why there are none."""
+    return _read(path, lambda: load_strands(path))
+
+
+def _read(path: str | Path, read: Callable[[], V]) -> V | str:
+    """What is read, or one line why that failed; runs on a worker thread, where exceptions would end unseen."""
     try:
-        return upright_mesh(load_model(path))
+        return read()
     except ModelError as error:
         return str(error)
     except Exception as error:
-        _log.exception("reading %s failed", printable(path))
+        _log.exception("reading %s failed", printable(str(path)))
         return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.document.document import Document
 from app.files.project_file import cache_folder
@@ -27,11 +27,13 @@ class Baking(QObject):
     Signals:
         progressed: What is done, and the share of it, 0 to 1; an empty text when it is over.
         ended: One line how it went.
+        warned: One line what the user should know.
         failed: One line what went wrong.
     """
 
     progressed = Signal(str, float)
     ended = Signal(str)
+    warned = Signal(str)
     failed = Signal(str)
 
     def __init__(
@@ -50,13 +52,13 @@ class Baking(QObject):
         self._wanted: tuple[NodeId, ...] = ()
         self._next = self._last = 0
         self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
-        self._told: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
         self._taken: tuple[object, ...] = ()
         self._keys: dict[NodeId, str] = {}
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
-        client.given = self.given
+        client.given = _Shown(document, self)
 
     @property
     def busy(self) -> bool:
@@ -96,10 +98,14 @@ class Baking(QObject):
             self._writer.cancel()
             self._end("The bake was given up")
 
-    def given(self, node_id: NodeId, step: int) -> bytes | None:
-        """The baked state of a node after a step; None where it is to be simulated."""
-        node = self._document.scene.by_id.get(node_id)
-        return self.state(node_id, step) if node is not None and node.baked else None
+    def steps(self, node_id: NodeId) -> range:
+        """The steps that the bake holds of a node, whether they are shown or not."""
+        try:
+            bake = self._bake()
+            return bake.steps(node_id) if bake is not None else range(0)
+        except BakeError as error:
+            self._tell(str(error))
+            return range(0)
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
         """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
@@ -109,6 +115,13 @@ class Baking(QObject):
         except BakeError as error:
             self._tell(str(error))
             return None
+
+    def miss(self, node_id: NodeId) -> range:
+        """Tells that there are no baked steps of a node that is to show them, and gives none."""
+        name, project = self._document.scene.node(node_id).name, self._document.path
+        place = f"in {cache_folder(project).name}" if project is not None else "beside a project that is not saved"
+        self._tell(f"{name}: there are no baked steps {place}; it is simulated", self.warned)
+        return range(0)
 
     def is_of_now(self, node_id: NodeId) -> bool:
         """Whether a node was baked with the settings of now; a bake that cannot be read is told and is not."""
@@ -121,7 +134,7 @@ class Baking(QObject):
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
         world = engine.world
-        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values())
+        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values(), *world.strands.values())
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)
         ):
@@ -199,10 +212,30 @@ class Baking(QObject):
         self.progressed.emit("", 1.0)
         self.ended.emit(text)
 
-    def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self.failed.emit(text)
+    def _tell(self, text: str, signal: SignalInstance | None = None) -> None:
+        told = str(self._document.path), text
+        if told not in self._told:
+            self._told.add(told)
+            (signal or self.failed).emit(text)
+
+
+class _Shown:
+    """Gives the steps of the nodes of a document that are marked as baked."""
+
+    def __init__(self, document: Document, baking: Baking) -> None:
+        self._document, self._baking = document, baking
+
+    def steps(self, node_id: NodeId) -> range:
+        if not self._is_baked(node_id):
+            return range(0)
+        return self._baking.steps(node_id) or self._baking.miss(node_id)
+
+    def state(self, node_id: NodeId, step: int) -> bytes | None:
+        return self._baking.state(node_id, step) if self._is_baked(node_id) else None
+
+    def _is_baked(self, node_id: NodeId) -> bool:
+        node = self._document.scene.by_id.get(node_id)
+        return node is not None and node.baked
 
 
 def _ref(node: NodeId) -> ParamRef:

@@ -38,12 +38,16 @@ class KeptBars(QObject):
         self._tracks.set_bars([self._row(film, node) for node, system in nodes if system.is_ready and system.has_state])
 
     def _row(self, film: Film, node: Node) -> BarRow:
-        spans: list[tuple[float, float, Kept]] = []
-        is_outdated = node.id in self._outdated
-        baked = Kept.OUTDATED if is_outdated else Kept.BAKED if node.baked else Kept.KEPT
+        is_outdated, given = node.id in self._outdated, self._baking.steps(node.id) if node.baked else range(0)
+        baked = Kept.OUTDATED if is_outdated else Kept.BAKED
+        spans = [(film.time_of(max(given[0] - 1, 0)), film.time_of(given[-1]), baked)] if given else []
+        begins = given[-1] if given else 0
         halted = film.halted_at(node.id)
         for first, last, is_thin, is_old in film.spans():
-            kept = Kept.OLD if is_old and not node.baked else Kept.THINNED if is_thin else baked
+            if last <= begins:
+                continue
+            first = max(first, begins)
+            kept = Kept.OLD if is_old else Kept.THINNED if is_thin else Kept.KEPT
             until = last if halted is None else min(last, halted)
             if until > first:
                 spans.append((film.time_of(first), film.time_of(until), kept))
@@ -51,4 +55,4 @@ class KeptBars(QObject):
                 spans.append((film.time_of(max(until, first)), film.time_of(last), Kept.HALTED))
         if halted is not None and not spans:
             spans.append((film.time_of(halted), film.time_of(halted + 1), Kept.HALTED))
-        return BarRow(node.id, node.name, tuple(spans), node.baked, is_outdated)
+        return BarRow(node.id, node.name, tuple(spans), bool(given), bool(given) and is_outdated)

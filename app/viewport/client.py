@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -11,8 +11,10 @@ from app.document.document import Document
 from app.files.scene_files import SceneFiles
 from app.timeline.active_model import ActiveModel
 from app.timeline.playback import Playback
+from app.viewport.compared import Compared
 from app.viewport.drawn import Drawn, nice_ceiling, with_point
 from app.viewport.ghosts import Ghosts
+from app.viewport.second_engine import SecondEngine
 from app.viewport.timing import ViewportTiming
 from sim.assets.model import Bounds
 from sim.engine import Engine
@@ -31,9 +33,12 @@ from sim.render.shot import JointRef, Overlay, ParticleRef, Shot
 from sim.render.subject import joined
 from sim.scene.scene import NodeId
 from sim.scene.view_state import Selection
+from sim.simulation import Given, NothingGiven
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
+_LOOK = 0.02
+"""Time between two looks whether systems have prepared [s]."""
 
 
 class ViewportClient(QObject):
@@ -54,7 +59,9 @@ class ViewportClient(QObject):
         step_room: Room for kept steps.
         film: What is kept of its steps, as long as it exists.
         given: Gives the states of nodes that are baked.
+        second: A second engine, for what is looked at beside pictures; None for none.
         ghosts: Drawn over pictures; None for none.
+        compared: How far they are from what is baked; None where that is never wanted.
     """
 
     drawn = Signal(object)
@@ -83,8 +90,10 @@ class ViewportClient(QObject):
         self.step_room = StepRoom.USUAL
         self._switching: Steps[None] | None = None
         self.film: Film | None = None
-        self.given: Callable[[NodeId, int], bytes | None] = lambda _node, _step: None
+        self.given: Given = NothingGiven()
+        self.second: SecondEngine | None = None
         self.ghosts: Ghosts | None = None
+        self.compared: Compared | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
         self._scale = 0.0
@@ -99,21 +108,28 @@ class ViewportClient(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
-        self.engine = Engine(context)
+        self.engine = Engine(context, background=True)
         self.film = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
+
+    def gl_enter(self, framebuffer_id: int) -> None:
+        """What needs any complete framebuffer has that of the viewport."""
+        if self.engine is not None:
+            self.engine.context.default_framebuffer = framebuffer_id
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws the scene at the playhead, or leaves the framebuffer as it is where that takes more turns."""
         engine = self.engine
         if engine is None:
             return
+        self.gl_enter(framebuffer_id)
         self._timing.begin(engine)
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
                 if self.ghosts is not None and self.film is not None:
                     self.ghosts.lay(engine, self.film, output)
+                    self._release_second()
                 self._tell(engine)
         except Exception as error:  # the last picture stays; what is wrong with one node never comes here
             self._fail(error)
@@ -126,8 +142,12 @@ class ViewportClient(QObject):
         try:
             if self._switching is not None:
                 self._switch(self.engine, self._switching)
-            if self._takes_ghosts and self.ghosts is not None and self.film is not None:
-                return self.ghosts.turn(self.engine, self.film)
+            if self.engine.simulation.is_due:
+                self.engine.pictures.outdate()
+                return True
+            beside = self._beside
+            if beside is not None and self.film is not None:
+                return beside.turn(self.engine, self.film)
             return self.engine.pictures.turn(self)
         except Exception as error:
             self._fail(error)
@@ -136,15 +156,30 @@ class ViewportClient(QObject):
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None or self._takes_ghosts:
+        if self._switching is not None:
             return 0.0
-        return self.engine.pictures.delay if self.engine is not None else None
+        beside = self._beside
+        if beside is not None:
+            return beside.delay
+        if self.engine is None:
+            return None
+        waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.is_preparing else None)
+        return min((delay for delay in waiting if delay is not None), default=None)
 
     @property
-    def _takes_ghosts(self) -> bool:
-        """Whether a turn is for ghosts: they come after the picture."""
-        ghosts = self.ghosts
-        return ghosts is not None and self.engine is not None and self.engine.pictures.delay is None and ghosts.is_due
+    def _beside(self) -> Ghosts | Compared | None:
+        """What a turn is for, beside the picture: that comes first, unless pictures follow one another all the time."""
+        if self.engine is None or (self.engine.pictures.delay is not None and not self._playback.playhead.playing):
+            return None
+        return next((one for one in (self.ghosts, self.compared) if one is not None and one.is_due), None)
+
+    def _release_second(self) -> None:
+        """Deletes what nobody wants any more; it comes and goes with settings, not with playing."""
+        view = self._document.scene.view
+        if self.ghosts is not None and not (view.ghosts or view.bake_ghost):
+            self.ghosts.release()
+            if self.second is not None:
+                self.second.release()
 
     def gl_outdated(self) -> None:
         """Gives up the picture that was begun."""
@@ -156,8 +191,9 @@ class ViewportClient(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        if self.ghosts is not None:
-            self.ghosts.release()
+        for beside in (self.ghosts, self.compared, self.second):
+            if beside is not None:
+                beside.release()
         if self.film is not None:
             self.film.release()
             self.film = None
@@ -204,7 +240,9 @@ class ViewportClient(QObject):
         if self.engine is None:
             return 0
         self.engine.simulation.start_time = self._playback.settings.simulation_start
-        self.engine.set_files(self._files.meshes, self._files.images, self._files.textures)
+        files = self._files
+        textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
+        self.engine.set_files(files.meshes, files.images, textures, files.strands)
         self.engine.simulation.given = self.given
         self.engine.apply(self._document.scene)
         if self.film is not None:
@@ -280,11 +318,14 @@ class ViewportClient(QObject):
         if self.film is not None:
             self.film.note_halts()
             self.film.collect()
+            if self.compared is not None:
+                self.compared.take(engine, self.film)
 
     def shot(self) -> Shot:
         """What the picture shows."""
         assert self.engine is not None
-        return self.engine.shot(self._document.view_state.camera, self._current_overlay())
+        shot = self.engine.shot(self._document.view_state.camera, self._current_overlay())
+        return shot if self.compared is None else self.compared.coloured(shot)
 
     def _at_moment(self) -> Engine:
         """The engine, brought to the document and the playhead."""

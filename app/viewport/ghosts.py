@@ -1,35 +1,34 @@
-"""Ghosts: what moves as it is at other moments, or as it is baked, drawn faintly over the viewport while time stands.
+"""Ghosts: what moves as it is at other moments, or as it is baked, drawn faintly over the viewport.
 
-They come from an engine of their own, which no step is simulated on, so that what is shown is not touched; it exists
-while there are ghosts.
+They come from a second engine.  While it plays, ghosts stand at moments on a grid, so that each is drawn once and what
+moves passes through it; while time stands, they stand around the frame, and behind what is shown.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
-import numpy as np
 
 from app.document.document import Document
-from app.files.model_loader import LoadedModel
-from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
+from app.viewport.second_engine import SecondEngine
 from sim.engine import Engine
-from sim.gl.errors import GLError
 from sim.gl.framebuffer import Framebuffer
-from sim.gl.steps import Steps
 from sim.kept.film import Film
 from sim.kinds import KINDS
-from sim.render.ghost_pass import GhostLook, GhostPass
+from sim.render.care.pending import PendingPicture
+from sim.render.care.scheduler import POLL, TURN
+from sim.render.ghost_pass import Depicted, GhostLook, GhostPass
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId, Scene
 
-TURN = 0.01
-"""Time after which a turn of uploading ends with the step that it is at [s]."""
-
-BEFORE, AFTER, BAKED = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25), (0.95, 0.35, 0.85)
+BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
 """Colours of ghosts, sRGB-encoded."""
+
+BAKE_LOOK = GhostLook((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
+"""The bake is a line alone: what is simulated has the colours of how far it is from there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,37 +60,38 @@ class Ghosts:
 
     Args:
         document: The scene, its camera and selection.
-        files: What settings name.
+        second: Where they are drawn.
         playback: The playhead.
-        loaded: Gives the model of a figure, once it is read.
         baked: Gives what the bake holds of a node after a step; None for nothing.
-        told: Takes one line how far the bake is from what is shown; "" where nothing is compared.
     """
 
     def __init__(
         self,
         document: Document,
-        files: SceneFiles,
+        second: SecondEngine,
         playback: Playback,
-        loaded: Callable[[NodeId], LoadedModel | None],
         baked: Callable[[NodeId, int], bytes | None],
-        told: Callable[[str], None],
     ) -> None:
-        self._document, self._files, self._playback = document, files, playback
-        self._loaded, self._baked, self._told = loaded, baked, told
-        self._engine: Engine | None = None
+        self._document, self._second, self._playback, self._baked = document, second, playback, baked
         self._pass: GhostPass | None = None
-        self._upload: tuple[NodeId, LoadedModel, Steps[None]] | None = None
-        self._failed: dict[NodeId, LoadedModel] = {}
-        self._made: list[tuple[Ghost, Framebuffer]] = []
+        self._depth: Framebuffer | None = None
+        self._made: list[tuple[Ghost, Depicted]] = []
         self._stamp: tuple[object, ...] = ()
         self._wanted: list[Ghost] = []
+        self._begun: tuple[Ghost, PendingPicture] | None = None
+
+    @property
+    def delay(self) -> float:
+        """Time until the next turn [s]."""
+        return 0.0 if self._begun is None else POLL
 
     @property
     def is_on(self) -> bool:
         """Whether any are wanted."""
         view = self._document.scene.view
-        return (view.ghosts or view.bake_ghost) and not self._playback.playhead.playing
+        if self._playback.playhead.playing:
+            return view.ghosts and view.ghosts_playing
+        return view.ghosts or view.bake_ghost
 
     @property
     def is_due(self) -> bool:
@@ -102,36 +102,54 @@ class Ghosts:
         """Lays over a picture, which was just drawn, the ghosts that are there, and says which are wanted."""
         if not self.is_on:
             self._wanted = []
-            if self._engine is not None and not self._playback.playhead.playing:
-                self.release()
+            self._give_up()
             return
         self._take(live, film, output)
-        mask = next((self._picture(ghost) for ghost in self._wanted if ghost.look is None), None)
-        for ghost in self._wanted:
-            picture = self._picture(ghost)
-            if picture is not None and ghost.look is not None and (mask is not None or ghost.is_baked):
-                if self._pass is None:
-                    self._pass = GhostPass(live.context, live.library)
-                behind = mask.colours[0] if mask is not None and not ghost.is_baked else None
-                self._pass.draw(output, picture.colours[0], ghost.look, behind)
+        found = [(ghost, picture) for ghost in self._wanted if (picture := self._picture(ghost)) is not None]
+        mask = next((picture for ghost, picture in found if ghost.look is None), None)
+        if any(ghost.look is not None for ghost, _ in found):
+            if self._pass is None:
+                self._pass = GhostPass(live.context, live.library)
+            behind, is_masked = self._behind(live, output), not self._playback.playhead.playing
+            for ghost, picture in found:
+                if ghost.look is None or (is_masked and mask is None and not ghost.is_baked):
+                    continue
+                covers = mask if is_masked and not ghost.is_baked else None
+                hides = covers.picture.colours[0] if covers is not None else None
+                self._pass.draw(output, picture, ghost.look, behind, hides)
         live.context.invalidate()
 
+    def _behind(self, live: Engine, output: Framebuffer) -> Depicted:
+        """How far away all is in the picture that was just drawn."""
+        if self._depth is None or self._depth.size != output.size:
+            if self._depth is not None:
+                self._depth.release()
+            self._depth = Framebuffer(live.context, output.size, (), label="depth behind ghosts")
+        return Depicted(self._depth, live.copy_depth(self._depth))
+
     def turn(self, live: Engine, film: Film) -> bool:
-        """Draws one that is missing, or uploads a part of what that takes; returns whether all are there now."""
-        engine = self._engine
-        if engine is None:
-            engine = self._engine = Engine(live.context, live.library)
-        scene = self._document.scene
-        engine.simulation.start_time = self._playback.settings.simulation_start
-        engine.set_files(self._files.meshes, self._files.images)
-        engine.apply(scene)
-        if self._uploads(engine, scene):
+        """Draws a part of one that is missing, or uploads what that takes; returns whether all are there now."""
+        if self._begun is None:
+            self._begin(live, film)
             return False
-        engine.apply(scene)  # with the figures that are there now
+        assert self._second.engine is not None
+        ghost, pending = self._begun
+        pending.hand_out(TURN)
+        if not pending.done:
+            return False
+        picture = Framebuffer(live.context, pending.size, label="ghost")
+        pending.show(picture)
+        self._made.append((ghost, Depicted(picture, self._second.engine.copy_depth(picture))))
+        self._give_up()
+        live.context.invalidate()
+        return not self.is_due
+
+    def _begin(self, live: Engine, film: Film) -> None:
+        """Begins to draw the next one; not while there is something to upload."""
+        engine, scene = self._second.bring(live), self._document.scene
+        if engine is None:
+            return
         ghost = next(ghost for ghost in self._wanted if self._picture(ghost) is None)
-        picture = Framebuffer(live.context, self._size, depth=None, label="ghost")
-        picture.clear(depth=None)
-        self._made.append((ghost, picture))
         nodes = self._moving(scene)
         try:
             if ghost.is_baked:
@@ -146,21 +164,21 @@ class Ghosts:
             nodes = ()  # it was another size then
         engine.refresh(time.monotonic())
         engine.simulation.take_problems()
-        engine.silhouette(picture, self._camera, nodes)
-        if ghost.is_baked:
-            self._told(_distances(live, engine, nodes))
-        live.context.invalidate()
-        return not self.is_due
+        self._begun = ghost, engine.begin_silhouette(self._size, self._camera, nodes)
+        self._second.is_busy = True
+
+    def _give_up(self) -> None:
+        """Nothing is being drawn any more."""
+        self._begun, self._second.is_busy = None, False
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
         self._forget()
-        self._upload, self._wanted, self._stamp = None, [], ()
-        if self._pass is not None:
-            self._pass.release()
-        if self._engine is not None:
-            self._engine.release()
-        self._pass = self._engine = None
+        self._wanted, self._stamp = [], ()
+        for owned in (self._pass, self._depth):
+            if owned is not None:
+                owned.release()
+        self._pass = self._depth = None
 
     # --- what is wanted -------------------------------------------------------------------------------
 
@@ -173,33 +191,36 @@ class Ghosts:
             self._stamp = stamp
             self._forget()
         self._wanted = list(self._ghosts(live, film, scene))
+        if self._begun is not None and not any(self._begun[0].is_like(ghost) for ghost in self._wanted):
+            self._give_up()
         gone = [made for made in self._made if not any(made[0].is_like(ghost) for ghost in self._wanted)]
         for made in gone:
             self._made.remove(made)
-            made[1].release()
+            made[1].picture.release()
 
     def _ghosts(self, live: Engine, film: Film, scene: Scene) -> Iterable[Ghost]:
-        view, now = scene.view, self._playback.playhead.time
+        view, playhead, frame = scene.view, self._playback.playhead, 1.0 / scene.playback.rate
+        spacing, start = view.ghost_spacing * frame, scene.playback.start_time
+        now = playhead.time
+        if playhead.playing:  # the moment of the grid before it
+            now = start + math.floor((now - start) / spacing + 1e-6) * spacing
         if view.ghosts:
-            frame, end = 1.0 / scene.playback.rate, self._playback.duration
-            offsets = [sign * number for number in range(view.ghost_count, 0, -1) for sign in (-1, 1)]
-            for offset in (0, *offsets):
-                moment = now + offset * view.ghost_spacing * frame
-                if not scene.playback.start_time - 1e-6 <= moment <= end + 1e-6:
+            numbers = range(view.ghost_count, 0, -1)
+            for offset in (0, *(sign * number for number in numbers for sign in (-1, 1))):
+                moment = now + offset * spacing
+                if not start - 1e-6 <= moment <= self._playback.duration + 1e-6:
                     continue
                 fade = 1.0 - 0.6 * (abs(offset) - 1) / view.ghost_count
-                colour = BEFORE if offset < 0 else AFTER
-                look = GhostLook(colour, 0.55, 0.28 * fade, 0.75 * fade) if offset else None
-                ghost = _kept(film, moment, look) if live.has_state else Ghost(0, moment, look)
+                colour = BEFORE if offset < 0 or (not offset and playhead.playing) else AFTER
+                look = GhostLook(colour, 0.55, 0.28 * min(fade, 1.0), 0.75 * min(fade, 1.0))
+                is_mask = not offset and not playhead.playing
+                ghost = _kept(film, moment, None if is_mask else look, is_free=not live.has_state)
                 if ghost is not None:
                     yield ghost
-        if view.bake_ghost:
+        if view.bake_ghost and not playhead.playing:
             step = film.shown
-            if any(self._baked(node.id, step) is not None for node in scene.nodes):
-                look = GhostLook(BAKED, 0.75, 0.35, 0.9)
-                yield Ghost(step, film.time_of(step), look, film.mark(step), is_baked=True)
-            else:
-                self._told("Nothing is baked of this step")
+            if any(not node.baked and self._baked(node.id, step) is not None for node in scene.nodes):
+                yield Ghost(step, film.time_of(step), BAKE_LOOK, film.mark(step), is_baked=True)
 
     def _moving(self, scene: Scene) -> Sequence[NodeId]:
         """What there are ghosts of: what is selected and moves, else all that does."""
@@ -207,72 +228,30 @@ class Ghosts:
         chosen = scene.with_contents(self._document.selection.all_nodes)
         return [node for node in moving if node in chosen] or moving
 
-    def _picture(self, ghost: Ghost) -> Framebuffer | None:
+    def _picture(self, ghost: Ghost) -> Depicted | None:
         return next((picture for made, picture in self._made if made.is_like(ghost)), None)
 
     def _forget(self) -> None:
-        for _, picture in self._made:
-            picture.release()
+        self._give_up()
+        for _, made in self._made:
+            made.picture.release()
         self._made.clear()
 
     # --- their engine ---------------------------------------------------------------------------------
 
-    def _uploads(self, engine: Engine, scene: Scene) -> bool:
-        """Uploads models for the time of a turn, without textures; whether there is more to do."""
-        ends = time.monotonic() + TURN
-        while True:
-            if self._upload is None:
-                self._upload = next(iter(self._missing(engine, scene)), None)
-            if self._upload is None:
-                return False
-            node_id, loaded, steps = self._upload
-            try:
-                next(steps)
-            except StopIteration:
-                self._upload = None
-            except GLError:
-                self._upload, self._failed[node_id] = None, loaded  # it is shown without ghosts
-            if time.monotonic() >= ends:
-                return True
-
-    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[NodeId, LoadedModel, Steps[None]]]:
-        for node in scene.nodes:
-            loaded = self._loaded(node.id) if node.settings.is_figure else None
-            if loaded is None or loaded is self._failed.get(node.id) or engine.model_of(node.id) is loaded.model:
-                continue
-            yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
-
     def _go_to_bake(self, engine: Engine, ghost: Ghost, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Brings the engine to the bake; returns the nodes that are baked."""
-        found = {node: self._baked(node, ghost.step) for node in nodes}
+        chosen = [node for node in nodes if not self._document.scene.node(node).baked]
+        found = {node: self._baked(node, ghost.step) for node in chosen}
         states = {node: state for node, state in found.items() if state is not None}
         engine.restore(msgspec.msgpack.encode((ghost.step, ghost.step, states)), ghost.time)
         return list(states)
 
 
-def _kept(film: Film, moment: float, look: GhostLook | None) -> Ghost | None:
-    """The ghost of a moment [s]; None where its step is not kept."""
+def _kept(film: Film, moment: float, look: GhostLook | None, *, is_free: bool) -> Ghost | None:
+    """The ghost of a moment [s]; None where its step is not kept, unless nothing depends on steps."""
+    if is_free:
+        return Ghost(0, moment, look)
     step = film.step_of(moment)
     mark = film.mark(step)
     return Ghost(step, film.time_of(step), look, mark) if mark is not None else None
-
-
-def _distances(live: Engine, ghosts: Engine, nodes: Sequence[NodeId]) -> str:
-    """How far what is shown is from the bake, in words."""
-    told = []
-    for node in nodes:
-        one, other = (engine.simulation.systems[node].arrays().get("positions") for engine in (live, ghosts))
-        name = live.world.scene.node(node).name
-        if one is None or other is None or one.shape != other.shape:
-            told.append(f"{name} has another size than its bake")
-            continue
-        ways = np.linalg.norm(one.read().astype(np.float64) - other.read(), axis=-1)
-        if not np.isfinite(ways).any():
-            continue
-        most, mean = float(np.nanmax(ways)), float(np.nanmean(ways))
-        told.append(f"{name} is {_length(most)} from its bake at most, {_length(mean)} in the mean")
-    return "; ".join(told)
-
-
-def _length(metres: float) -> str:
-    return f"{metres * 1e3:.3g} mm" if metres < 1.0 else f"{metres:.3g} m"

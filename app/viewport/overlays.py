@@ -57,6 +57,7 @@ class ViewportOverlays(QObject):
         self.drop = SideLabel("", viewport)
         self.drop.hide()
         self._gesture: Gesture | None = None
+        self._shown_key: ColourKey | None = None
         viewport.resized.connect(self.place)
         for room in rooms:
             if room.overlay is not None:
@@ -78,7 +79,7 @@ class ViewportOverlays(QObject):
         self.sides[1].set_text(METHOD_NAMES[self._rival()])
         for side in self.sides:
             side.setVisible(view.comparison is Comparison.SPLIT)
-        legend = self._legend()
+        legend = self._shown_key = self._legend()
         self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or legend is not None)
         self.statistics.setVisible(view.statistics or view.comparison is not Comparison.OFF)
         self.empty.setVisible(not self._document.scene.nodes)
@@ -100,6 +101,9 @@ class ViewportOverlays(QObject):
 
     def _legend(self) -> ColourKey | None:
         """What the colours of surfaces stand for, if they stand for something."""
+        compared = self._client.compared
+        if compared is not None and compared.key is not None:
+            return compared.key
         if self._document.scene.view.display is DisplayMode.WEIGHTS:
             bone = self._document.selection.bone
             return ColourKey(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
@@ -134,6 +138,8 @@ class ViewportOverlays(QObject):
         if self._document.scene.view.comparison is Comparison.DIFFERENCE:
             self.legend.show_ramp(Ramp.VIRIDIS, "Distance LBS – DQS", 0.0, drawn.difference_scale or 1.0, "file units")
             self.legend.move(MARGIN, self._viewport.height() - self.legend.height() - MARGIN)
+        elif self._legend() != self._shown_key:
+            self.refresh()
         if self.statistics.isVisible():
             self.statistics.set_rows(self._rows(drawn))
 

@@ -1,18 +1,23 @@
 """Does what takes long a part at a time, so that clicks are answered between: models reach the GPU, pictures are made.
 
+Textures that settings name in place of those of models follow them.
+
 What pictures need is known to the engine alone; it says when the next part is due.
 """
 
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document.document import Document
 from app.files.model_loader import LoadedModel
 from app.files.model_store import ModelStore
+from app.files.scene_files import SceneFiles
 from app.viewport.client import ViewportClient
+from sim.assets.mip_levels import MipImage
 from sim.engine import Engine
 from sim.gl.errors import GLError
 from sim.gl.steps import Steps
@@ -20,6 +25,11 @@ from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId
 from widgets.protocols import ModelState
 from widgets.viewport import Viewport
+
+Key = NodeId | Path
+"""A node with a model, or the file of a texture."""
+
+Wanted = LoadedModel | MipImage
 
 # A turn ends with the first step of an upload that passes this time [s]; a software renderer may take nine times as
 # long for one.
@@ -29,14 +39,15 @@ TURN = 0.01
 class Turns(QObject):
     """Takes turns of the event loop while there is something to do.
 
-    It brings the engine of a client to the models of the store; a model is shown once it is complete.
+    It brings the engine of a client to the models of the store, and to the textures of the files of the scene; each is
+    shown once it is complete.
 
     Signals:
         finished: Nothing is left to upload.
         failed: A file and one line about why it cannot be shown.
 
     Attributes:
-        uploading: Whether a model waits for the GPU.
+        uploading: Whether a model or a texture waits for the GPU.
     """
 
     finished = Signal()
@@ -46,6 +57,7 @@ class Turns(QObject):
         self,
         document: Document,
         store: ModelStore,
+        files: SceneFiles,
         client: ViewportClient,
         viewport: Viewport,
         *,
@@ -53,20 +65,21 @@ class Turns(QObject):
     ) -> None:
         super().__init__()
         self._document, self._store, self._client, self._viewport = document, store, client, viewport
-        self._clock = clock
+        self._files, self._clock = files, clock
         self.uploading = False
         self._engine: Engine | None = None
-        self._failed: dict[NodeId, LoadedModel] = {}
-        self._outcomes: dict[NodeId, str] = {}  # "" for a model that is shown, else why it is not
-        self._current: tuple[NodeId, LoadedModel, Steps[None]] | None = None
+        self._failed: dict[Key, Wanted] = {}
+        self._outcomes: dict[Key, str] = {}  # "" for what is shown, else why it is not
+        self._current: tuple[Key, Wanted, Steps[None]] | None = None
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
         store.changed.connect(self.follow)
+        files.changed.connect(self.follow)
         client.ready.connect(self.follow)
         client.painted.connect(self._wait)
 
     def follow(self) -> None:
-        """Looks at once for models that arrived or went away."""
+        """Looks at once for models and textures that arrived or went away."""
         self.uploading = True
         self._wait()
 
@@ -110,12 +123,14 @@ class Turns(QObject):
     def _tell(self) -> None:
         """Passes on what became of models, outside the context."""
         outcomes, self._outcomes = self._outcomes, {}
-        for node_id, text in outcomes.items():
-            if text:
-                self._store.mark_failed(node_id, text)
-                self.failed.emit(self._path(node_id), text)
+        for key, text in outcomes.items():
+            if isinstance(key, Path):
+                self.failed.emit(str(key), text)
+            elif text:
+                self._store.mark_failed(key, text)
+                self.failed.emit(self._path(key), text)
             else:
-                self._store.mark_ready(node_id)
+                self._store.mark_ready(key)
 
     def _advance(self, engine: Engine) -> bool:
         """Uploads for the time of a turn; whether the picture changes."""
@@ -125,14 +140,14 @@ class Turns(QObject):
         end, changed = self._clock() + TURN, self._remove(engine)
         self._choose(engine)
         while self._current is not None:
-            node_id, loaded, steps = self._current
+            key, wanted, steps = self._current
             try:
                 next(steps)
             except StopIteration:
                 self._current, changed = None, True
             except GLError as error:
-                self._current, self._failed[node_id] = None, loaded
-                self._outcomes[node_id] = str(error)
+                self._current, self._failed[key] = None, wanted
+                self._outcomes[key] = str(error)
             self._choose(engine)
             if self._clock() >= end:
                 break
@@ -147,12 +162,12 @@ class Turns(QObject):
         return bool(gone)
 
     def _choose(self, engine: Engine) -> None:
-        """Goes on with what is wanted still, else with the next model."""
+        """Goes on with what is wanted still, else with the next model, else with the next texture."""
         if self._current is not None and self._wanted(self._current[0]) is not self._current[1]:
             self._current = None
         if self._current is None:
             for node in self._figures():
-                loaded = self._wanted(node.id)
+                loaded = self._model(node.id)
                 if loaded is None or loaded is self._failed.get(node.id):
                     continue
                 if engine.model_of(node.id) is loaded.model:
@@ -161,11 +176,20 @@ class Turns(QObject):
                     steps = engine.model_upload(node.id, loaded.prepared, loaded.images, rehearsed=True)
                     self._current = (node.id, loaded, steps)
                     return
+            for path, image in self._files.textures.items():
+                if image is not self._failed.get(path) and not engine.has_texture(path, image):
+                    self._current = (path, image, engine.texture_upload(path, image))
+                    return
 
     def _figures(self) -> list[Node]:
         return [node for node in self._document.scene.nodes if node.settings.is_figure]
 
-    def _wanted(self, node_id: NodeId) -> LoadedModel | None:
+    def _wanted(self, key: Key) -> Wanted | None:
+        if isinstance(key, Path):
+            return self._files.textures.get(key)
+        return self._model(key)
+
+    def _model(self, node_id: NodeId) -> LoadedModel | None:
         return self._store.loaded(node_id) if self._document.scene.has(node_id) else None
 
     def _is_read(self, node_id: NodeId) -> bool:

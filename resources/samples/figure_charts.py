@@ -16,6 +16,9 @@ SKIN, CLOTHES = "humanoid_skin.png", "humanoid_clothes.png"
 TEXTURE_SIZES = {SKIN: 1024, CLOTHES: 2048}
 """Edge of each texture [texels]."""
 
+SCALP, SCALP_SIZE = "humanoid_scalp.png", 512
+"""Where hair grows, in the charts of the skin."""
+
 ATLAS = 1024
 """Edge of the square in which the charts are laid out; textures may be finer."""
 

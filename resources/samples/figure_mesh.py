@@ -9,8 +9,16 @@ from PIL import Image
 
 from resources.samples.bake import coverage, padded
 from resources.samples.charts import Unwrapped, unwrap
-from resources.samples.figure_charts import ATLAS, CHARTS, TEXTURE_SIZES, TEXTURES, chart_labels
-from resources.samples.figure_paint import PAINTERS, shaded
+from resources.samples.figure_charts import (
+    ATLAS,
+    CHARTS,
+    SCALP,
+    SCALP_SIZE,
+    TEXTURE_SIZES,
+    TEXTURES,
+    chart_labels,
+)
+from resources.samples.figure_paint import PAINTERS, paint_scalp, shaded
 from resources.samples.figure_parts import Part, openness
 from resources.samples.figure_skeleton import Joint
 from resources.samples.sdf import Points
@@ -58,7 +66,8 @@ def build_pieces(parts: Sequence[Part], joints: Sequence[Joint]) -> tuple[list[P
         pieces.append(_piece(cut, weights[cut.part.name]))
         if cut.part.paired:
             pieces.append(_mirrored(pieces[-1], joints))
-    return pieces, {name: _texture(name, cuts) for name in sorted(set(TEXTURES.values()))}
+    textures = {name: _texture(name, cuts) for name in sorted(set(TEXTURES.values()))}
+    return pieces, textures | {SCALP: _scalp(cuts)}
 
 
 def _allowed(name: str, joints: Sequence[Joint]) -> list[str]:
@@ -139,8 +148,28 @@ def _texture(name: str, cuts: Sequence[_Cut]) -> Image.Image:
     return Image.fromarray(np.round(filled * 255.0).astype(np.uint8), "RGB")
 
 
+def _scalp(cuts: Sequence[_Cut]) -> Image.Image:
+    """Image of where hair grows on the skin, and how long."""
+    image, painted = np.zeros((SCALP_SIZE * SCALP_SIZE, 3)), np.zeros(SCALP_SIZE * SCALP_SIZE, dtype=bool)
+    head = next(cut for cut in cuts if cut.part.name == "head")
+    texels, points, _, _ = _shown(head, SCALP_SIZE)
+    image[texels], painted[texels] = paint_scalp(points), True
+    square = (SCALP_SIZE, SCALP_SIZE)
+    filled = padded(image.reshape(*square, 3), painted.reshape(square), _PADDING * SCALP_SIZE // ATLAS)
+    return Image.fromarray(np.round(filled * 255.0).astype(np.uint8), "RGB")
+
+
 def _painted(cut: _Cut, size: int) -> tuple[Indices, Points]:
-    """Texels of a part and their colours; where it overlaps itself the more open surface is seen."""
+    """Texels of a part and their colours."""
+    texels, points, normals, shade = _shown(cut, size)
+    return texels, shaded(cut.part.name, PAINTERS[cut.part.name](points, normals), shade)
+
+
+def _shown(cut: _Cut, size: int) -> tuple[Indices, Points, Points, Points]:
+    """Texels of a part, points and normals that they show, and the shade there.
+
+    Where it overlaps itself the more open surface is seen.
+    """
     layout, surface = cut.layout, cut.part.surface
     order = np.argsort(cut.shade[layout.source[layout.triangles]].mean(axis=1), kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
@@ -154,5 +183,4 @@ def _painted(cut: _Cut, size: int) -> tuple[Indices, Points]:
 
     points, normals = blended(surface.vertices), blended(surface.normals)
     normals = normals / np.sqrt((normals**2).sum(axis=1, keepdims=True))
-    colour = PAINTERS[cut.part.name](points, normals)
-    return cover.texels, shaded(cut.part.name, colour, blended(cut.shade[:, None])[:, 0])
+    return cover.texels, points, normals, blended(cut.shade[:, None])[:, 0]

@@ -59,12 +59,30 @@ def paint_head(points: Points, normals: Points) -> Points:
     colour = _over(colour, BLUSH, 0.30 * np.clip(ear * 1.5, 0.0, 1.0))
     bowl = np.exp(-(((p[:, 2] + 0.004) / 0.0075) ** 2) - ((y - 1.632) / 0.0135) ** 2) * (x > 0.079)
     colour = _over(colour, (0.52, 0.29, 0.23), 0.55 * bowl)
-    edge = np.interp(p[:, 2], [-0.075, -0.045, -0.020, 0.012, 0.034, 0.050], [1.576, 1.592, 1.622, 1.622, 1.655, 1.720])
+    edge = _hairline(p)
     shaved = np.clip((y - edge) / 0.022, 0.0, 1.0) * np.clip((0.0790 - x) / 0.004 + (p[:, 2] > 0.006), 0.0, 1.0)
     colour = _over(colour, HAIR, 0.72 * shaved * shaved * (3.0 - 2.0 * shaved))
     colour = _mouth(colour, p[:, 0], y, front)
     colour = _brows(colour, x, y, front)
     return _eyes(colour, x - EYE[0], y - EYE[1] + 0.0005, p[:, 0] > 0.0, front)
+
+
+def _hairline(p: Points) -> Distances:
+    """Height at which hair begins, in the frame of the head."""
+    places, heights = [-0.075, -0.045, -0.020, 0.012, 0.034, 0.050], [1.576, 1.592, 1.622, 1.622, 1.655, 1.720]
+    found: Distances = np.interp(p[:, 2], places, heights)
+    return found
+
+
+def paint_scalp(points: Points) -> Points:
+    """Where hair grows on the head, as red, and a factor of its length, as green: short around the ears."""
+    p = head_from_model(points)
+    x, y = np.abs(p[:, 0]), p[:, 1]
+    # At the forehead it begins lower than what a quiff of paint would cover.
+    edge = np.minimum(_hairline(p), 1.700 - 0.12 * x)
+    dense = np.clip((y - edge) / 0.008, 0.0, 1.0) * ((x < 0.079) | (p[:, 2] < -0.012))
+    tall = np.clip((y - 1.600) / 0.115, 0.0, 1.0)
+    return np.stack([dense, 0.20 + 0.80 * tall * tall * (3.0 - 2.0 * tall), np.zeros(len(p))], axis=1)
 
 
 def _mouth(colour: Points, x: Distances, y: Distances, front: Distances) -> Points:

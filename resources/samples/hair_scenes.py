@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
+from resources.samples.figure_charts import SCALP
 from resources.samples.fox_model import COLOUR, DENSITY, LENGTH
 from sim.assets.load import load_model
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.collider.fit import fit_colliders
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.root_settings import Channel
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
@@ -34,6 +36,44 @@ def hair_scenes(models: Path) -> dict[str, tuple[Scene, ViewState]]:
 def _hair(preset: str, *, source: HairSource = HairSource.FACES, **changes: Any) -> HairSettings:
     settings = with_preset(HairSettings(source=source), preset)
     return msgspec.structs.replace(settings, **changes)
+
+
+def short_hair(models: Path) -> Node:
+    """Hair of the figure, parted at its left, in place of what is painted on it; an image says where and how long."""
+    scalp = str(models / "humanoid" / SCALP)
+    settings = _hair(
+        "Short",
+        density_section="skin",
+        density_texture=scalp,
+        density_channel=Channel.RED,
+        length_texture=scalp,
+        length_channel=Channel.GREEN,
+        guides=900,
+        children=20_000,
+        knots=9,
+        length=0.095,
+        comb=(-0.2, -1.0, -0.6),
+        lean=0.68,
+        bow=0.9,
+        part_strength=0.6,
+        part_place=0.03,
+        part_width=0.08,
+        disorder=0.06,
+        bending_length=0.12,
+        carried=1.0,
+        hold=120.0,
+        hold_fade=0.6,
+        clump=0.35,
+        noise=0.0015,
+        root_radius=1.7e-4,
+        tip_radius=5e-5,
+        root_colour=(0.20, 0.125, 0.08),
+        tip_colour=(0.36, 0.235, 0.15),
+        roughness=0.6,
+        shadow=1.8,
+        collide=False,
+    )
+    return Node(id="hair", name="Hair", attachment=Attachment(node="humanoid"), settings=settings)
 
 
 def _light(position: Vec3, reach: float, intensity: float = 1.4) -> Node:

@@ -6,7 +6,7 @@ import msgspec
 
 from resources.samples.cape_model import COLLAR
 from resources.samples.figure_colliders import figure_colliders
-from resources.samples.hair_scenes import hair_scenes
+from resources.samples.hair_scenes import hair_scenes, short_hair
 from sim.figures.deformers.settings import Bulge, BulgeMode, EmissionPulse, Twist
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -156,7 +156,10 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
         id="humanoid",
         name="Humanoid",
         settings=ModelSettings(
-            path=str(models / "humanoid" / "humanoid.ezm"), clip="walk", skinning=SkinningMethod.DQS
+            path=str(models / "humanoid" / "humanoid.ezm"),
+            clip="walk",
+            skinning=SkinningMethod.DQS,
+            hidden_sections="hair",
         ),
     )
     light = Node(
@@ -166,7 +169,9 @@ def _humanoid(models: Path) -> tuple[Scene, ViewState]:
         settings=LightSettings(colour=(1.0, 0.95, 0.88), intensity=1.45, reach=4.2),
     )
     camera = Camera(target=(0.0, 0.90, 0.02), yaw=34.0, pitch=8.0, distance=3.7, field_of_view=32.0)
-    scene = Scene(nodes=(figure, light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings())
+    scene = Scene(
+        nodes=(figure, short_hair(models), light), playback=PlaybackSettings(loop=LoopMode.LOOP), view=ViewSettings()
+    )
     return scene, ViewState(camera=camera, selection=Selection(node="humanoid"))
 
 

@@ -29,6 +29,17 @@ struct ColliderPose {
     vec4 orientation;
 };
 
+// A collider at one moment, read once for many points; texels as sim/solids/pack.py describes them.
+struct Collider {
+    vec3 centre;
+    mat3 world_from_shape;
+    vec4 sphere;
+    vec4 travel;
+    vec4 size;
+    vec4 turn;
+    vec4 surface;
+};
+
 ColliderPose collider_pose(samplerBuffer colliders, int index, float fraction) {
     int base = index * COLLIDER_TEXELS;
     vec3 start = texelFetch(colliders, base).xyz;
@@ -88,10 +99,8 @@ vec4 ellipsoid_distance(vec3 p, vec3 semi_axes, int iterations) {
     return vec4(normal, (s - smallest * smallest) * length_w);
 }
 
-// Outward normal and signed distance (w) of a point in the frame of a collider.
-vec4 collider_distance(samplerBuffer colliders, int index, vec3 p) {
-    vec4 size = texelFetch(colliders, index * COLLIDER_TEXELS + 2);
-    float kind = texelFetch(colliders, index * COLLIDER_TEXELS + 1).w;
+// Outward normal and signed distance (w) of a point in the frame of a collider of this size (texel 2) and kind.
+vec4 shape_distance(vec4 size, float kind, vec3 p) {
     vec4 swollen = rounded_box_distance(p, size.xyz, size.w);
     vec4 found = kind == 1.0 ? vec4(0.0, 1.0, 0.0, p.y) : swollen;
 #ifndef COLLIDE_NO_ELLIPSOID
@@ -102,17 +111,25 @@ vec4 collider_distance(samplerBuffer colliders, int index, vec3 p) {
     return found;
 }
 
+vec4 collider_distance(samplerBuffer colliders, int index, vec3 p) {
+    int base = index * COLLIDER_TEXELS;
+    return shape_distance(texelFetch(colliders, base + 2), texelFetch(colliders, base + 1).w, p);
+}
+
 // Mean velocity of the solid over the substep at a point whose offset from the centre is `arm`.
-vec3 collider_velocity(samplerBuffer colliders, int index, vec3 arm, float substep) {
+vec3 solid_velocity(vec4 travel, vec4 turn, float rate, vec3 arm, float substep) {
 #ifdef COLLIDE_STILL
     return vec3(0.0);
 #endif
-    int base = index * COLLIDER_TEXELS;
-    float rate = texelFetch(colliders, base + 5).z;
-    vec4 turn = texelFetch(colliders, base + 4);
     vec3 spin = turn.xyz * (turn.w * rate);
     vec3 now = cross(spin, arm);
-    return texelFetch(colliders, base + 1).xyz * rate + now - 0.5 * substep * cross(spin, now);
+    return travel.xyz * rate + now - 0.5 * substep * cross(spin, now);
+}
+
+vec3 collider_velocity(samplerBuffer colliders, int index, vec3 arm, float substep) {
+    int base = index * COLLIDER_TEXELS;
+    float rate = texelFetch(colliders, base + 5).z;
+    return solid_velocity(texelFetch(colliders, base + 1), texelFetch(colliders, base + 4), rate, arm, substep);
 }
 
 // Contact of a world point with one collider at a moment of the step.
@@ -126,6 +143,33 @@ Contact collider_contact(samplerBuffer colliders, int index, vec3 point, float f
     return Contact(near.w, normal, velocity, surface.x, surface.y);
 }
 
+// A collider at one moment, to be met by many points.
+Collider collider_at(samplerBuffer colliders, int index, float fraction) {
+    int base = index * COLLIDER_TEXELS;
+    ColliderPose pose = collider_pose(colliders, index, fraction);
+    return Collider(
+        pose.centre, quaternion_matrix(pose.orientation), texelFetch(colliders, base), texelFetch(colliders, base + 1),
+        texelFetch(colliders, base + 2), texelFetch(colliders, base + 4), texelFetch(colliders, base + 5)
+    );
+}
+
+Contact contact_with(Collider collider, vec3 point, float substep) {
+    vec3 arm = point - collider.centre;
+    vec4 near = shape_distance(collider.size, collider.travel.w, arm * collider.world_from_shape);
+    vec3 normal = collider.world_from_shape * near.xyz;
+    vec4 surface = collider.surface;
+    vec3 velocity = solid_velocity(collider.travel, collider.turn, surface.z, arm - near.w * normal, substep);
+    return Contact(near.w, normal, velocity, surface.x, surface.y);
+}
+
+// Whether a collider may be within `reach` of the point, by its texels 0, 1 and 2.
+bool may_be_near(vec4 sphere, vec4 travel, vec3 normal, vec3 point, float fraction, float reach) {
+    vec3 apart = point - sphere.xyz - fraction * travel.xyz;
+    float within = sphere.w + reach;
+    // A plane keeps its normal where others keep their size; zero where it turns, so that it is always near.
+    return travel.w == 1.0 ? dot(apart, normal) <= reach : dot(apart, apart) <= within * within;
+}
+
 // The first collider from `first` on that may be within `reach` of the point, or `count`. Costs three texels each.
 // Loop `for (int i = collider_next(..., 0, ...); i < count; i = collider_next(..., i + 1, ...))`: the costly work is
 // then done only for colliders that are near, and every lane looks for its own.
@@ -135,11 +179,7 @@ int collider_next(samplerBuffer colliders, int first, int count, vec3 point, flo
         int base = index * COLLIDER_TEXELS;
         vec4 sphere = texelFetch(colliders, base);
         vec4 travel = texelFetch(colliders, base + 1);
-        vec3 apart = point - sphere.xyz - fraction * travel.xyz;
-        float within = sphere.w + reach;
-        // A plane keeps its normal where others keep their size; zero where it turns, so that it is always near.
-        float above = dot(apart, texelFetch(colliders, base + 2).xyz);
-        if (travel.w == 1.0 ? above <= reach : dot(apart, apart) <= within * within) {
+        if (may_be_near(sphere, travel, texelFetch(colliders, base + 2).xyz, point, fraction, reach)) {
             break;
         }
         ++index;

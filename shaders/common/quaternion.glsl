@@ -15,3 +15,11 @@ vec4 quaternion_conjugate(vec4 q) {
 vec3 quaternion_rotate(vec4 q, vec3 v) {
     return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
 }
+
+// The matrix of the unit quaternion q, for many vectors.
+mat3 quaternion_matrix(vec4 q) {
+    return mat3(
+        quaternion_rotate(q, vec3(1.0, 0.0, 0.0)), quaternion_rotate(q, vec3(0.0, 1.0, 0.0)),
+        quaternion_rotate(q, vec3(0.0, 0.0, 1.0))
+    );
+}

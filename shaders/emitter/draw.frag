@@ -48,6 +48,8 @@ flat in vec2 v_middle;            // height of the middle over the ground, half 
 #endif
 
 #if BLENDING == 1
+#include "viewport/weighted.glsl"
+
 layout(location = 0) out vec4 o_sum;      // weighted colour; what is left to see of the background, as a product
 layout(location = 1) out vec4 o_weight;   // weight
 uniform float u_middle;                   // depth whose weight is 1 [m]
@@ -163,9 +165,7 @@ void main() {
 #if OPAQUE
     draw_solid(shown, offset);
 #elif BLENDING == 1
-    // Near layers count more. Bounded, so that sums of half floats hold thousands of layers.
-    float near = u_middle / max(v_depth, 1e-3 * u_middle);
-    float weight = clamp(near * near * near * near, 1e-2, 16.0);
+    float weight = layer_weight(u_middle, v_depth);
     o_sum = vec4(shown.rgb * v_light * (shown.a * weight), shown.a);
     o_weight = vec4(shown.a * weight);
 #else

@@ -1,11 +1,9 @@
 // A strand meets colliders at the end of a substep: from the root on every knot is put on the surface and at the length
 // of its segment, both at once; with FREE_LENGTH on the surface alone.
-// Inputs: see hair/strand.glsl; u_before has the knots as they were before the substep. Outputs: the knots.
+// Inputs: see hair/strand.glsl; the knots at the end of the substep and before it. Outputs: the knots.
 // A root may lie inside a body: a knot is only kept as far out as its root is, and half the way along the strand.
 
 #include "common/collide.glsl"
-#include "hair/strand.glsl"
-#include "hair/store.glsl"
 
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
@@ -23,11 +21,11 @@ vec3 touched(vec3 former, vec3 candidate, float segment, vec3 normal, float dept
     return former + height * normal + sqrt(max(segment * segment - height * height, 0.0)) * level;
 }
 
-// A knot as far out of a collider as its root and its way along the strand demand.
-vec3 kept_out(vec3 place, vec3 former, int strand, int k, int index, Root root, float root_distance) {
-    Contact contact = collider_contact(u_colliders, index, root.place + place, u_span.y, u_step.x);
-    float depth = min(u_contact.x, root_distance + 0.5 * float(k) * root.segment) - contact.distance;
-    vec3 moved = place - before_of(strand, k) + root.move - u_step.x * contact.velocity;
+// A knot as far out of a collider as its root and its way along the strand demand; `was` is where it was before.
+vec3 kept_out(Collider collider, vec3 place, vec3 former, vec3 was, float allowed, Root root) {
+    Contact contact = contact_with(collider, root.place + place, u_step.x);
+    float depth = min(u_contact.x, allowed) - contact.distance;
+    vec3 moved = place - was + root.move - u_step.x * contact.velocity;
     vec3 slide = moved - dot(moved, contact.normal) * contact.normal;
     float friction = sqrt(u_contact.y * contact.friction);
 #ifdef FREE_LENGTH
@@ -39,33 +37,32 @@ vec3 kept_out(vec3 place, vec3 former, int strand, int k, int index, Root root, 
     return depth > 0.0 ? kept : place;
 }
 
-void meet_colliders(inout vec3 knots[KNOTS], int strand, Root root) {
+// From the root on, collider by collider: every knot at the length of its segment, and out of the collider. Strands that
+// are far from all come by once too, for their lengths; the collider they look at changes nothing.
+void meet_colliders(int strand, Root root, inout vec3 knots[KNOTS]) {
     float reach = float(SEGMENTS) * root.segment + u_contact.x;
     int index = collider_next(u_colliders, 0, u_collider_count, root.place, u_span.y, reach);
-    while (index < u_collider_count) {
-        Contact at_root = collider_contact(u_colliders, index, root.place, u_span.y, u_step.x);
+    for (bool first = true; first || index < u_collider_count; first = false) {
+        Collider collider = collider_at(u_colliders, min(index, u_collider_count - 1), u_span.y);
+        float root_distance = contact_with(collider, root.place, u_step.x).distance;
         vec3 former = vec3(0.0);
+        vec3 former_was = vec3(0.0);
         for (int k = 1; k < u_knots; ++k) {
-            vec3 place = knots[k];
+            vec3 place = knots[1];
+            vec3 was = texelFetch(u_now, strand * KNOTS + k).xyz;
 #ifndef FREE_LENGTH
-            place = former + at_length(place - former, root.segment, vec3(0.0, 1.0, 0.0));
+            vec3 along = at_length(was - former_was, 1.0, vec3(0.0, 1.0, 0.0));
+            place = former + at_length(place - former, root.segment, along);
+            former_was = was;
 #endif
-            // Most knots are far from most colliders, and lanes that are all far do nothing.
-            if (collider_next(u_colliders, index, index + 1, root.place + place, u_span.y, u_contact.x) == index) {
-                place = kept_out(place, former, strand, k, index, root, at_root.distance);
+            if (may_be_near(collider.sphere, collider.travel, collider.size.xyz, root.place + place, u_span.y, u_contact.x)) {
+                place = kept_out(collider, place, former, was, root_distance + 0.5 * float(k) * root.segment, root);
             }
-            knots[k] = place;
             former = place;
+            // The knots go round, so that none is chosen by a number that is not known when compiling.
+            for (int j = 1; j < SEGMENTS; ++j) knots[j] = knots[j + 1];
+            knots[SEGMENTS] = place;
         }
         index = collider_next(u_colliders, index + 1, u_collider_count, root.place, u_span.y, reach);
     }
-}
-
-void run(int id) {
-    vec3 knots[KNOTS];
-    vec4 first = texelFetch(u_now, id * KNOTS);
-    knots[0] = vec3(0.0);
-    for (int k = 1; k < KNOTS; ++k) knots[k] = texelFetch(u_now, id * KNOTS + k).xyz;
-    if (first.w == 0.0) meet_colliders(knots, id, root_of(id, first.xyz));
-    store(knots, first.xyz, first.w);
 }

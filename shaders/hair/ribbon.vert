@@ -1,56 +1,105 @@
 #version 330 core
-// A strand as a ribbon that faces the eye: an instance of two vertices for each row, through its knots.
-// Inputs: knots in the world [m] and a random number, KNOTS texels a strand; their linear colours, unless CAST draws
-// what a light sees. Outputs: linear colour, number of the strand, distance along the view [m].
-// A ribbon is at least as wide as a pixel; for what is thinner fewer strands are drawn, so that the cover stays.
+// A strand as a ribbon that faces the eye: an instance of two vertices for each row, through its knots. With LINE an
+// instance of one vertex for each row, for lines of the width that the driver draws; FLAT are all in the colour of their
+// second end.
+// Inputs: see hair/row.glsl. Outputs: linear colour, unless CAST draws what a light sees; number of the strand, distance
+// along the view [m].
+// A ribbon is at least as wide as a pixel. For what is thinner fewer strands are drawn, so that the cover stays; with
+// BLENDED all of them, a pixel wider for a soft edge, and the cover is an opacity.
 // Reference: Catmull, Rom 1974, "A class of local interpolating splines".
 
-#include "hair/curve.glsl"
+#include "hair/row.glsl"
+#ifdef CURLS
+#include "hair/curl.glsl"
 
-uniform samplerBuffer u_strands;
+uniform vec3 u_curl;                 // radius [m], turns [rad/m], spread of these
+#ifndef CAST
+#include "hair/scatter.glsl"
+
+uniform vec3 u_lamp;                 // place of the first lamp [m]
+uniform vec4 u_seer;                 // place of the eye [m], 1; or its direction, 0
+#endif
+#endif
+
 uniform mat4 u_clip_from_world;
 uniform vec2 u_viewport;             // size of the target [px]
 uniform float u_scale;               // change of clip y over a metre across the view
 uniform vec4 u_width;                // radius at the root and at the tip [m], factor, least radius [px]
-uniform int u_first;                 // strand that is drawn first, see u_stride
-uniform int u_stride;                // strands to one that is drawn
+uniform vec3 u_reach;                // part of the strand that is drawn: shares of the way at its ends; spread of the cut
+uniform int u_first;                 // strand that is drawn first
 uniform int u_count;                 // of all strands
 uniform int u_rows;                  // of a ribbon, one at each of its ends
-#ifndef CAST
-uniform samplerBuffer u_colours;
+#ifdef FLAT
+flat out vec3 v_colour;
+#elif !defined(CAST)
 out vec3 v_colour;
+#endif
+#if defined(LINE) || defined(BLENDED)
+out vec3 v_cover;                    // distance from the middle and half the width [px], opacity; LINE: the last alone
 #endif
 flat out uint v_strand;
 out float v_distance;
 
 void main() {
-    int strand = (u_first + gl_InstanceID) * u_stride;
+    int strand = u_first + gl_InstanceID;
+#ifdef LINE
+    float side = 0.0;
+    int number = gl_VertexID;
+#else
     float side = float(gl_VertexID & 1) * 2.0 - 1.0;
-    float share = float(gl_VertexID >> 1) / float(u_rows - 1);
-    float along = share * float(KNOTS - 1);
-    int segment = min(int(along), KNOTS - 2);
-    float part = along - float(segment);
-    int base = strand * KNOTS;
-    vec3 first = texelFetch(u_strands, base + segment).xyz;
-    vec3 second = texelFetch(u_strands, base + segment + 1).xyz;
-    vec3 before = segment > 0 ? texelFetch(u_strands, base + segment - 1).xyz : 2.0 * first - second;
-    vec3 after = segment < KNOTS - 2 ? texelFetch(u_strands, base + segment + 2).xyz : 2.0 * second - first;
-    vec3 place = curve_place(before, first, second, after, part);
-    vec4 clip = u_clip_from_world * vec4(place, 1.0);
-    vec4 ahead = u_clip_from_world * vec4(curve_tangent(before, first, second, after, part), 0.0);
+    int number = gl_VertexID >> 1;
+#endif
+    // Where tips are blended, strand by strand elsewhere.
+    float cut = u_reach.z * (2.0 * texelFetch(u_strands, strand * KNOTS + 1).w - 1.0);
+    vec2 reach = u_reach.xy + cut * step(vec2(0.001), u_reach.xy) * step(u_reach.xy, vec2(0.999));
+    float share = mix(reach.x, reach.y, float(number) / float(u_rows - 1));
+    Row row = row_of(strand, share);
+#ifdef CURLS
+    vec3 ahead_on = row.ahead * float(KNOTS - 1);
+    float size = float(KNOTS - 1) * distance(texelFetch(u_strands, strand * KNOTS).xyz, texelFetch(u_strands, strand * KNOTS + 1).xyz);
+    float turns = 1.0 + u_curl.z * (texelFetch(u_strands, strand * KNOTS + 1).w - 0.5);
+    vec3 aside, bent, away;
+    vec4 begin = curl_of(texelFetch(u_strands, strand * KNOTS + 2).w);
+    curl_at(begin, vec2(u_curl.x, u_curl.y * turns), share, ahead_on, size, aside, bent, away);
+    row.place += aside;
+    row.ahead = ahead_on + bent;
+#endif
+    vec4 clip = u_clip_from_world * vec4(row.place, 1.0);
+    vec4 ahead = u_clip_from_world * vec4(row.ahead, 0.0);
     // Direction on the screen [px]: that of the derivative of clip / w.
     vec2 direction = (ahead.xy * clip.w - clip.xy * ahead.w) * u_viewport;
-    float size = dot(direction, direction);
-    direction = size > 1e-20 ? direction * inversesqrt(size) : vec2(0.0, 1.0);
-    float radius = mix(u_width.x, u_width.y, share) * u_width.z * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
+    float square = dot(direction, direction);
+    direction = square > 1e-20 ? direction * inversesqrt(square) : vec2(0.0, 1.0);
+    float metres = texelFetch(u_strands, strand * KNOTS).w * mix(u_width.x, u_width.y, share) * u_width.z;
+    float radius = metres * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
     float rank = (float(strand) + 0.5) / float(u_count);
-    float wide = radius >= u_width.w ? radius : (radius > rank * u_width.w ? u_width.w : 0.0);
+    float left = radius >= u_width.w ? 1.0 : radius - rank * u_width.w;
+#if defined(LINE)
+    float wide = 0.0;
+    v_cover = vec3(0.0, 0.0, left);
+#elif defined(BLENDED)
+    float wide = max(radius, u_width.w) + 0.5;
+    v_cover = vec3(side * wide, wide - 0.5, min(radius / u_width.w, 1.0));
+#else
+    float wide = left > 0.0 ? max(radius, u_width.w) : 0.0;
+#endif
     clip.xy += vec2(-direction.y, direction.x) * (side * wide * 2.0 * clip.w) / u_viewport;
-    bool is_seen = clip.w > 1e-4 && dot(place, place) < 1e24;
+    bool is_seen = clip.w > 1e-4 && dot(row.place, row.place) < 1e24;
     gl_Position = is_seen ? clip : vec4(2.0, 2.0, 2.0, 1.0);
     v_strand = uint(strand);
     v_distance = clip.w;
 #ifndef CAST
-    v_colour = mix(texelFetch(u_colours, base + segment).rgb, texelFetch(u_colours, base + segment + 1).rgb, part);
+    v_colour = colour_of(row);
+#ifdef CURLS
+    // Knots are lit without their curls: what these change of the light, and less of it in the inside of a curl.
+    vec3 back = normalize(u_seer.xyz - u_seer.w * row.place);
+    vec3 to_lamp = normalize(u_lamp - row.place);
+    vec3 axis = normalize(ahead_on);
+    vec3 curled = normalize(row.ahead);
+    vec2 plain = kajiya(axis, to_lamp, back);
+    vec2 lit = kajiya(curled, to_lamp, back);
+    float change = (0.2 + lit.x) / (0.2 + plain.x) * (1.0 + 0.35 * dot(away, back)) * (0.9 + lit.y);
+    v_colour *= mix(1.0, change, min(4.0 * share, 1.0) * begin.w);
+#endif
 #endif
 }

@@ -140,10 +140,12 @@ void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS
     bend_strand(strand, root, now, knots);
     straighten(root.segment, knots);
     straighten(root.segment, knots);
+#ifndef CONTACT
     vec3 former = vec3(0.0);
     for (int k = 1; k < KNOTS; ++k) {
         vec3 along = at_length(now[k] - now[k - 1], 1.0, vec3(0.0, 1.0, 0.0));
         knots[k] = former + at_length(knots[k] - former, root.segment, along);
         former = knots[k];
     }
+#endif
 }

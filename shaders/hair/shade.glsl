@@ -9,7 +9,8 @@ uniform vec3 u_root_colour;          // linear
 uniform vec3 u_tip_colour;
 uniform vec4 u_gloss;                // roughness, tilt [rad], spread of the brightness, self-shadow
 
-vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, int lamp, float visible) {
+vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, float tilt, int lamp,
+                  float visible) {
     vec3 offset = frame.light_position[lamp].xyz - place;
     vec3 to_light = unit(offset);
     vec3 direct = frame.light_colour[lamp].rgb * (attenuation(offset, frame.light_position[lamp].w) * visible);
@@ -17,7 +18,9 @@ vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, int lamp, 
 #if LOOK == 1
     return direct * (plain.x * colour + 0.4 * plain.y);
 #else
-    return direct * (0.35 * plain.x * colour + PI * lobes(tangent, to_light, to_eye, colour, u_gloss.x, u_gloss.y));
+    // Light hair scatters on from strand to strand, which single strands know nothing of.
+    vec3 even = 0.35 + 0.45 * min(colour * colour, 1.0);
+    return direct * (even * plain.x * colour + PI * lobes(tangent, to_light, to_eye, colour, u_gloss.x, tilt));
 #endif
 }
 
@@ -53,21 +56,21 @@ float strand_visibility(vec3 place) {
     return visible;
 }
 
-vec3 shaded_knot(vec3 place, vec3 tangent, vec3 colour, float share) {
+vec3 shaded_knot(vec3 place, vec3 tangent, vec3 colour, float share, float tilt) {
     vec3 to_eye = direction_to_eye(place);
     // Light from all around comes less far down to the roots.
     vec3 light = colour * (0.5 * (frame.sky.rgb + frame.ground.rgb)) * mix(0.45, 1.0, share);
 #if LIGHT_COUNT > 0
-    light += strand_light(place, tangent, to_eye, colour, 0, strand_visibility(place));
+    light += strand_light(place, tangent, to_eye, colour, tilt, 0, strand_visibility(place));
 #endif
 #if LIGHT_COUNT > 1
-    light += strand_light(place, tangent, to_eye, colour, 1, 1.0);
+    light += strand_light(place, tangent, to_eye, colour, tilt, 1, 1.0);
 #endif
 #if LIGHT_COUNT > 2
-    light += strand_light(place, tangent, to_eye, colour, 2, 1.0);
+    light += strand_light(place, tangent, to_eye, colour, tilt, 2, 1.0);
 #endif
 #if LIGHT_COUNT > 3
-    light += strand_light(place, tangent, to_eye, colour, 3, 1.0);
+    light += strand_light(place, tangent, to_eye, colour, tilt, 3, 1.0);
 #endif
     return light;
 }

@@ -1,5 +1,5 @@
-// A substep of one strand, before it meets colliders. SOLVER: 0 rod, 1 springs, 2 layers; GUSTS, CURVED, LOADS, HOLD
-// and HEAD compile in what is needed.
+// A substep of one strand. SOLVER: 0 rod, 1 springs, 2 layers; GUSTS, CURVED, LOADS, HOLD, HEAD and CONTACT compile in
+// what is needed.
 // Inputs: see hair/strand.glsl. Outputs: the knots of the strand; one that broke keeps its last sound ones.
 
 #include "hair/strand.glsl"
@@ -11,6 +11,9 @@
 #else
 #include "hair/layers.glsl"
 #endif
+#ifdef CONTACT
+#include "hair/contact.glsl"
+#endif
 
 void run(int id) {
     vec3 now[KNOTS];
@@ -20,6 +23,9 @@ void run(int id) {
     for (int k = 1; k < KNOTS; ++k) now[k] = texelFetch(u_now, id * KNOTS + k).xyz;
     Root root = root_of(id, first.xyz);
     solve_strand(id, root, now, knots);
+#ifdef CONTACT
+    meet_colliders(id, root, knots);
+#endif
     bool sound = first.w == 0.0;
     for (int k = 1; k < KNOTS; ++k) sound = sound && is_sound(knots[k]);
     if (!sound) knots = now;

@@ -1,5 +1,5 @@
 // A place on a skinned surface with its frame.
-// Inputs: corners of a triangle, their shares. Outputs: place in the world [m], unit normal and tangent; a quaternion.
+// Inputs: corners of a triangle and as bits the height above its plane, shares of the corners. Outputs: place in the world [m], unit normal and tangent; a quaternion.
 // Reference: Shepperd 1978, "Quaternion from rotation matrix".
 
 uniform samplerBuffer u_vertices;
@@ -29,6 +29,11 @@ Spot surface_spot(uvec4 corners, vec3 shares) {
     vec3 place = shares.x * first + shares.y * second + shares.z * third;
     vec3 normal = shares.x * corner_value(corners.x, 1) + shares.y * corner_value(corners.y, 1)
         + shares.z * corner_value(corners.z, 1);
+    float height = uintBitsToFloat(corners.w);
+    if (height != 0.0) {
+        normal = unit_or(cross(second - first, third - first), vec3(0.0));
+        place += height * normal;
+    }
     vec3 up = unit_or(u_world_from_normal * normal, vec3(0.0, 1.0, 0.0));
     vec3 edge = mat3(u_world_from_model) * (second - first);
     vec3 aside = abs(up.x) < 0.6 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 0.0, 1.0);

@@ -1,9 +1,15 @@
 #version 330 core
 // Lays the picture of something at another moment faintly over the scene: a tint inside, and a line around it.
-// Inputs: that picture with its coverage as alpha, and with MASK another one, behind whose coverage it stays.
+// What is nearer hides it; where the picture has no depth, as under particles, nothing does.
+// Inputs: that picture with its coverage as alpha and its depth, the depth of the scene, and with MASK another picture,
+// behind whose coverage it stays.
 // Output: colour and alpha, to be blended.
 
 uniform sampler2D u_ghost;
+uniform sampler2D u_ghost_depth;
+uniform sampler2D u_scene_depth;
+uniform vec3 u_ghost_terms;   // third row of its projection, third and fourth element, and 1 where that is parallel
+uniform vec3 u_scene_terms;
 #ifdef MASK
 uniform sampler2D u_mask;
 #endif
@@ -12,22 +18,39 @@ uniform vec2 u_opacity; // of what is inside, of the line
 
 out vec4 o_colour;
 
-float coverage(ivec2 pixel) {
-    return texelFetch(u_ghost, clamp(pixel, ivec2(0), textureSize(u_ghost, 0) - 1), 0).a;
+// Depth [m] along the view; what is no nearer than this part of it is taken for as near.
+float metres(float depth, vec3 terms) {
+    float ndc = 2.0 * depth - 1.0;
+    return terms.z < 0.5 ? terms.y / (ndc + terms.x) : (terms.y - ndc) / terms.x;
 }
 
+const float ALIKE = 1.001;
+
 void main() {
-    ivec2 pixel = ivec2(gl_FragCoord.xy);
+    ivec2 pixel = ivec2(gl_FragCoord.xy), last = textureSize(u_ghost, 0) - 1;
     vec4 ghost = texelFetch(u_ghost, pixel, 0);
-    float least = ghost.a, most = ghost.a;
-    for (int y = -1; y <= 1; y++) {
-        for (int x = -1; x <= 1; x++) {
-            float beside = coverage(pixel + ivec2(x, y));
-            least = min(least, beside);
-            most = max(most, beside);
-        }
+    float least = ghost.a, most = ghost.a, depth = 1.0, scene = 1.0;
+    for (int i = 0; i < 4; i++) { // mostly there is nothing
+        float beside = texelFetch(u_ghost, clamp(pixel + ivec2(i & 1, i >> 1) * 2 - 1, ivec2(0), last), 0).a;
+        least = min(least, beside);
+        most = max(most, beside);
     }
-    float line = most - least;
+    if (most == 0.0) discard;
+    for (int i = 0; i < 9; i++) {
+        ivec2 place = clamp(pixel + ivec2(i % 3, i / 3) - 1, ivec2(0), last);
+        float beside = texelFetch(u_ghost, place, 0).a;
+        least = min(least, beside);
+        most = max(most, beside);
+        depth = min(depth, texelFetch(u_ghost_depth, place, 0).r);
+        scene = min(scene, texelFetch(u_scene_depth, place, 0).r);
+    }
+    // Where samples at an edge are covered, and not the one whose depth is known, that is of one farther in.
+    for (int i = 0; i < 25 && depth == 1.0 && most > 0.0; i++) {
+        depth = texelFetch(u_ghost_depth, clamp(pixel + ivec2(i % 5, i / 5) - 2, ivec2(0), last), 0).r;
+    }
+    if (depth < 1.0 && metres(scene, u_scene_terms) <= metres(depth, u_ghost_terms) * ALIKE) discard;
+    // Of particles, each of which is a line, less is enough.
+    float line = (most - least) * (depth < 1.0 ? 1.0 : 0.25);
     float alpha = max(ghost.a * u_opacity.x, line * u_opacity.y);
 #ifdef MASK
     alpha *= 1.0 - texelFetch(u_mask, pixel, 0).a;

@@ -16,6 +16,8 @@ Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 # What the reference reader of EZMesh gives every vertex; here only those without a face of any area.
 FALLBACK = (0.0, 1.0, 0.0)
+_MIXING = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
+"""Odd numbers that make one key of the three coordinates of a place."""
 BORDER_SHARE = 0.06
 """Part of the edges that may lie on a border; a jacket open at neck and hem has up to 0.05, a cape 0.1."""
 
@@ -62,22 +64,31 @@ def marked_open(
 
 def border_share(triangles: npt.NDArray[np.int64]) -> float:
     """Part of the edges that belong to one triangle only, 0 to 1; triangles without area do not count."""
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    kept = triangles[(a != b) & (b != c) & (c != a)]
-    if not len(kept):
+    a, b, c = triangles.T
+    kept = (a != b) & (b != c) & (c != a)
+    a, b, c = a[kept], b[kept], c[kept]
+    if not len(a):
         return 0.0
-    ends = np.concatenate([kept[:, [0, 1]], kept[:, [1, 2]], kept[:, [2, 0]]])
-    keys = (ends.min(axis=1) << 32) | ends.max(axis=1)
-    _, counts = np.unique(keys, return_counts=True)
-    return float(np.count_nonzero(counts == 1) / len(counts))
+    starts, ends = np.concatenate([a, b, c]), np.concatenate([b, c, a])
+    keys = np.sort((np.minimum(starts, ends) << 32) | np.maximum(starts, ends))
+    begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))
+    return float(np.count_nonzero(np.diff(begins) == 1) / (len(begins) - 1))
 
 
 def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
     """For each vertex the number of its place, shape (V,)."""
-    # Adding zero makes negative zeros positive; equal places then have equal bytes.
-    rows = np.ascontiguousarray(positions + np.float32(0.0)).view("V12").ravel()
-    _, numbers = np.unique(rows, return_inverse=True)
-    welded: npt.NDArray[np.int64] = numbers.reshape(-1).astype(np.int64)
+    # Adding zero makes negative zeros positive; equal places then have equal bits.
+    bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)
+    keys = (bits * _MIXING).sum(axis=1, dtype=np.uint64)
+    order = np.argsort(keys)
+    ordered, keys = bits[order], keys[order]
+    is_new = keys[1:] != keys[:-1]
+    if (ordered[1:] != ordered[:-1])[~is_new].any():  # two places with one key
+        order = np.lexsort(bits.T)
+        ordered = bits[order]
+        is_new = (ordered[1:] != ordered[:-1]).any(axis=1)
+    welded = np.zeros(len(bits), np.int64)
+    welded[order[1:]] = np.cumsum(is_new)
     return welded
 
 
@@ -119,7 +130,10 @@ def bounds_of(positions: Float32) -> Bounds:
     """Box of `positions`, shape (V, 3)."""
     if not len(positions):
         return Bounds(np.zeros(3), np.zeros(3))
-    return Bounds(positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64))
+    # Column by column, which takes a quarter of the time of the whole rows.
+    columns = [positions[:, axis] for axis in range(3)]
+    lo, hi = [column.min() for column in columns], [column.max() for column in columns]
+    return Bounds(np.array(lo, np.float64), np.array(hi, np.float64))
 
 
 def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[UInt32, tuple[Section, ...]]:

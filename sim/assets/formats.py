@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sim.assets.load_watch import LoadWatch
     from sim.assets.raw import RawModel
+    from sim.assets.strands.strand_set import StrandSet
 
 SNIFFED = 4096
 """First bytes of a file that tell its format."""
@@ -70,6 +71,23 @@ class ImageFormat(Format):
     """
 
     magic: bytes = b""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrandFormat(Format):
+    """A format of strands: polylines from roots to tips.
+
+    Attributes:
+        magic: First bytes; b"" where nothing tells it.
+        unit: Length of its usual unit [m].
+        is_z_up: Whether its files usually have z upwards, not y.
+        reader: Gives a `StrandSet` for the whole content.
+    """
+
+    magic: bytes = b""
+    unit: float
+    is_z_up: bool
+    reader: Callable[..., StrandSet] | str
 
 
 def _begins_with_a_tag(start: bytes) -> bool:
@@ -133,6 +151,18 @@ IMAGE_FORMATS = Formats(
     ImageFormat(name="BMP", suffixes=(".bmp",), magic=b"BM"),
     ImageFormat(name="WebP", suffixes=(".webp",), magic=b"RIFF"),
 )
+
+STRAND_FORMATS = Formats(
+    StrandFormat(
+        name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
+        reader="sim.assets.strands.hair_reader:read_hair",
+    ),
+    # Nothing marks how a TressFX file begins.
+    StrandFormat(
+        name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
+        reader="sim.assets.strands.tfx_reader:read_tfx",
+    ),
+)  # fmt: skip
 
 
 def model_format_name(key: str) -> str:

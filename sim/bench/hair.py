@@ -1,5 +1,6 @@
 """Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -7,8 +8,9 @@ import msgspec
 import numpy as np
 
 from sim.bench.cloth import of_a_substep
+from sim.bench.frame import silent_gl
 from sim.bench.plain_hair import PlainHair
-from sim.bench.row import Case, Row, measure
+from sim.bench.row import Case, Row, measure, row_of
 from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.buffer import Buffer
@@ -18,7 +20,7 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.hair.growth import growth_on_ellipsoid
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
+from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
@@ -27,7 +29,7 @@ from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.solids.layout import arranged
 from sim.solids.pack import pack_solids
-from sim.solids.scene_solids import NO_SOLIDS, Solids
+from sim.solids.scene_solids import NO_SOLIDS, Solids, shapes_of
 from sim.solids.state import Solid, SolidShape
 
 SIZES = (10_000,)
@@ -35,6 +37,9 @@ SIZES = (10_000,)
 
 SUBSTEPS = 8
 """Of a step."""
+
+PYTHON_STEPS = 100
+"""Between two readings of the clock, where OpenGL does nothing."""
 
 PICTURE = (1280, 720)
 
@@ -82,10 +87,12 @@ class BenchHair:
 
     def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
         self.strands = Strands(context, library, settings, growth_on_ellipsoid(settings, np.eye(4)))
-        states, layout = arranged([Solid(SolidShape.ELLIPSOID, np.array(settings.radii), friction=0.3)])
+        assert len(set(settings.radii)) == 1, "the head of the article is a sphere"
+        states, layout = arranged([Solid(SolidShape.SPHERE, np.array([settings.radii[0], 0.0, 0.0]), friction=0.3)])
         self._buffer = Buffer(context, pack_solids(states, STEP_TIME).ravel(), label="bench head")
         self._texture = BufferTexture(context, self._buffer, "rgba32f")
-        self._solids = Solids(self._texture, 1, layout) if settings.collide else NO_SOLIDS
+        solids = Solids(self._texture, 1, layout, shapes_of(states, layout))
+        self._solids = solids if settings.collide else NO_SOLIDS
 
     def step(self) -> None:
         """One step of `SUBSTEPS`, that of the roots included."""
@@ -104,21 +111,45 @@ def solver_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
     plain = PlainHair(context, library, first.growth.guides.places[:, None] + first.offsets(), first.settings)
     cases = [_case("plain kernel", size, SUBSTEPS, plain.step, context)]
     cases += [_case(name, size, 1, hair.step, context) for name, hair in made.items()]
-    rows = measure(cases, repeat=repeat)
+    rows = [*measure(cases, repeat=repeat), _python_row(made["springs"], size, repeat)]
     for hair in made.values():
         hair.release()
     plain.release()
     return [row if row.variant == "plain kernel" else of_a_substep(row, SUBSTEPS) for row in rows]
 
 
+def pictured(strands: int) -> dict[str, HairSettings]:
+    """What is drawn, by name."""
+    fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
+    coat = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
+    return {
+        "drawn": bench_settings(strands, knots=9, shadow=1.0),
+        "drawn without self-shadow": bench_settings(strands, knots=9, shadow=0.0),
+        "drawn with soft tips": bench_settings(strands, knots=9, shadow=1.0, soft_tips=0.3),
+        "fur of ten times as many": coat,
+        "the same as shells": msgspec.structs.replace(coat, form=HairForm.SHELLS),
+    }
+
+
+def _python_row(hair: BenchHair, size: int, repeat: int) -> Row:
+    """What a substep costs the processor without OpenGL, a share of its step included."""
+    seconds = []
+    with silent_gl():
+        for _ in range(repeat + 1):
+            start = time.thread_time()
+            for _ in range(PYTHON_STEPS):
+                hair.step()
+            seconds.append((time.thread_time() - start) / PYTHON_STEPS)
+    return row_of("hair", "springs, Python alone", size, "strands", seconds[1:], steps=PYTHON_STEPS)
+
+
 def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Rows of whole pictures, lit per knot, with and without the shadow on itself."""
+    """Rows of whole pictures, lit per knot: with and without the shadow on itself; fur as ribbons and as shells."""
     output = Framebuffer(context, PICTURE, ("rgba8",), label="bench picture")
     camera = Camera(target=(0.0, 0.4, 0.0), distance=4.0)
     light = Node(id="light", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings())
     engines, cases = [], []
-    for name, shadow in (("drawn", 1.0), ("drawn without self-shadow", 0.0)):
-        settings = bench_settings(size, knots=9, shadow=shadow)
+    for name, settings in pictured(size).items():
         engine = Engine(context, library)
         engine.apply(Scene(nodes=(light, Node(id="hair", settings=settings))))
         engine.step(STEP_TIME)

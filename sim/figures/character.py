@@ -9,7 +9,7 @@ from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
 from sim.figures.deformers.warping import warped_boxes
 from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
-from sim.figures.playing import RunUp, cut_between, pose_of
+from sim.figures.playing import RunUp, parts_of, pose_of
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.figures.shape import shaped, shapes
@@ -22,6 +22,7 @@ from sim.jobs.pose import Pose
 from sim.maths.transform import polar
 from sim.scene.places import Places
 from sim.scene.scene import Node
+from sim.scene.strips import Part, is_cut
 from sim.scene.view import Comparison
 
 
@@ -78,6 +79,10 @@ class Character:
         self._key: PoseKey | None = None
         self._node: Node | None = None
         self._box: tuple[Pose, npt.NDArray[np.float64], Bounds] | None = None
+        self._frames: tuple[Pose, npt.NDArray[np.float64], dict[int, npt.NDArray[np.float64]]]
+        self._frames = self.pose, self.world_from_model, {}
+        # What the pose of the moment asked for last is blended from.
+        self._parts: tuple[ModelSettings | None, float, tuple[Part, ...]] = (None, 0.0, ())
 
     @property
     def secondary(self) -> SkinnedMesh:
@@ -148,13 +153,22 @@ class Character:
             self._secondary.invalidate()
 
     def joint_frame(self, name: str) -> npt.NDArray[np.float64] | None:
-        """Rigid frame of a joint in the world, shape (4, 4), scale taken out; None for a name that is not there."""
+        """Rigid frame of a joint in the world, shape (4, 4), scale taken out; None for a name that is not there.
+
+        It is read-only: what was asked for once is kept as long as the figure stands still.
+        """
         skeleton = self.model.skeleton
-        if skeleton is None or name not in skeleton.names:
+        joint = None if skeleton is None else skeleton.find(name)
+        if joint is None:
             return None
-        frame: npt.NDArray[np.float64] = self.world_from_model @ self.pose.model_from_joint[skeleton.index(name)]
-        frame[:3, :3], _ = polar(frame[:3, :3])
-        return frame
+        if self._frames[0] is not self.pose or self._frames[1] is not self.world_from_model:
+            self._frames = self.pose, self.world_from_model, {}
+        found = self._frames[2].get(joint)
+        if found is None:
+            found = self._frames[2][joint] = self.world_from_model @ self.pose.model_from_joint[joint]
+            found[:3, :3], _ = polar(found[:3, :3])
+            found.flags.writeable = False
+        return found
 
     def pose_at(self, time: float) -> Pose:
         """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
@@ -165,7 +179,14 @@ class Character:
 
     def is_cut(self, before: float, after: float) -> bool:
         """Whether the pose may jump between two moments of the scene [s] that follow each other."""
-        return self._key is not None and cut_between(self._key.settings, self.model, before, after)
+        if self._key is None:
+            return False
+        settings, model = self._key.settings, self.model
+        last, moment, parts = self._parts
+        parts_before = parts if last is settings and moment == before else parts_of(settings, model, before)
+        parts_after = parts_of(settings, model, after)
+        self._parts = settings, after, parts_after
+        return is_cut(parts_before, parts_after)
 
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""

@@ -12,6 +12,10 @@ from sim.figures.look_settings import TEXTURES, MaterialLook
 from sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
+TOLD_MAX = 10
+"""Missing images of a model that get a line each; one more tells how many others there are."""
+
+_NAMED_MAX = 3
 _WHITE = (1.0, 1.0, 1.0)
 
 
@@ -80,6 +84,14 @@ class Lost:
         """Names of the materials."""
         return tuple(dict.fromkeys(material for material, _ in self.uses))
 
+    @property
+    def line(self) -> str:
+        """What is told of it."""
+        shown = [name or "unnamed" for name in self.materials[:_NAMED_MAX]]
+        rest = len(self.materials) - len(shown)
+        names = f"material{'s' * (len(self.materials) > 1)} {', '.join(shown)}" + (f" and {rest} more" if rest else "")
+        return f"the texture {self.file} of {names} was not found"
+
 
 def lost_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
@@ -101,6 +113,13 @@ def lost_images(
             if file:
                 found.setdefault(file, []).append((material.name, name))
     return tuple(Lost(file, tuple(dict.fromkeys(uses))) for file, uses in found.items())
+
+
+def lost_lines(lost: Sequence[Lost]) -> tuple[str, ...]:
+    """A line for each of the first images that were not found, and one that counts the others."""
+    lines = tuple(one.line for one in lost[:TOLD_MAX])
+    more = len(lost) - len(lines)
+    return (*lines, f"{more:,} more textures were not found") if more else lines
 
 
 def located(

@@ -13,7 +13,7 @@ from sim.jobs.evaluate import assembled, bind_pose, evaluate_pose
 from sim.jobs.pose import Pose
 from sim.jobs.pose_offsets import Offset
 from sim.maths import quaternion
-from sim.scene.strips import Part, Strip, is_cut, last_end, parts_at, smooth
+from sim.scene.strips import Part, Strip, last_end, parts_at, smooth
 
 SETTLING = 0.5
 """Part of the run-up in which the first pose is held, so that what hangs comes to rest."""
@@ -43,11 +43,6 @@ def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tup
 def playing_time(settings: ModelSettings, model: CharacterModel) -> float:
     """When the strip of a figure that ends last ends [s]; 0 without strips."""
     return last_end(strips_of(settings, model), lambda name: clip_of(model, name).duration)
-
-
-def cut_between(settings: ModelSettings, model: CharacterModel, before: float, after: float) -> bool:
-    """Whether the pose may jump from one moment of the scene [s] to one that follows it: a clip began anew."""
-    return is_cut(parts_of(settings, model, before), parts_of(settings, model, after))
 
 
 def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:

@@ -196,7 +196,7 @@ class Context:
         capabilities: Driver strings and limits.
         registry: Names that exist and names waiting for deletion.
         default_framebuffer: Framebuffer that stands for the screen: the small one of a headless context, or the
-            number Qt gives (`defaultFramebufferObject()`), which the viewport sets before every frame.
+            number Qt gives (`defaultFramebufferObject()`), which the viewport sets when the context becomes current.
         released: Whether `release` was called.
         debug_callback: Function that the driver calls with its messages, kept alive for it; see `debug.DebugLog`.
         timers: What passes cost, once they are switched on.

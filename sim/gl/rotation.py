@@ -71,7 +71,6 @@ class Rotation:
         names: tuple[str, str],
         varying: str,
         values: Sequence[tuple[float, float]],
-        mending: Kernel | None = None,
     ) -> None:
         """Run once for each pair of values.
 
@@ -80,34 +79,31 @@ class Rotation:
             names: Names of the samplerBuffers that take the newest records, and those before.
             varying: Name of its vec2 uniform that takes the values.
             values: One pair for each run.
-            mending: Reads what that has made and what it was made of, by the same names, and makes the newest.
         """
-        kernels = [kernel] if mending is None else [kernel, mending]
-        programs = [one.program for one in kernels]
-        locations = [program.location(varying) for program in programs]
-        units = [[GL.GL_TEXTURE0 + program.unit(name) for name in names] for program in programs]
+        program = kernel.program
+        location = program.location(varying)
+        newest_unit, older_unit = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
         textures, targets = [one.name for one in self._textures], [one.name for one in self._buffers]
         bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
         now, before, spare = self._newest, self._older, self._spare
         with kernel.writing(self._vertices) as capture:
             write = capture.writer(self.count)
             for first, second in values:
-                for index, one in enumerate(kernels):
-                    # Mending reads the same as if the step were done, and may write over what was before that.
-                    read, older, target = (now, before, spare) if index == 0 else (spare, now, before)
-                    if len(kernels) > 1:
-                        capture.use(one, self._vertices)
-                    activate(units[index][0])
-                    bind(kind, textures[read])
-                    activate(units[index][1])
-                    bind(kind, textures[older])
-                    send(locations[index], first, second)
-                    write(targets[target])
-                if len(kernels) > 1:
-                    now, before = before, now
-                else:
-                    now, before, spare = spare, now, before
+                activate(newest_unit)
+                bind(kind, textures[now])
+                activate(older_unit)
+                bind(kind, textures[before])
+                send(location, first, second)
+                write(targets[spare])
+                now, before, spare = spare, now, before
         self._newest, self._older = now, before
+
+    def mend(self, kernel: Kernel, names: tuple[str, str], varying: str, value: tuple[float, float]) -> None:
+        """Replace the newest records by what a kernel makes of them and of those before; see `run`."""
+        program, spare = kernel.program, self._spare
+        program[names[0]], program[names[1]], program[varying] = self.texture, self.texture_before, value
+        kernel.run(self._vertices, self._buffers[spare], self.count)
+        self._newest = spare
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
         """Replace both moments by what a kernel makes of each; `pivot` is the sampler of the newest in both runs."""

@@ -145,8 +145,10 @@ class Texture2D(Texture):
         self.pixels = pixels
         self.mipmaps = mipmaps
         self.format = pixel_format(pixels)
-        self._allocate()
+        self.bind(SCRATCH_UNIT)
+        # Before there are texels: where the filter asks for smaller levels, drivers make room for all of them at once.
         self._set_sampling(wrap, filtering, anisotropy, compare)
+        self._allocate()
 
     @classmethod
     def from_array(
@@ -220,7 +222,6 @@ class Texture2D(Texture):
         return out
 
     def _allocate(self) -> None:
-        self.bind(SCRATCH_UNIT)
         levels = max(self.size).bit_length() if self.mipmaps else 1
         for level in range(levels):
             width, height = self.level_size(level)

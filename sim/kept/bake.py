@@ -7,9 +7,11 @@ its last steps alone.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +27,9 @@ FORMAT, VERSION = "sinew-cache", 1
 INDEX = "index.json"
 INDEX_MAX = 256 * 1024**2
 """Largest index that is read [bytes]."""
+
+COPIED_MAX = 64 * 1024**2
+"""Largest file of rows that is copied for a project of another name [bytes]."""
 
 ROWS = "steps"
 """How the names of the files of nodes end."""
@@ -81,12 +86,18 @@ class Bake:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.index = _read_index(folder)
+        self._steps: dict[NodeId, range] = {}
 
     def steps(self, node: NodeId) -> range:
         """The steps that are there of a node; those whose rows are cut off are not."""
         baked = self.index.nodes.get(node)
         if baked is None:
             return range(0)
+        if node not in self._steps:
+            self._steps[node] = self._whole(baked)
+        return self._steps[node]
+
+    def _whole(self, baked: BakedNode) -> range:
         path = self.folder / baked.file
         with _told(path):
             size = path.stat().st_size
@@ -166,6 +177,8 @@ class BakeWriter:
             with contextlib.suppress(OSError):
                 (self._folder / writing.name).unlink()
         self._nodes.clear()
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()  # where there was nothing before
 
     def _made(self) -> dict[NodeId, BakedNode]:
         return {
@@ -180,11 +193,7 @@ class BakeWriter:
 
     def _begun(self, node: NodeId, step: int) -> _Writing:
         """A new file beside the one of before, which the index still names."""
-        stem = re.sub(r"[^\w-]", "_", node)[:80]
-        number = 0
-        while (self._folder / f"{stem}-{number}.{ROWS}").exists():
-            number += 1
-        name = f"{stem}-{number}.{ROWS}"
+        name = _new_name(self._folder, node)
         self._nodes[node] = _Writing((self._folder / name).open("xb"), name, step)
         return self._nodes[node]
 
@@ -201,6 +210,38 @@ def free(folder: Path, nodes: Iterable[NodeId]) -> None:
     with _told(folder):
         write_atomically(folder / INDEX, msgspec.json.encode(msgspec.structs.replace(index, nodes=kept)))
         _sweep(folder, {node.file for node in kept.values()})
+
+
+def carry(source: Path, target: Path) -> None:
+    """Lets a bake be in another folder too.
+
+    Both name the same bytes, which are never written again, where the disk can do that; else small ones are copied.
+
+    Raises:
+        BakeError: If it cannot be read or written, or would take long to copy.
+    """
+    index = _read_index(source)
+    with _told(target):
+        target.mkdir(exist_ok=True)
+        names = {}
+        for node, baked in index.nodes.items():
+            row_file, name = source / baked.file, _new_name(target, node)
+            try:
+                os.link(row_file, target / name)
+            except OSError as error:
+                if row_file.stat().st_size > COPIED_MAX:
+                    raise BakeError(f"{source}: is too large to be copied at once; copy it to {target.name}") from error
+                shutil.copyfile(row_file, target / name)
+            names[baked.file] = name
+        nodes = {node: msgspec.structs.replace(baked, file=names[baked.file]) for node, baked in index.nodes.items()}
+        write_atomically(target / INDEX, msgspec.json.encode(msgspec.structs.replace(index, nodes=nodes)))
+        _sweep(target, set(names.values()))
+
+
+def _new_name(folder: Path, node: NodeId) -> str:
+    """Name of a new file of rows of a node."""
+    stem = re.sub(r"[^\w-]", "_", node)[:80]
+    return next(name for n in itertools.count() if not (folder / (name := f"{stem}-{n}.{ROWS}")).exists())
 
 
 def _sweep(folder: Path, used: set[str]) -> None:

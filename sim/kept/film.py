@@ -7,6 +7,8 @@ its exact state, so that going on from it gives the same bits as the first time.
 from collections.abc import Hashable, Mapping
 from typing import Any, Protocol
 
+import msgspec
+
 from sim.kept.history import History
 from sim.kept.key import start_key, step_key
 from sim.kept.shelf import Captured, Kept, Shelf
@@ -14,6 +16,9 @@ from sim.kept.store import StepStore
 from sim.kinds.contract import Grab, World
 from sim.scene.clock import STEP_TIME, step_at, step_end
 from sim.scene.scene import NodeId
+
+GIVEN = object()
+"""Mark of steps that are given."""
 
 AHEAD = 2
 """Steps that are simulated at once where a kept one is missing between two, so that a picture does not wait long."""
@@ -49,6 +54,22 @@ class Stepped(Protocol):
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]."""
 
+    @property
+    def given_steps(self) -> range:
+        """The steps of which nothing needs to be simulated."""
+
+    def give(self, step: int, time: float) -> bool:
+        """Shows what is given, and not simulated, as it is after a step, which ended at `time` [s].
+
+        Returns:
+            Whether anything is given of it.
+        """
+
+
+def counts_alone(step: int) -> bytes:
+    """The state of a step of which everything is given: how many there were, as `Stepped.capture` has them."""
+    return msgspec.msgpack.encode((step, step, {}))
+
 
 class Film:
     """Keeps what an engine simulates.
@@ -70,7 +91,8 @@ class Film:
         self._scene: tuple[object, ...] = ()
         self._start_key: Hashable = None
         self._start, self._run_up = 0.0, 0
-        self._stands: tuple[Any, int] | None = None
+        self._stands: tuple[Any, int, int] | None = None
+        """The line and the step where the engine stands, and the step at which it shows what is given."""
         self.shown = self.version = 0
         self.is_catching_up = False
 
@@ -92,7 +114,9 @@ class Film:
         What was simulated before that moment stays.  Settings that were there before find their steps again.
         """
         world = self._engine.world
-        marks = (world.scene, *world.figures.values(), *world.meshes.values(), *world.images.values())
+        files = (world.meshes, world.images, world.strands)
+        contents = [content for found in files for content in found.values()]
+        marks = (world.scene, *world.in_force.values(), *world.figures.values(), *contents)
         if len(marks) == len(self._scene) and all(map(_is, marks, self._scene)):
             return
         self._scene, key, start = marks, step_key(world), start_key(world)
@@ -107,7 +131,7 @@ class Film:
             self.restart()
             return
         shown = self._shown_at(self.step_of(time))
-        was_there = self._stands == (self._history.owner(shown), shown)
+        was_there = self._stands == (self._history.owner(shown), shown, shown)
         state = None if was_there else self.state_at(shown)
         if self._history.change(shown, key):
             if state is not None:
@@ -141,6 +165,8 @@ class Film:
     def show(self, time: float) -> float:
         """Brings the engine to a moment of the scene [s]: the step that is kept of it, else the last one before.
 
+        What is given needs not be kept, and is shown at that moment in any case.
+
         Returns:
             The moment to show the rest of the scene at [s].
         """
@@ -154,7 +180,7 @@ class Film:
             for step in range(self.shown + 1, min(self.shown + AHEAD, wanted) + 1):
                 self.advance(step)
             self.is_catching_up = self.shown < wanted
-        self._stand_at(self.shown)
+        self._stand_at(self.shown, wanted)
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
 
     def _can_catch_up(self, wanted: int) -> bool:
@@ -259,13 +285,14 @@ class Film:
                 self.version += 1
 
     def mark(self, step: int) -> object:
-        """What stands for what is kept of a step, another object once that is another; None where nothing is."""
-        return self._history.get(step)
+        """What stands for what is there of a step, another object once that is another; None where nothing is."""
+        return self._history.get(step) or (GIVEN if step in self._engine.given_steps else None)
 
     def state_at(self, step: int) -> bytes | None:
-        """What is kept of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
+        """What is there of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
         kept = self._history.get(step)
-        return self._shelf.get(kept) if kept is not None else None
+        state = self._shelf.get(kept) if kept is not None else None
+        return counts_alone(step) if state is None and step in self._engine.given_steps else state
 
     @property
     def is_full(self) -> bool:
@@ -299,43 +326,60 @@ class Film:
         self._shelf.release()
 
     def _shown_at(self, wanted: int) -> int:
-        latest = self._history.latest(wanted)
+        latest, given = self._history.latest(wanted), self._engine.given_steps
+        if given and given[0] <= wanted:
+            latest = max(latest, min(wanted, given[-1]))
         stands = self._stands
-        if stands is not None and latest < stands[1] <= wanted and stands[0] is self._history.owner(stands[1]):
+        if stands is not None and latest < stands[1] <= wanted and self._stands_at(stands[1]):
             return stands[1]
         return latest
 
+    def _stands_at(self, step: int) -> bool:
+        """Whether what is simulated stands at a step."""
+        return self._stands is not None and self._stands[:2] == (self._history.owner(step), step)
+
     def _ready(self, step: int) -> None:
         """Has all kept that is on its way, as that may let go of steps, unless the engine stands at this one."""
-        if self._stands != (self._history.owner(step), step):
+        if not self._stands_at(step):
             self.flush()
 
     def _is_there(self, step: int) -> bool:
-        return not step or self._history.get(step) is not None or self._stands == (self._history.owner(step), step)
+        if not step or self._history.get(step) is not None or self._stands_at(step):
+            return True
+        return step in self._engine.given_steps
 
-    def _stand_at(self, step: int) -> None:
-        """Brings the engine to a step that is there."""
-        place = self._history.owner(step), step
-        if self._stands == place:
+    def _stand_at(self, step: int, given: int | None = None) -> None:
+        """Brings the engine to a step that is there, and what is given to the same or another one."""
+        given, place = step if given is None else given, self._history.owner(step)
+        if not self._stands_at(step):
+            self._restore(step)
+            self._stands = place, step, step
+        if self._stands is None or self._stands[2] == given:
             return
+        if self._engine.give(given, self.time_of(given)):
+            self._stands = place, step, given
+        elif self._stands[2] != step:
+            self._restore(step)
+            self._stands = place, step, step
+
+    def _restore(self, step: int) -> None:
         state = self.state_at(step)
         if state is None:
             self._engine.restart(self.time_of(0))
         else:
             self._engine.restore(state, self.time_of(step))
-        self._stands = place
 
     def _keep(self, step: int) -> None:
         self._history.put(step, self._shelf.put(self._engine.capture()))
         self._shelf.collect()
         self._history.line.reached = step
-        self._stands = self._history.line, step
+        self._stands = self._history.line, step, step
         self.version += 1
 
     def _add(self, step: int) -> None:
         self._history.add(step, self._shelf.put(self._engine.capture()))
         self._shelf.collect()
-        self._stands = self._history.owner(step), step
+        self._stands = self._history.owner(step), step, step
         self.version += 1
 
     def _lose(self, kept: Kept) -> None:

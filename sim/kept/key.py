@@ -13,7 +13,7 @@ from sim.assets.model import Interpolation
 from sim.kinds import KINDS
 from sim.kinds.contract import World
 from sim.scene.params import Effect, Settings, param_of, params_of
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Node
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 
@@ -40,8 +40,15 @@ def matters(node: Node) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _values(settings: Settings, effects: frozenset[Effect]) -> tuple[Any, ...]:
+def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
+    if settings is None:
+        return ()
     return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+
+
+def _in_force(world: World, node: Node) -> Settings | None:
+    """What a node is simulated by now."""
+    return world.in_force.get(node.id, node.settings)
 
 
 def step_key(world: World) -> Hashable:
@@ -49,7 +56,14 @@ def step_key(world: World) -> Hashable:
     scene = world.scene
     taken = frozenset(Effect) - {Effect.VIEW}
     nodes = tuple(
-        (node.id, node.baked, _values(node.settings, taken), node.transform, node.attachment, node.id in scene.heard)
+        (
+            node.id,
+            node.baked,
+            _values(_in_force(world, node), taken),
+            node.transform,
+            node.attachment,
+            node.id in scene.heard,
+        )
         for node in scene.nodes
         if matters(node)
     )
@@ -59,9 +73,11 @@ def step_key(world: World) -> Hashable:
 def start_key(world: World) -> Hashable:
     """What no run can go on from where it changes: the start, what is simulated, its size, and the files."""
     scene, playback = world.scene, world.scene.playback
-    nodes = tuple((node.id, node.kind, _values(node.settings, ANEW)) for node in scene.nodes if KINDS[node.kind].system)
+    nodes = tuple(
+        (node.id, node.kind, _values(_in_force(world, node), ANEW)) for node in scene.nodes if KINDS[node.kind].system
+    )
     figures = tuple((node, Same(figure.model)) for node, figure in world.figures.items())
-    files = tuple((name, Same(content)) for name, content in world.meshes.items())
+    files = tuple((name, Same(content)) for found in (world.meshes, world.strands) for name, content in found.items())
     return playback.start_time, playback.run_up, nodes, figures, files, tuple(map(Same, images_of(world)))
 
 
@@ -83,7 +99,7 @@ def images_of(world: World) -> list[object]:
 def digest(world: World, node: Node) -> str:
     """What a bake of a node was made with, as text: settings of all that takes part, and contents of files."""
     sums = hashlib.sha256()
-    sums.update(msgspec.json.encode(_plain(world.scene), order="sorted"))
+    sums.update(msgspec.json.encode(_plain(world), order="sorted"))
     for name, figure in sorted(world.figures.items()):
         sums.update(name.encode())
         for array in _arrays_of(figure.model):
@@ -91,11 +107,15 @@ def digest(world: World, node: Node) -> str:
     for path, mesh in sorted(world.meshes.items()):
         del path  # a project that is moved as a whole is the same
         sums.update(np.ascontiguousarray(mesh.positions).tobytes())
+    for _, strands in sorted(world.strands.items()):
+        sums.update(np.ascontiguousarray(strands.starts).tobytes())
+        sums.update(np.ascontiguousarray(strands.points).tobytes())
     sums.update(node.id.encode())
     return sums.hexdigest()
 
 
-def _plain(scene: Scene) -> Mapping[str, Any]:
+def _plain(world: World) -> Mapping[str, Any]:
+    scene = world.scene
     taken = frozenset(Effect) - {Effect.VIEW, Effect.REBUILD}
     rebuilt = frozenset((Effect.REBUILD,))
     return {
@@ -104,8 +124,8 @@ def _plain(scene: Scene) -> Mapping[str, Any]:
             [
                 node.id,
                 node.kind,
-                _values(node.settings, taken),
-                [value for value in _values(node.settings, rebuilt) if not isinstance(value, str)],
+                _values(_in_force(world, node), taken),
+                [value for value in _values(_in_force(world, node), rebuilt) if not isinstance(value, str)],
                 node.transform,
                 node.attachment,
                 node.id in scene.heard,

@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -115,6 +116,18 @@ class StepStore:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._file.truncate(0)
+
+    def cool(self) -> bool:
+        """Has what is read next come from the disk, and not from what the system keeps of it; for measurements.
+
+        Returns:
+            Whether the system offers that.
+        """
+        if self._file is None or not hasattr(os, "posix_fadvise"):
+            return False
+        os.fsync(self._file.fileno())
+        os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        return True
 
     def close(self) -> None:
         """Ends; may be called twice."""

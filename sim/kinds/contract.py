@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.format_registry import Formats
 from sim.assets.model import Bounds, CharacterModel, Material, Mesh
 from sim.maths.ramps import Ramp
 from sim.scene.params import Settings, validated
@@ -29,6 +30,7 @@ from sim.scene.view_state import ViewState
 
 if TYPE_CHECKING:
     from sim.assets.mip_levels import MipImage
+    from sim.assets.strands.strand_set import StrandSet
     from sim.kinds.packing import State
 
 Pixels = npt.NDArray[np.uint8]
@@ -158,7 +160,8 @@ class FileUse:
     Attributes:
         field: Name of the setting.
         path: The file.
-        content: What it is read as: "character", "mesh", "image", or "texture", an image with its smaller levels.
+        content: What it is read as: "character", "mesh", "strands", "image", or "texture", an image with its smaller
+            levels.
         is_needed: Whether nothing can be made without it; an empty path names no file then.
         without: What else follows where it cannot be read, the end of a line with {names} for the nodes.
     """
@@ -186,6 +189,8 @@ class Kind:
         choices: Texts of members of enumerations whose values do not read well.
         companion: What comes with a model that is opened into a scene without a node of this kind, if anything.
         files: Files that the settings name.
+        imports: Formats of files that become a node of this kind when they are imported, and what makes it of the path
+            of one; None where none does.
         completed: A node before and after an edit of its settings, and the scene after it, to the node with what that
             scene has only one answer to; part of the same edit.
         resized: Settings before and after an edit, to how much larger that makes a node; what follows it goes along.
@@ -209,6 +214,7 @@ class Kind:
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
     companion: Callable[[CharacterModel], Node] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
+    imports: tuple[Formats[Any], Callable[[Path, AddPlace], Node]] | None = None
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
@@ -269,6 +275,9 @@ class World:
         services: What systems share.
         start_time: Moment of the scene clock that the simulation starts at [s].
         textures: Files read as images with their smaller levels, by path.
+        strands: Files read as strands, by path; only those that are there.
+        in_force: Settings that nodes are simulated by while their systems prepare for other ones; None where there is
+            nothing of a node yet.
     """
 
     scene: Scene
@@ -279,15 +288,18 @@ class World:
     services: Services
     start_time: float = 0.0
     textures: "Mapping[Path, MipImage]" = field(default_factory=dict)
+    strands: "Mapping[Path, StrandSet]" = field(default_factory=dict)
+    in_force: Mapping[NodeId, Settings | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags: of which node, its number, and where the hand is [m]."""
+    """A particle that the user drags: of which node, its number, where the hand is and how far it reaches [m]."""
 
     node: NodeId
     particle: int
     hand: Vec3
+    reach: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +364,21 @@ class System:
         return True
 
     @property
+    def is_preparing(self) -> bool:
+        """Whether it prepares for the settings of its node on another thread, and goes by those of before meanwhile."""
+        return False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is done with that, and is to be applied again although nothing else changed."""
+        return False
+
+    @property
+    def in_force(self) -> Settings | None:
+        """Settings that it goes by while it is preparing; None where there is nothing yet."""
+        return None
+
+    @property
     def has_state(self) -> bool:
         """Whether it depends on the steps before, not on the moment alone."""
         return True
@@ -390,6 +417,19 @@ class System:
 
     def poll(self, now: float) -> None:
         """Makes what is drawn, and looks for what went wrong; waits for nothing.  `now` is monotonic [s]."""
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:  # noqa: ARG002
+        """Number of the particle nearest to a ray that a picked element shows, or None; waits for the GPU.
+
+        Args:
+            element: Of what is drawn, as picked.
+            origin, direction: The ray in the world [m].
+        """
+        return None
+
+    def place_of(self, particle: int) -> Vec3 | None:  # noqa: ARG002
+        """Where a particle is in the world [m], None for one that is not there; waits for the GPU."""
+        return None
 
     def check(self) -> None:
         """Halts if something went wrong; waits for the GPU."""
@@ -586,7 +626,10 @@ class Submenu:
 
 @dataclass(frozen=True, slots=True)
 class Dock:
-    """A panel of the window, with a name that saved layouts refer to."""
+    """A panel of the window, with a name that saved layouts refer to.
+
+    Kinds that give the same name share it: that of the selected node is seen.
+    """
 
     id: str
     title: str

@@ -37,7 +37,7 @@ class DetailPass:
         program = self._program("viewport/detail.vert", lines.colour is None, {"WIDE": True} if wide else {})
         program.set_if_active("u_width", lines.width)
         self._colour(program, lines)
-        _IN_PLACE.within(painter.scissor).apply(painter.context)
+        (_ON_TOP if lines.on_top else _IN_PLACE).within(painter.scissor).apply(painter.context)
         lines.vertices.draw(program, mode, first=lines.first, count=lines.count)
 
     def points(self, points: "Points", painter: "Painter") -> None:

@@ -13,6 +13,18 @@ from sim.scene.vectors import Vec3
 _OVER = PipelineState(blend="alpha", depth_test=False, depth_write=False)
 
 
+DepthTerms = tuple[float, float, float]
+"""Third and fourth element of the third row of a projection, and 1 where it is parallel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depicted:
+    """A picture with its depth."""
+
+    picture: Framebuffer
+    terms: DepthTerms
+
+
 @dataclass(frozen=True, slots=True)
 class GhostLook:
     """How a ghost is drawn.
@@ -47,18 +59,29 @@ class GhostPass:
         }
         self._nothing = VertexArray(context, label="ghosts")
 
-    def draw(self, output: Framebuffer, ghost: Texture2D, look: GhostLook, mask: Texture2D | None = None) -> None:
-        """Lays a ghost, a picture with alpha of the same size, over a framebuffer.
+    def draw(
+        self,
+        output: Framebuffer,
+        ghost: Depicted,
+        look: GhostLook,
+        scene: Depicted,
+        mask: Texture2D | None = None,
+    ) -> None:
+        """Lays a ghost, a picture with alpha and depth of the same size, over a framebuffer.
 
         Args:
             output: What is drawn over.
             ghost: See `Engine.silhouette`.
             look: How.
-            mask: What the ghost stays behind, likewise.
+            scene: Depth of what is nearer than the ghost, or not; of the same size.
+            mask: What the ghost stays behind wherever it is, likewise with alpha.
         """
         output.bind()
         program = self._programs[mask is not None]
-        program["u_ghost"] = ghost
+        for name, depicted in (("ghost", ghost), ("scene", scene)):
+            assert depicted.picture.depth is not None
+            program[f"u_{name}_depth"], program[f"u_{name}_terms"] = depicted.picture.depth, depicted.terms
+        program["u_ghost"] = ghost.picture.colours[0]
         if mask is not None:
             program["u_mask"] = mask
         program["u_tint"] = (*look.colour, look.tint)

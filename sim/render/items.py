@@ -192,6 +192,7 @@ class Lines(Item):
         colour: sRGB-encoded; None for the ramp.
         scalar_scale: Ramp coordinate per unit of the scalar.
         width: On the screen [px].
+        on_top: Whether they show through everything.
         first, count: Vertices that are drawn; all that follow the first for None.
     """
 
@@ -202,6 +203,7 @@ class Lines(Item):
     colour: Vec3 | None = None
     scalar_scale: float = 1.0
     width: float = 1.0
+    on_top: bool = False
     first: int = 0
     count: int | None = None
 

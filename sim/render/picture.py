@@ -52,6 +52,7 @@ class Picture:
         passes: What items draw with.
         block: Constants of the frame, which shaders read.
         target: What is drawn into.
+        depth_terms: What tells the depth [m] of what is in it; whether that is of a parallel view is the last.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -59,6 +60,7 @@ class Picture:
         self.passes = Passes(context, library, guard)
         self.block = UniformBlock(context, "Frame", FIELDS)
         self.target = RenderTarget(context)
+        self.depth_terms = (0.0, 0.0, 0.0)
         # What most pictures need is compiled now, not when the first of them waits for it.
         for made in (BackgroundPass, ShadowPass, MeshPass, GroundPass, DetailPass, BodyPass, GuidePass, bone_pass,
                      marker_pass):  # fmt: skip
@@ -69,6 +71,7 @@ class Picture:
         for member, value in frame.members().items():
             self.block[member] = value
         self.block.bind()
+        self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
 
     def draw(self, shot: Shot, size: tuple[int, int], plan: "Plan") -> Steps[None]:
         """Draws a shot into the target at a size [px]; there are steps where the plan has some."""

@@ -153,7 +153,7 @@ class SceneViews:
 
     def settle(self) -> None:
         """Time or the scene is another: nodes are looked for anew, and what rides on something is told when asked."""
-        self.places = Places(self.scene, self.figures)
+        self.places = Places(self.scene, self.figures, self.places)
         self._has_moved = True
 
     def release(self) -> None:
@@ -282,7 +282,7 @@ class SceneViews:
 
 def _same(one: World, other: World) -> bool:
     """Whether two worlds hold the same scene, figures and files."""
-    names = ("scene", "figures", "meshes", "images", "textures")
+    names = ("scene", "figures", "meshes", "images", "textures", "strands")
     return all(getattr(one, name) is getattr(other, name) for name in names)
 
 

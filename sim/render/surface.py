@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.mip_levels import MipImage
 from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Section
 from sim.figures.look_settings import MaterialLook, look_of
 from sim.figures.looks import dressed_materials
@@ -17,12 +16,10 @@ from sim.gl.buffer import Buffer
 from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
 from sim.gl.state import Cull
-from sim.gl.steps import Steps, finish
+from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
-from sim.render.texture_upload import upload_texture
-from sim.scene.params import paths_of
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 COLOUR = np.dtype([("colour", "f4", 4)])
@@ -173,7 +170,6 @@ class Materials:
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[ImageSource, Texture2D]) -> None:
         self._context, self._model, self._own = context, model, textures
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
-        self._others: dict[Path, tuple[MipImage, Texture2D]] = {}
         self._taken: tuple[object, object] | None = None
         self._plain = self._uploaded(Material("", None, None, diffuse=PLAIN_DIFFUSE), MaterialLook(), {})
         self.drawn: tuple[GpuMaterial, ...] = ()
@@ -184,19 +180,18 @@ class Materials:
         """Those that let through what is behind them."""
         return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
-    def dress(self, looks: tuple[MaterialLook, ...], images: Mapping[Path, MipImage]) -> None:
+    def dress(self, looks: tuple[MaterialLook, ...], others: Mapping[Path, Texture2D]) -> None:
         """Takes what settings say in place of the file; nothing is done for what it took last.
 
         Args:
             looks: What is other of single materials.
-            images: Textures that these may name, by path; surfaces of those that are not there have none.
+            others: Textures that these may name, by path; surfaces of those that are not there have none.
         """
-        if self._taken is not None and self._taken[0] is looks and self._taken[1] is images:
+        if self._taken is not None and self._taken[0] is looks and self._taken[1] is others:
             return
-        self._taken = looks, images
+        self._taken = looks, others
         materials = dressed_materials(self._model, looks)
-        self._upload({Path(path) for look in looks for path in paths_of(look)}, images)
-        textures = {**self._own, **{path: texture for path, (_, texture) in self._others.items()}}
+        textures = {**self._own, **others}
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
@@ -204,19 +199,9 @@ class Materials:
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def release(self) -> None:
-        """Deletes the textures."""
-        for texture in (self._white, *self._own.values(), *(texture for _, texture in self._others.values())):
+        """Deletes the textures of the file."""
+        for texture in (self._white, *self._own.values()):
             texture.release()
-
-    def _upload(self, named: set[Path], images: Mapping[Path, MipImage]) -> None:
-        """Hands the images that are named to the GPU, and forgets those that are not, or are others now."""
-        for path, (image, texture) in list(self._others.items()):
-            if path not in named or images.get(path) is not image:
-                texture.release()
-                del self._others[path]
-        for path in named - self._others.keys():
-            if path in images:
-                self._others[path] = images[path], finish(upload_texture(self._context, path, images[path]))
 
     def _uploaded(
         self, material: Material, look: MaterialLook, textures: Mapping[ImageSource, Texture2D]

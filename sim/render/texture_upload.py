@@ -1,12 +1,15 @@
 """Images that reach the GPU in steps of bounded size, with the smaller levels that were made beforehand."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from sim.assets.mip_levels import MipImage
 from sim.assets.model import ImageSource
 from sim.gl.context import Context
-from sim.gl.steps import Steps
+from sim.gl.library import ShaderLibrary
+from sim.gl.steps import Steps, finish
 from sim.gl.texture import Texture2D, Wrap
+from sim.kinds.contract import Service
 
 MipImages = Mapping[ImageSource, MipImage]
 
@@ -61,3 +64,52 @@ def upload_image(
     if pending:
         yield
     return texture
+
+
+class SharedTextures(Service):
+    """Images that settings name in place of those of models, on the GPU; nodes that name the same one share it."""
+
+    def __init__(self, context: Context, _library: ShaderLibrary) -> None:
+        self._context = context
+        self._images: Mapping[Path, MipImage] | None = None
+        self._textures: Mapping[Path, Texture2D] = {}
+        self._known: dict[Path, tuple[MipImage, Texture2D]] = {}
+
+    def has(self, path: Path, image: MipImage) -> bool:
+        """Whether an image is there already."""
+        return path in self._known and self._known[path][0] is image
+
+    def upload(self, path: Path, image: MipImage) -> Steps[None]:
+        """Brings an image to the GPU in small steps; the next call of `of` has to ask for it.
+
+        Raises:
+            GLError: From a step, if the driver cannot hold it.
+        """
+        self._keep(path, image, (yield from upload_texture(self._context, path, image)))
+
+    def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
+        """Their textures, the same mapping for the same one; brings at once what is not there, and forgets the rest.
+
+        Raises:
+            GLError: If the driver cannot hold them.
+        """
+        if images is not self._images:
+            for path, image in images.items():
+                if not self.has(path, image):
+                    self._keep(path, image, finish(upload_texture(self._context, path, image)))
+            for path in self._known.keys() - images.keys():
+                self._known.pop(path)[1].release()
+            self._textures = {path: texture for path, (_, texture) in self._known.items()}
+            self._images = images
+        return self._textures
+
+    def release(self) -> None:
+        """Deletes them."""
+        for _, texture in self._known.values():
+            texture.release()
+        self._known, self._textures, self._images = {}, {}, None
+
+    def _keep(self, path: Path, image: MipImage, texture: Texture2D) -> None:
+        if path in self._known:
+            self._known[path][1].release()
+        self._known[path] = image, texture

@@ -1,6 +1,6 @@
 """Where the nodes of a scene stand at one moment: by their own transform, riding on another node or on a bone of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,8 +43,7 @@ class Figure(Protocol):
 Figures = Mapping[NodeId, Figure]
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
+class Carrier(msgspec.Struct, frozen=True, eq=False):
     """What a node stands on: a rigid frame in the world (4, 4), and a scale for everything relative to it."""
 
     world_from_carrier: Float64
@@ -60,6 +59,33 @@ class Carrier:
 
 WORLD = Carrier(np.eye(4), 1.0)
 
+Key = tuple[NodeId, str]
+"""What a node rides on: a node, and a bone of it or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bones:
+    """Bones of one figure that carry something: their keys, their joints (N,), and the scale of what rides on them."""
+
+    figure: NodeId
+    keys: tuple[Key, ...]
+    joints: npt.NDArray[np.intp]
+    scale: float
+
+
+@dataclass(slots=True)
+class _Riders:
+    """What no pose changes of nodes: the bones and other nodes that they ride on and, once asked, what is missing."""
+
+    nodes: Sequence[Node]
+    bones: list[_Bones]
+    others: list[Key]
+    missing: list[str] | None = None
+
+
+_KNOWN_MAX = 16
+"""Most groups of nodes that are remembered."""
+
 
 class Places:
     """Answers for one scene and its figures as they stand now; what was asked for once is kept.
@@ -68,14 +94,21 @@ class Places:
     the bone.  The scale of the carrier's node, by its geometric mean, scales it too.  A node or bone that is not there
     leaves what would ride on it where its own transform puts it in the world.
 
+    Args:
+        scene: The scene.
+        figures: Models as they are posed, by node; never changed, but for their poses.
+        before: The answers for another moment: what does not depend on poses is taken over.
+
     Attributes:
         scene: The scene.
-        figures: Models as they are posed, by node.
+        figures: The figures.
     """
 
-    def __init__(self, scene: Scene, figures: Figures) -> None:
+    def __init__(self, scene: Scene, figures: Figures, before: "Places | None" = None) -> None:
         self.scene, self.figures = scene, figures
-        self._carriers: dict[tuple[NodeId, str], Carrier] = {}
+        self._carriers: dict[Key, Carrier] = {}
+        is_same = before is not None and before.scene is scene and before.figures is figures
+        self._known: dict[int, _Riders] = before._known if before is not None and is_same else {}
 
     def carrier(self, node: Node) -> Carrier:
         """What the transform of a node is relative to; also of one that is not in the scene yet, or rides elsewhere."""
@@ -89,16 +122,23 @@ class Places:
             for above in reversed([direct, *self.scene.carriers(direct.id)] if direct is not None else []):
                 upper = (above.attachment.node, above.attachment.bone)
                 if upper[0] and upper not in self._carriers:
-                    self._find([upper])
-            self._find([key])
+                    self._find(*self._sorted([upper]))
+            self._find(*self._sorted([key]))
         return self._carriers[key]
 
-    def carriers(self, nodes: Iterable[Node]) -> list[Carrier]:
-        """The same of many nodes, found together."""
-        asked = list(nodes)
-        keys = {(node.attachment.node, node.attachment.bone): None for node in asked if node.attachment.node}
-        self._find([key for key in keys if key not in self._carriers])
-        return [self.carrier(node) for node in asked]
+    def carriers(self, nodes: Sequence[Node]) -> list[Carrier]:
+        """The same of many nodes, found together; fastest for the very nodes of the moment before."""
+        riders = self._riders(nodes)
+        self._find(riders.bones, riders.others)
+        known = self._carriers
+        return [known[node.attachment.node, node.attachment.bone] if node.attachment.node else WORLD for node in nodes]
+
+    def all_missing(self, nodes: Sequence[Node]) -> list[str]:
+        """The lines of `missing` of many nodes."""
+        riders = self._riders(nodes)
+        if riders.missing is None:
+            riders.missing = [line for node in nodes if (line := self.missing(node))]
+        return riders.missing
 
     def world_from_parent(self, node: Node) -> Float64:
         """What the transform of a node is relative to, shape (4, 4)."""
@@ -123,24 +163,51 @@ class Places:
             return ""
         return f"{label}: {carrier.name or carrier.id} has no bone {attachment.bone!r}; {stays}"
 
-    def _find(self, keys: list[tuple[NodeId, str]]) -> None:
-        """Frames of carriers; those of bones are made rigid together."""
-        joints = {key: joint for key in keys if key[1] and (joint := self._joint(*key)) is not None}
-        rigid: dict[tuple[NodeId, str], Float64] = {}
-        if joints:
-            worlds, models = (np.array(matrices) for matrices in zip(*joints.values(), strict=True))
-            rigid = dict(zip(joints, rigid_frames(worlds @ models), strict=True))
+    def _riders(self, nodes: Sequence[Node]) -> _Riders:
+        found = self._known.get(id(nodes))
+        if found is None or found.nodes is not nodes:
+            keys = {(node.attachment.node, node.attachment.bone): None for node in nodes if node.attachment.node}
+            found = _Riders(nodes, *self._sorted(keys))
+            if isinstance(nodes, tuple):
+                if len(self._known) >= _KNOWN_MAX:
+                    self._known.clear()
+                self._known[id(nodes)] = found
+        return found
+
+    def _sorted(self, keys: Iterable[Key]) -> tuple[list[_Bones], list[Key]]:
+        """The bones among what carries, by figure, and the rest."""
+        bones: dict[NodeId, list[tuple[Key, int]]] = {}
+        others = []
         for key in keys:
+            joint = self._joint(*key) if key[1] else None
+            if joint is None or not self.scene.has(key[0]):
+                others.append(key)
+            else:
+                bones.setdefault(key[0], []).append((key, joint))
+        return [self._bones(figure, *zip(*found, strict=True)) for figure, found in bones.items()], others
+
+    def _bones(self, figure: NodeId, keys: tuple[Key, ...], joints: tuple[int, ...]) -> _Bones:
+        # Circles end here: a figure that rides on its own bone by way of others finds the world.
+        self._carriers |= dict.fromkeys(keys, WORLD)
+        scale = self._scale(self.scene.node(figure))
+        for key in keys:
+            del self._carriers[key]
+        return _Bones(figure, keys, np.array(joints, np.intp), scale)
+
+    def _find(self, bones: list[_Bones], others: list[Key]) -> None:
+        """Frames of carriers; those of bones are made rigid together."""
+        for riding in bones:
+            figure = self.figures[riding.figure]
+            assert figure.pose is not None
+            frames = rigid_frames(figure.world_from_model @ figure.pose.model_from_joint.take(riding.joints, 0))
+            for key, frame in zip(riding.keys, frames, strict=True):
+                self._carriers[key] = Carrier(frame, riding.scale)
+        for key in others:
             # One that carries another of them may have been found with that one.
-            if key in self._carriers:
-                continue
-            self._carriers[key] = WORLD
-            if not self.scene.has(key[0]):
-                continue
-            if not key[1]:
-                self._carriers[key] = self._frame(self.scene.node(key[0]))
-            elif key in rigid:
-                self._carriers[key] = Carrier(rigid[key], self._scale(self.scene.node(key[0])))
+            if key not in self._carriers:
+                self._carriers[key] = WORLD
+                if self.scene.has(key[0]) and not key[1]:
+                    self._carriers[key] = self._frame(self.scene.node(key[0]))
 
     def _frame(self, node: Node) -> Carrier:
         """Frame of a node without its scale."""
@@ -156,13 +223,12 @@ class Places:
         own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
         return own * self.carrier(node).scale
 
-    def _joint(self, node_id: NodeId, bone: str) -> tuple[Float64, Float64] | None:
-        """Placements world_from_model and model_from_joint of a bone, each (4, 4); None for one that is not there."""
+    def _joint(self, node_id: NodeId, bone: str) -> int | None:
+        """Number of a bone; None for one that is not there."""
         figure = self.figures.get(node_id)
         if figure is None or figure.pose is None or figure.model.skeleton is None:
             return None
-        joint = figure.model.skeleton.find(bone)
-        return None if joint is None else (figure.world_from_model, figure.pose.model_from_joint[joint])
+        return figure.model.skeleton.find(bone)
 
 
 def rigid_frames(matrices: Float64) -> Float64:

@@ -74,8 +74,15 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     ghosts: Annotated[
         bool,
         param(
-            "Draw what moves faintly as it is some frames before and after, where that is kept; not while it plays.",
+            "Draw what moves faintly as it is some frames before and after, where that is kept.",
             group="Ghosts", label="Show Ghosts", effect=Effect.VIEW, undone=False,
+        ),
+    ] = False  # fmt: skip
+    ghosts_playing: Annotated[
+        bool,
+        param(
+            "Draw them while it plays too, at every moment that is a multiple of their spacing.",
+            group="Ghosts", label="While Playing", effect=Effect.VIEW, undone=False,
         ),
     ] = False  # fmt: skip
     ghost_count: Annotated[
@@ -89,7 +96,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     bake_ghost: Annotated[
         bool,
         param(
-            "Draw what is baked over what is simulated now, and tell how far they are apart; not while it plays.",
+            "Colour what is simulated by how far it is from what is baked, with that as a line around it.",
             group="Ghosts", label="Compare to Bake", effect=Effect.VIEW, undone=False,
         ),
     ] = False  # fmt: skip

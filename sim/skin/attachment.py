@@ -5,11 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.maths.curve_order import places_on_curve
+
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
-_CHUNK = 2_000_000
-"""Pairs of points and triangles that are looked at together."""
+_BLOCK = 64
+"""Points that lie together and are looked at together."""
+
+_SLACK = 1e-9
+"""What distances are taken for equal by [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,17 @@ def attach(particles: Int32, points: Float64, positions: Float64, triangles: npt
     """
     corners = positions[triangles.astype(np.intp)]
     nearest = _nearest(points, corners)
-    chosen = corners[nearest]
-    weights = _plane_weights(points, chosen[:, 0], chosen[:, 1], chosen[:, 2])
-    area = np.cross(chosen[:, 1] - chosen[:, 0], chosen[:, 2] - chosen[:, 0])
-    normal = area / np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-30)
-    foot = np.einsum("hc,hcx->hx", weights, chosen)
-    heights = np.sum((points - foot) * normal, axis=1)
+    weights, heights = over_triangles(points, corners[nearest])
     return Attachment(particles, triangles[nearest].astype(np.int32), weights, heights)
+
+
+def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]:
+    """Weights of the corners (H, 3) and heights (H,) [m] of points (H, 3), each over its own triangle (H, 3, 3)."""
+    weights = _plane_weights(points, corners[:, 0], corners[:, 1], corners[:, 2])
+    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal = area / np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-30)
+    foot = np.einsum("hc,hcx->hx", weights, corners)
+    return weights, np.sum((points - foot) * normal, axis=1)
 
 
 def joined(first: Attachment, second: Attachment, held: npt.NDArray[np.bool_]) -> Attachment:
@@ -74,16 +83,38 @@ def attached_points(attachment: Attachment, positions: Float64) -> Float64:
 
 
 def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
-    """Nearest triangle of each point."""
+    """Nearest triangle of each point, the first of several; looked for among those that may be it for its block."""
     nearest = np.empty(len(points), np.intp)
-    size = max(1, _CHUNK // max(len(corners), 1))
-    for first in range(0, len(points), size):
-        part = points[first : first + size]
-        found = closest_weights(part[:, None, :], corners[None])
-        foot = np.einsum("ptc,tcx->ptx", found, corners)
-        square = np.sum((part[:, None, :] - foot) ** 2, axis=2)
-        nearest[first : first + size] = square.argmin(axis=1)
+    if not len(points):
+        return nearest
+    middles = corners.mean(axis=1)
+    sizes = np.sqrt(np.sum((corners - middles[:, None]) ** 2, axis=2).max(axis=1))
+    order = np.argsort(places_on_curve(points), kind="stable")
+    for first in range(0, len(points), _BLOCK):
+        rows = order[first : first + _BLOCK]
+        part = points[rows]
+        middle = part.mean(axis=0)
+        reach = float(np.sqrt(np.sum((part - middle) ** 2, axis=1).max()))
+        away = np.sqrt(np.sum((middles - middle) ** 2, axis=1))
+        among = np.flatnonzero(away - sizes <= (away + sizes).min() + 2.0 * reach + _SLACK)
+        nearest[rows] = among[_nearest_of(part, corners[among], middles[among], sizes[among])]
     return nearest
+
+
+def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Float64) -> npt.NDArray[np.intp]:
+    """The nearest triangle of each point, looked for among those whose balls (middle, size) come near enough."""
+    away = np.zeros((len(points), len(corners)))
+    for axis in range(3):
+        away += (points[:, axis, None] - middles[:, axis]) ** 2
+    away = np.sqrt(away)
+    row, column = np.nonzero(away - sizes <= (away + sizes).min(axis=1, keepdims=True) + _SLACK)
+    chosen = corners[column]
+    foot = np.einsum("pc,pcx->px", closest_weights(points[row], chosen), chosen)
+    square = np.sum((points[row] - foot) ** 2, axis=1)
+    least = np.minimum.reduceat(square, np.searchsorted(row, np.arange(len(points))))
+    best = np.flatnonzero(square == least[row])
+    _, first = np.unique(row[best], return_index=True)
+    return column[best[first]]
 
 
 def closest_weights(points: Float64, corners: Float64) -> Float64:

@@ -35,7 +35,7 @@ def face_table(
         weights = weights * _checked(density)[corners].mean(axis=1)
     if face_density is not None:
         weights = weights * _checked(face_density)
-    return _table(corners, weights, "no face that emits has an area")
+    return _table(corners, weights, "no face with an area is left")
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:
@@ -46,7 +46,7 @@ def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UIn
     """
     weights = np.ones(vertex_count) if density is None else _checked(density)
     corners = np.repeat(np.arange(vertex_count)[:, None], 3, axis=1)
-    return _table(corners, weights, "the surface has no vertex that emits")
+    return _table(corners, weights, "no vertex of the surface is left")
 
 
 def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -> Float64:

@@ -63,8 +63,8 @@ def fixed_part(states: Sequence[Solid]) -> Float64:
     out = np.zeros((len(states), SOLID_TEXELS, 4))
     out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
     out[:, 1, 3] = [_KINDS.get(state.shape, ROUND) for state in states]
-    out[:, 2] = [_sizes(state) for state in states]
-    out[:, 5, :2] = [(state.friction, state.restitution) for state in states]
+    out[:, 2] = np.array([_sizes(state) for state in states]).reshape(-1, 4)
+    out[:, 5, :2] = np.array([(state.friction, state.restitution) for state in states]).reshape(-1, 2)
     return out
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,15 @@ class Solids:
 NO_SOLIDS = Solids()
 
 
+class _Fixed(NamedTuple):
+    """What no motion changes of solids in their order, as long as so many at the front are level planes."""
+
+    states: list[Solid]
+    planes: int
+    part: Float64
+    shapes: Shapes
+
+
 class SceneSolids:
     """Follows the solids of a scene.
 
@@ -54,18 +64,20 @@ class SceneSolids:
         self._buffer = Buffer(context, np.zeros((1, 4), np.float32), usage="stream", label="solids")
         self._texture = BufferTexture(context, self._buffer, "rgba32f", label="solids")
         self._last: Mapping[NodeId, Placement] = {}
-        self._fixed: tuple[list[Solid], Float64] | None = None
+        self._fixed: _Fixed | None = None
         self.now = NO_SOLIDS
 
     def advance(self, placed: Mapping[NodeId, Placement]) -> Solids:
         """Solids over the step that ends with these placements; it begins where the call before left them."""
         states, layout = arranged(solids_over(self._last, placed))
         self._last = placed
+        fixed = self._fixed
+        if fixed is None or fixed.planes != layout.planes or not has_fixed_part_of(states, fixed.states):
+            fixed = _Fixed(states, layout.planes, fixed_part(states), shapes_of(states, layout))
+            self._fixed = fixed
         if states:
-            if self._fixed is None or not has_fixed_part_of(states, self._fixed[0]):
-                self._fixed = states, fixed_part(states)
-            self._buffer.orphan(pack_solids(states, STEP_TIME, self._fixed[1]).reshape(-1, 4))
-        self.now = Solids(self._texture if states else None, len(states), layout, shapes_of(states, layout))
+            self._buffer.orphan(pack_solids(states, STEP_TIME, fixed.part).reshape(-1, 4))
+        self.now = Solids(self._texture if states else None, len(states), layout, fixed.shapes)
         return self.now
 
     def jump(self) -> None:

@@ -1,8 +1,8 @@
 """A solid as the solvers see it: shape, size and motion over one step, in the world, free of the scene."""
 
 import enum
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -22,8 +22,7 @@ class SolidShape(enum.Enum):
     BOX = "box"
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True, eq=False):
     """A solid at one moment.
 
     Attributes:
@@ -40,8 +39,7 @@ class Placement:
     restitution: float
 
 
-@dataclass(frozen=True, slots=True)
-class Solid:
+class Solid(msgspec.Struct, frozen=True, eq=False):
     """One solid over one step of the simulation.
 
     Attributes:
@@ -56,8 +54,8 @@ class Solid:
 
     shape: SolidShape
     size: Float64
-    world_from_start: Float64 = field(default_factory=lambda: np.eye(4))
-    world_from_end: Float64 = field(default_factory=lambda: np.eye(4))
+    world_from_start: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
+    world_from_end: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
     friction: float = 0.0
     restitution: float = 0.0
 

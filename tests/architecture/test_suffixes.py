@@ -7,7 +7,7 @@ import pytest
 
 from app.editor.actions import SPECS
 from app.files.project_file import PROJECT_SUFFIX
-from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
+from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.export.formats import (
     ARRAY_WRITERS,
     MODEL_WRITERS,
@@ -19,7 +19,7 @@ from sim.export.formats import (
 from tests.architecture.sources import Source, sources
 
 WRITERS = (MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, RENDER_FORMATS, SCENE_FORMATS, PAGE_FORMATS)
-REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, *WRITERS)
+REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, STRAND_FORMATS, *WRITERS)
 HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
 MEASURED = ("sim/bench/", "app/cli/bench")
 """Benchmarks name the files that they make or start with."""
@@ -28,7 +28,7 @@ COMMANDS = {spec.id for spec in SPECS}
 """Some end as files of a format do."""
 
 KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
-SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-])", re.IGNORECASE)
+SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 def named_suffixes(source: Source) -> list[str]:

@@ -12,6 +12,7 @@ from app.cli.main import main
 from app.files.project_file import cache_folder, save_project
 from sim.kept.bake import INDEX, Bake
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sim.kinds.cloth.system import ClothSystem
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import ViewState
 
@@ -64,6 +65,33 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1
     assert INDEX in capsys.readouterr().err
+
+
+def test_pictures_of_a_project_are_baked_and_drawn_from_the_bake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "a.sinew"
+    saved(project)
+
+    def render(name: str, frames: str, *options: str) -> bytes:
+        output = tmp_path / f"{name}_%02d.png"
+        words = ["render", str(project), "--size", "48x32", "--rate", "60", "--frames", frames, "--output", str(output)]
+        assert main([*words, *options]) == 0
+        return (tmp_path / f"{name}_{int(frames.split(':')[1]):02d}.png").read_bytes()
+
+    plain = render("plain", "0:8")
+    assert not cache_folder(project).exists()
+    assert render("filled", "0:8", "--cache") == plain
+    assert Bake(cache_folder(project)).steps("c") == range(1, 9)
+    monkeypatch.setattr(ClothSystem, "step", lambda *_: pytest.fail("it was simulated"))
+    assert render("baked", "0:8", "--cache") == plain
+    render("short", "0:3", "--cache")
+    assert Bake(cache_folder(project)).steps("c") == range(1, 9), "a longer one of the same settings stays"
+    monkeypatch.undo()
+    render("long", "0:11", "--cache")
+    assert Bake(cache_folder(project)).steps("c") == range(1, 12)
+    assert main(["verify", str(project)]) == 0
+    assert "equal to the bit" in capsys.readouterr().out
 
 
 def _baked(node: Node) -> ParamRef:

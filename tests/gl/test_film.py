@@ -1,13 +1,16 @@
 """Kept steps on the GPU: whatever way through time, a step is the one that a fresh run gives, to the bit."""
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 import resources
 from app.cli.run import SceneRun
@@ -176,11 +179,12 @@ class Counter:
     """An engine whose state is a number of steps, large as a cloth."""
 
     has_state = True
+    given_steps = range(0)
 
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
         self.value = 0
-        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={})
+        self.world = SimpleNamespace(scene=Scene(), figures={}, meshes={}, images={}, strands={}, in_force={})
         self.halted: dict[str, str] = {}
 
     def step(self, time: float, grab: object = None) -> None:
@@ -191,6 +195,9 @@ class Counter:
 
     def stand(self, time: float) -> None:
         """Nothing depends on the time."""
+
+    def give(self, step: int, time: float) -> bool:
+        return False
 
     def capture(self) -> "Coming":
         return Coming(np.full(3000, self.value, np.int64).tobytes(), self.lag)
@@ -216,6 +223,27 @@ def test_ten_thousand_seeks_take_no_more_room(lag: int) -> None:
     assert store.used <= 40 * 24 * 1024
     assert len(ends) == 1, "the file does not grow"
     film.release()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("share", [2.0, 0.4])
+def test_ten_thousand_seeks_through_the_cape_do_not_grow_the_process(context: Context, share: float) -> None:
+    """Random ones, with all steps kept, and with most let go of, so that they are simulated again on the way."""
+    reel = Reel(context, opened(resources.path("projects") / "cape.sinew"))
+    reel.fill(64)
+    reel.film.limit(int(reel.store.used * share))
+    process, walk, told, file_sizes = psutil.Process(), random.Random(7), [], set()
+    for number in range(10_000):
+        reel.scrub(walk.randrange(65))
+        reel.engine.refresh(number / 60)
+        if number % 1000 == 999:
+            context.finish()
+            reel.film.flush()
+            told.append(process.memory_info().rss)
+            file_sizes.add(reel.store._end)
+    assert max(told[5:]) - told[1] < 4 * 2**20, told
+    assert len(file_sizes) == 1, "freed room of the file is used again"
+    reel.release()
 
 
 @pytest.mark.parametrize("lag", [0, 2])
@@ -281,6 +309,68 @@ def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
     project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
     save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
     return opened(project)
+
+
+class Recorded:
+    """Gives the steps of nodes, up to one."""
+
+    def __init__(self, states: dict[tuple[str, int], bytes], ends: dict[str, int]) -> None:
+        self.states, self.ends = states, ends
+
+    def steps(self, node: str) -> range:
+        return range(1, self.ends[node] + 1) if node in self.ends else range(0)
+
+    def state(self, node: str, step: int) -> bytes | None:
+        return self.states[node, step] if step in self.steps(node) else None
+
+
+def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Context, sheet: OpenedScene) -> None:
+    node = sheet.scene.node("c")
+    other = Node(id="d", name="Other", settings=structs.replace(node.settings, wind=(0.0, 0.0, 5.0)))
+    two = replace(sheet, scene=structs.replace(sheet.scene, nodes=(node, other)))
+    reel = Reel(context, two)
+    steps, states = [reel.bits()], {}
+    for step in range(1, 15):
+        reel.fill(step)
+        steps.append(reel.bits())
+        states |= {(name, step): state for name, state in reel.engine.simulation.states().items()}
+    reel.release()
+
+    def shown(reel: Reel, step: int) -> tuple[int, int]:
+        """The steps at which both are, when one is asked for."""
+        reel.scrub(step)
+        now = reel.bits()
+        at = [[i for i, one in enumerate(steps) if one[f"{n}.positions"] == now[f"{n}.positions"]] for n in "cd"]
+        return at[0][0], at[1][0]
+
+    reel = Reel(context, two)
+    reel.engine.simulation.given = Recorded(states, {"c": 14})
+    assert shown(reel, 9) == (9, 0)
+    assert reel.film.is_held(reel.time)
+    reel.scrub(0)
+    reel.fill(5)
+    assert [shown(reel, step) for step in (9, 3, 12, 5, 0)] == [(9, 5), (3, 3), (12, 5), (5, 5), (0, 0)]
+    reel.scrub(5)
+    reel.fill(14)
+    assert reel.bits() == steps[14]
+    reel.release()
+
+    reel = Reel(context, two, budget=6 * 24 * 1024)
+    reel.engine.simulation.given = Recorded(states, {"c": 9, "d": 8})
+    assert reel.engine.given_steps == range(1, 9)
+    assert [shown(reel, step) for step in (8, 3, 9)] == [(8, 8), (3, 3), (9, 8)]
+    assert not reel.film.kept
+    for step in range(9, 15):
+        assert reel.film.advance(step)
+    assert [shown(reel, step) for step in (14, 4)] == [(14, 14), (4, 4)]
+    while reel.film._shelf._make_room():
+        pass
+    for step in (12, 10, 14):
+        reel.scrub(step)
+        while reel.film.is_catching_up:
+            reel.scrub(step)
+        assert reel.bits() == steps[step]
+    reel.release()
 
 
 @pytest.mark.parametrize("walks", [20, pytest.param(200, marks=pytest.mark.campaign)])

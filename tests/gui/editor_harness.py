@@ -124,7 +124,8 @@ def picture(editor: Editor) -> np.ndarray:
     """The pixels of the viewport without its overlays, shape (H, W, 4)."""
     QApplication.processEvents()
     image = editor.viewport.grabFramebuffer()
-    while editor.client.engine.pictures.postponed:  # it was postponed
+    engine = editor.client.engine
+    while engine.pictures.postponed or engine.simulation.is_preparing:  # it was postponed, or something is growing
         QApplication.processEvents()
         image = editor.viewport.grabFramebuffer()
     image = image.convertToFormat(QImage.Format.Format_RGBA8888)

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QPoint,
     QPointF,
     Qt,
+    QThreadPool,
     QTimer,
     QtMsgType,
     QUrl,
@@ -89,7 +90,7 @@ class Monkey:
         self._chance = random.Random(seed)
         self._faults: list[str] = []
         self._last: collections.deque[str] = collections.deque(maxlen=REMEMBERED)
-        self._count, self._began, self._menus = 0, time.monotonic(), True
+        self._count, self._began = 0, time.monotonic()
         self._window = editor.window
         editor.dialogs.__class__, editor.dialogs.__dict__ = RandomAnswers, {
             **editor.dialogs.__dict__, "_chance": self._chance, "_folder": folder, "_files": files,
@@ -339,19 +340,30 @@ class Monkey:
 
     def _until_idle(self) -> None:
         end = time.monotonic() + PATIENCE
-        while self._editor.files.busy or self._editor.store.loading or self._editor.turns.uploading:
+        pool = QThreadPool.globalInstance()  # of what becomes an edit when it is done
+        while (
+            self._editor.files.busy or self._editor.store.loading or self._editor.turns.uploading
+            or pool.activeThreadCount()
+        ):  # fmt: skip
             QApplication.processEvents()
             if time.monotonic() > end:
                 self._fail(f"is not idle after {PATIENCE:.0f} s")
+        QApplication.processEvents()
 
     def _end_what_waits(self) -> None:
-        """Called by the event loop: ends dialogs and drags that wait for a user inside one event."""
+        """Called by the event loop: ends menus, dialogs and drags that wait for a user inside one event."""
         if time.monotonic() - self._began < 0.5:
             return
         QDrag.cancel()
-        dialog = QApplication.activeModalWidget()
-        if dialog is not None:
-            dialog.close()
+        popup = QApplication.activePopupWidget()
+        if isinstance(popup, QMenu) and (actions := [action for action in popup.actions() if action.isEnabled()]):
+            action = self._chance.choice(actions)
+            self._last.append(f"menu {action.text()}")
+            if action.menu() is None and action.objectName() not in LEFT_OUT:
+                action.trigger()
+        for waiting in (popup, QApplication.activeModalWidget()):
+            if waiting is not None and isValid(waiting):
+                waiting.close()
 
     def _fail(self, fault: str) -> None:
         self._keeper.stop()

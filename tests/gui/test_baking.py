@@ -50,14 +50,21 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     Session(qtbot).load(editor, path)
     (system,) = editor.client.engine.simulation.systems.values()
     monkeypatch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
-    editor.playback.scrub(20 / 60)
-    with qtbot.waitSignal(editor.seek.ended, timeout=20000):
-        editor.seek.start()
-    assert states(editor, (5, 13, 20)) == before
+    assert states(editor, (5, 13, 20)) == before, "at once, wherever the playhead goes"
+    assert not editor.playback._told.stale
+    editor.playback.restore(0.0)
+    editor.playback.toggle()
+    for _ in range(20):
+        editor.playback._clock.now += 1 / 60
+        editor.playback.tick()
+    editor.playback.pause()
+    assert states(editor, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
+    assert editor.client.film.kept == [], "nothing of it is kept twice"
     editor.kept_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
     assert not row.is_outdated
+    assert row.spans == ((0.0, pytest.approx(20 / 60), Kept.BAKED),)
     monkeypatch.undo()
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     picture(editor)
@@ -72,6 +79,38 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     with qtbot.waitSignal(editor.seek.ended, timeout=20000):
         editor.seek.start()
     assert states(editor, (20,)) != before[2:]
+
+
+def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
+    editor, _, path = baked
+    before = states(editor, (5,))
+    editor.files.save_to(path)
+    cache_folder(path).rename(path.with_name("elsewhere"))
+    Session(qtbot).load(editor, path)
+    assert [m.text for m in editor.panels.messages.model.messages] == [
+        "cloth: there are no baked steps in a.sinewcache; it is simulated"
+    ]
+    editor.kept_bars.refresh()
+    assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
+    assert states(editor, (5,)) != before
+    path.with_name("elsewhere").rename(cache_folder(path))
+    assert states(editor, (5,)) == before
+
+
+def test_a_project_that_is_saved_under_another_name_takes_its_bake_along(baked, qtbot, tmp_path):
+    editor, cloth, path = baked
+    before = states(editor, (5,))
+    other = tmp_path / "sub" / "b.sinew"
+    other.parent.mkdir()
+    editor.files.save_to(other)
+    assert Bake(cache_folder(other)).steps(cloth) == Bake(cache_folder(path)).steps(cloth) == range(1, 21)
+    Session(qtbot).load(editor, other)
+    assert states(editor, (5,)) == before
+    with qtbot.waitSignal(editor.baking.ended, timeout=20000):
+        editor.baking.start()
+    assert len(list(cache_folder(other).glob("*.steps"))) == 1, "baked anew"
+    assert Bake(cache_folder(path)).state(cloth, 20) is not None, "the first one stays"
+    assert not editor.panels.messages.model.messages
 
 
 def verified(editor, qtbot):

@@ -375,7 +375,7 @@ def test_the_timeline_plays_steps_and_starts_anew_without_a_clip(stage):
     play.click()
     stage.run(5)
     assert stage.steps == 7
-    assert "held" in stage.editor.window._simulation.text()
+    assert stage.editor.window._simulation.text().endswith("step 7, paused")
     assert not np.array_equal(stage.positions(), rest)
     first.click()
     assert stage.steps == 0

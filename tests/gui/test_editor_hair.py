@@ -3,10 +3,12 @@
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sim.kinds import KINDS
 from sim.kinds.hair.settings import HairShow, HairSolver, HairSource
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, picture
+from tests.strand_samples import arcs, hair_bytes
 
 
 @pytest.fixture
@@ -74,6 +76,7 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     editor.document.select(Selection(node=figure.id))
     node = added(editor)
     panel = editor.rooms["hair"]
+    assert strands_of(editor, node) is not None
     assert panel.note(node, editor.client.engine.system(node.id)) == ""
     wild = {"solver": HairSolver.SPRINGS, "spring_stiffness": 1e4, "substeps": 1}
     for name, value in wild.items():
@@ -87,3 +90,70 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     editor.document.remove_node(figure.id)
     picture(editor)
     assert "no longer in the scene" in panel.note(editor.document.scene.node(node.id), None)
+
+
+def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot):
+    node = added(editor)
+    first = strands_of(editor, node)
+    engine = editor.client.engine
+    editor.playback.toggle()
+    editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
+    with editor.viewport.gl_current():
+        editor.client.prepare()
+    # Their settings are in force, and with them the kept steps, until the others are there.
+    assert engine.system(node.id).strands is first
+    assert engine.world.in_force[node.id].length == first.settings.length
+    qtbot.waitUntil(lambda: engine.system(node.id).strands is not first, timeout=10000)
+    editor.playback.toggle()
+    assert engine.system(node.id).strands.settings.length == 0.6
+    assert not engine.world.in_force
+    editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.7)
+    editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
+    assert strands_of(editor, node).settings.length == 0.6
+
+
+def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, monkeypatch):
+    figure = editor.document.scene.nodes[0]
+    path = tmp_path / "curls.hair"
+    path.write_bytes(hair_bytes(list(arcs())))
+    assert editor.files.drop_text([path]) == "Drop to add curls.hair to the scene"
+    editor.files.drop([path])
+    node = editor.document.selected
+    assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, figure.id, "curls")
+    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=10000)
+    assert strands_of(editor, node).growth.guides.count == 5
+    assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
+    project = tmp_path / "a.sinew"
+    assert editor.files.save_to(project)
+    assert '"file": "curls.hair"' in project.read_text()
+    editor.document.undo_stack.undo()
+    assert not editor.document.scene.has(node.id)
+    path.rename(tmp_path / "other.hair")
+    with qtbot.waitSignal(editor.files.opened, timeout=20000):
+        editor.files.open(project)
+    qtbot.waitUntil(lambda: bool(editor.scene_files.fault_of(str(path))), timeout=10000)
+    lines = [message.line() for message in editor.panels.messages.model.messages if "curls.hair" in message.line()]
+    assert len(lines) == 1
+    assert "no such file" in lines[0]
+    editor.document.select(Selection(node=node.id))
+    picture(editor)
+    panel = editor.rooms["hair"]
+    remedy = panel.remedy(editor.document.selected, None)
+    assert remedy.text == "Locate…"
+    monkeypatch.setattr(editor.dialogs, "strands_path", lambda _: tmp_path / "other.hair")
+    remedy.run()
+    qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.strands, timeout=10000)
+    assert strands_of(editor, node).growth.guides.count == 5
+
+
+def test_reading_is_given_up(editor, tmp_path, qtbot):
+    path = tmp_path / "curls.hair"
+    path.write_bytes(hair_bytes(list(arcs())))
+    shown = []
+    editor.scene_files.progress.connect(lambda *told: shown.append(told))
+    editor.files.drop([path])
+    editor.cancel()
+    assert shown == [(str(path), 0.0), ("", 1.0)]
+    assert editor.scene_files.fault_of(str(path)).endswith("reading was cancelled")
+    editor.scene_files.retry(str(path))
+    qtbot.waitUntil(lambda: path in editor.scene_files.strands, timeout=10000)

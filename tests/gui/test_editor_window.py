@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 
 from app.editor.action_slots import show_shortcuts
 from app.editor.main_window import MainWindow
+from sim.gl.bootstrap import GL
+from sim.gl.context import get_integer
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock, Mouse, picture
@@ -104,6 +106,49 @@ def test_a_small_window_leaves_half_of_itself_to_the_viewport(qtbot, session, ar
     assert editor.window.docks["messages"].isVisible()
     assert editor.viewport.width() >= 512
     assert editor.viewport.height() >= 350
+    for name in ("plots", "timings"):
+        editor.window.docks.reveal(name)
+        settle(qtbot)
+        assert editor.window.docks[name].isVisible()
+        assert editor.viewport.height() >= 350, f"{name} beside the others"
+        editor.measure(name == "timings")  # with costs below the ruler
+        settle(qtbot)
+        assert editor.viewport.height() >= 350, f"{name} beside the others, measuring or not"
+        editor.window.docks[name].close()
+    editor.window.docks["messages"].close()
+    settle(qtbot)
+    for name in ("plots", "timings"):
+        editor.window.docks.reveal(name)
+        settle(qtbot)
+        assert editor.viewport.height() >= 350, f"{name} alone"
+        editor.window.resize(1024, 900)
+        settle(qtbot)
+        editor.window.resizeDocks([editor.window.docks[name]], [300], Qt.Orientation.Vertical)
+        settle(qtbot)
+        editor.window.resize(1024, 700)
+        settle(qtbot)
+        assert editor.viewport.height() >= 350, f"{name} that was higher in a higher window"
+        editor.window.docks[name].close()
+        settle(qtbot)
+
+
+def test_what_needs_any_framebuffer_has_that_of_the_viewport(qtbot, editor):
+    """Kernels need a complete one, and that of the window behind may be none."""
+    for size in ((900, 600), (1000, 640)):
+        editor.window.resize(*size)
+        settle(qtbot)
+        with editor.viewport.gl_current():
+            context = editor.client.engine.context
+            GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, 0)
+            context.bind_default_framebuffer()
+            bound = get_integer(GL.GL_FRAMEBUFFER_BINDING)
+            assert bound == editor.viewport.defaultFramebufferObject() != 0
+            assert GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) == GL.GL_FRAMEBUFFER_COMPLETE
+
+
+def test_docks_are_dragged_alone(editor):
+    """Qt 6.11 crashes where a window of several docks is taken apart while it still moves."""
+    assert not editor.window.dockOptions() & QMainWindow.DockOption.GroupedDragging
 
 
 def test_only_errors_open_the_messages(qtbot, editor):

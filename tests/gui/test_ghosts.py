@@ -1,9 +1,13 @@
 """Ghosts over the viewport: of kept steps and of the bake, from every kind, and without a trace in what is shown."""
 
+import time
+
 import msgspec
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection
@@ -45,12 +49,11 @@ def show(editor, **values):
 
 def settled(editor):
     picture(editor)
-    ghosts = editor.client.ghosts
-    for _ in range(200):
-        if not ghosts.is_due:
-            break
-        picture(editor)
-    assert not ghosts.is_due
+    ghosts, compared = editor.client.ghosts, editor.client.compared
+    ends = time.monotonic() + 60.0
+    while ghosts.is_due or compared.is_due:
+        QApplication.processEvents()
+        assert time.monotonic() < ends
     return picture(editor)
 
 
@@ -66,10 +69,10 @@ def changed(one, other):
 def test_what_moves_is_seen_before_and_after_and_leaves_no_trace(stage):
     editor, figure, cloth, sparks = stage
     plain, state = picture(editor), bits(editor)
-    assert editor.client.ghosts._engine is None, "costs nothing while it is off"
+    assert editor.client.second.engine is None, "costs nothing while it is off"
     undo = editor.document.undo_stack.count()
     everything = show(editor, ghosts=True)
-    assert changed(everything, plain) > 500
+    assert changed(everything, plain) > 200
     by_node = {}
     for node in (figure, cloth, sparks):
         editor.document.select(Selection(node=node))
@@ -86,7 +89,7 @@ def test_what_moves_is_seen_before_and_after_and_leaves_no_trace(stage):
     assert changed(more, everything) > 0
     assert bits(editor) == state
     assert changed(show(editor, ghosts=False), plain) == 0
-    assert editor.client.ghosts._engine is None
+    assert editor.client.second.engine is None
     assert bits(editor) == state
     assert editor.document.undo_stack.count() == undo, "how it looks is not in the history"
 
@@ -119,7 +122,7 @@ def test_they_are_saved_with_the_project(stage, tmp_path, qtbot):
 def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage, tmp_path, qtbot, monkeypatch):
     editor, _, cloth, _ = stage
     told = []
-    monkeypatch.setattr(editor.client.ghosts, "_told", told.append)
+    monkeypatch.setattr(editor.client.compared, "_told", told.append)
     editor.files.save_to(tmp_path / "a.sinew")
     with qtbot.waitSignal(editor.baking.ended, timeout=20000):
         editor.baking.start()
@@ -131,11 +134,60 @@ def test_the_bake_is_drawn_over_what_is_simulated_and_the_distance_is_told(stage
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 1.0))
     simulate(editor, qtbot)
     plain = show(editor, bake_ghost=False)
-    shown = show(editor, bake_ghost=True)
+    shown, state = show(editor, bake_ghost=True), bits(editor)
     assert changed(shown, plain) > 100
     ways = np.linalg.norm(positions(editor, cloth) - baked, axis=-1)
     assert told[-1].startswith(f"cloth is {ways.max() * 1e3:.3g} mm from its bake at most, {ways.mean() * 1e3:.3g} mm")
+    assert editor.client.compared._points[cloth][1] == pytest.approx(ways)
+    assert "sparks is 0 mm from its bake at most" in told[-1], "which the wind does not reach"
+
+    curves = {curve.name: curve for curve in editor.client.compared.curves()}
+    assert curves["cloth"].times == pytest.approx(np.arange(1, 21) / 60), "all steps, wherever the playhead was"
+    assert (curves["cloth"].most[STEP - 1], curves["cloth"].mean[STEP - 1]) == pytest.approx((ways.max(), ways.mean()))
+    assert np.all(np.diff(curves["cloth"].most) > 0.0)
+    key = editor.client.compared.key
+    assert (key.title, key.unit, key.lo) == ("Distance from the bake", "mm", 0.0)
+    assert key.hi >= max(curves["cloth"].most) * 1e3
+    editor.distance.refresh()
+    assert editor.overlays.legend.isVisibleTo(editor.viewport)
+    assert editor.distance.plot.figures()[0][1] == pytest.approx(ways.max())
+    editor.distance.plot.chosen.emit(15 / 60)
+    assert changed(settled(editor), shown) > 0
+    assert editor.distance.plot.figures()[0][1] == pytest.approx(curves["cloth"].most[14])
+    editor.playback.scrub(STEP / 60)
+    assert changed(settled(editor), shown) == 0
+    assert bits(editor) == state, "nothing of it is left in what is simulated"
+    editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 0.5))
+    settled(editor)
+    later = {curve.name: curve for curve in editor.client.compared.curves()}["cloth"]
+    assert len(later.times) == STEP, "what follows an edit is not known any more"
     show(editor, bake_ghost=False)
+    assert editor.client.compared.curves() == ()
+    assert editor.client.second.engine is None
+
+
+def test_ghosts_while_it_plays_stand_where_they_are(stage, qtbot):
+    editor, *_ = stage
+    editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "loop"), LoopMode.ONCE)
+    show(editor, ghosts=True, ghosts_playing=True, ghost_count=2, ghost_spacing=2)
+    editor.playback.scrub(5 / 60)
+    picture(editor)
+    editor.playback.toggle()
+    drawn, wanted = set(), []
+    for _ in range(8):
+        editor.playback._clock.now += 1 / 60
+        editor.playback.tick()
+        settled(editor)
+        ghosts = editor.client.ghosts
+        wanted.append({ghost.step for ghost in ghosts._wanted})
+        drawn |= {id(framebuffer) for _, framebuffer in ghosts._made}
+        assert {ghost.step for ghost, _ in ghosts._made} == wanted[-1]
+    assert all(step % 4 == 0 for steps in wanted for step in steps), "multiples of the spacing"
+    assert len(drawn) <= len(set().union(*wanted)), "each is drawn once"
+    with_ghosts = settled(editor)
+    editor.document.set_value(ParamRef(VIEW, VIEW, "ghosts_playing"), False)
+    assert changed(picture(editor), with_ghosts) > 100
+    editor.playback.pause()
 
 
 def positions(editor, node):

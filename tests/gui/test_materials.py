@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from app.kinds.model.textures import TOLD_MAX
+from sim.figures.looks import TOLD_MAX
+from sim.gl.texture import Texture2D
 from sim.scene.scene import ParamRef, value_at
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
@@ -116,6 +117,44 @@ def test_a_texture_is_replaced_taken_away_and_put_back(editor, qtbot, folder):
     assert not item.reset_button.isVisible()
 
 
+def test_a_large_texture_takes_several_turns_and_looks_as_if_it_came_at_once(editor, qtbot, folder, monkeypatch):
+    chosen = folder / "found" / "red.png"
+    Image.new("RGB", (64, 64), (255, 0, 0)).save(chosen)
+    before, ref = red_share(editor), ParamRef(figure(editor).id, "material:shirt", "texture")
+    step, sizes = 2048, []
+    monkeypatch.setattr("app.viewport.turns.TURN", 0.0)
+    monkeypatch.setattr("sim.render.texture_upload.STEP_BYTES", step)
+    write_rows = Texture2D.write_rows
+    monkeypatch.setattr(
+        Texture2D, "write_rows", lambda self, rows, **at: (sizes.append(rows.nbytes), write_rows(self, rows, **at))
+    )
+    monkeypatch.setattr(editor.turns, "_wait", lambda: None)  # turns are taken here
+    editor.document.set_value(ref, str(chosen))
+    qtbot.waitUntil(lambda: chosen in editor.scene_files.textures)
+    assert editor.turns.uploading
+    turns = 0
+    while editor.turns.uploading:
+        assert red_share(editor) == pytest.approx(before, abs=1e-3), "a picture brings nothing by itself"
+        already = len(sizes)
+        editor.turns._turn()
+        assert sum(sizes[already:]) <= step
+        turns += 1
+    assert turns > 64 * 64 * 4 // step
+    after = picture(editor)
+    assert red_share(editor) > before + 0.002
+    engine = editor.client.engine
+    with editor.viewport.gl_current():  # all of it in one go, as without a window
+        engine.set_files({}, {}, {})
+        engine.apply(editor.document.scene)
+        assert not any(engine.has_texture(chosen, image) for image in editor.scene_files.textures.values())
+        engine.set_files({}, {}, editor.scene_files.textures)
+        engine.apply(editor.document.scene)
+    assert np.array_equal(picture(editor), after)
+    editor.document.undo_stack.undo()
+    picture(editor)
+    assert not any("red.png" in label for label in engine.context.live), "what is not named is deleted"
+
+
 def test_missing_textures_are_messages_with_a_way_to_find_them(editor, qtbot, folder):
     messages = editor.panels.messages
     (number,) = [i for i, one in enumerate(messages.model.messages) if one.action is not None]
@@ -160,6 +199,32 @@ def test_a_replaced_texture_that_is_gone_can_be_located_too(editor, qtbot, folde
     editor.dialogs.path = folder / "humanoid" / "humanoid_skin.png"
     item.editor.locate_button.click()
     assert value_at(editor.document.scene, ref) == str(editor.dialogs.path)
+    editor.dialogs.path = None
+
+
+def test_a_project_whose_replaced_texture_is_gone_tells_it_with_a_way_to_find_it(editor, qtbot, folder):
+    chosen = folder / "found" / "red.png"
+    Image.new("RGB", (8, 4), (255, 0, 0)).save(chosen)
+    for material in ("skin", "shirt"):
+        editor.document.set_value(ParamRef(figure(editor).id, f"material:{material}", "texture"), str(chosen))
+    project = folder / "humanoid" / "a.sinew"
+    editor.files.save_to(project)
+    (folder / "later").mkdir()
+    moved = chosen.rename(folder / "later" / chosen.name)
+    editor.files.new()
+    Session(qtbot).load(editor, project)
+    messages = editor.panels.messages.model
+    qtbot.waitUntil(lambda: any(one.file == str(chosen) for one in messages.messages))
+    (told,) = [one for one in messages.messages if one.file == str(chosen)]
+    assert "materials of humanoid are without it" in told.text
+    editor.dialogs.path = moved
+    told.action.run()
+    assert editor.dialogs.asked[-1] == "image"
+    assert files(editor) == dict.fromkeys(("skin", "shirt"), str(moved))
+    assert editor.document.undo_stack.count() == 1
+    asked = len(editor.dialogs.asked)
+    told.action.run()
+    assert len(editor.dialogs.asked) == asked, "it is not missing any more"
     editor.dialogs.path = None
 
 

@@ -30,7 +30,9 @@ def files(tmp_path, request):
     (broken / "noise.ezm").write_bytes(zlib.compress(whole))
     (broken / "noise.glb").write_bytes(b"glTF" + whole[:200])
     shutil.copytree(resource("models") / "tiny", tmp_path / "tiny")
-    projects = [resource("projects") / f"{name}.sinew" for name in PROJECTS]
+    for folder in ("models", "projects"):  # it saves and bakes where they lie
+        shutil.copytree(resource(folder), tmp_path / "samples" / folder)
+    projects = [tmp_path / "samples" / "projects" / f"{name}.sinew" for name in PROJECTS]
     good = [*projects, tmp_path / "tiny" / "tiny.ezm", tmp_path / "written.sinew"]
     return [*good, *good, *broken.iterdir(), tmp_path / "missing.sinew", tmp_path / "missing.ezm"]
 

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from sim.scene.clock import STEP_TIME
-from sim.scene.playback import LENGTH
+from sim.scene.playback import LENGTH, LoopMode
 from sim.scene.scene import PLAYBACK, ParamRef
 from sim.scene.strips import Strip
 from tests.gui.editor_harness import Mouse, Session, picture
@@ -109,6 +109,52 @@ def test_scrubbing_shows_the_simulated_frame_both_ways(opened):
     picture(opened)
     assert film.shown == 30, "beyond the end the last one is held"
     assert opened.window._simulation.text().endswith("held")
+
+
+def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
+    opened.edits.add("cloth")
+    cloth = opened.document.selection.node
+    values = {"columns": 8, "rows": 8}
+    opened.document.set_values({ParamRef(cloth, "cloth", name): value for name, value in values.items()})
+    picture(opened)
+    play(opened, 20)
+    playback, system = opened.playback, opened.client.engine.simulation.systems[cloth]
+
+    def state():
+        picture(opened)
+        with opened.viewport.gl_current():
+            return opened.client.film.shown, system.arrays()["positions"].read().tobytes()
+
+    forwards = {}
+    for step in range(21):
+        playback.scrub(step * STEP_TIME)
+        forwards[step] = state()[1]
+    monkeypatch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
+
+    def watch(direction, steps):
+        if not playback.playhead.playing:
+            playback.toggle(direction)
+        seen = []
+        for _ in range(steps):
+            playback._clock.now += STEP_TIME
+            playback.tick()
+            shown, now = state()
+            assert now == forwards[shown]
+            seen.append(shown)
+        return seen
+
+    assert watch(-1, 12) == list(range(19, 7, -1))
+    playback.pause()
+    opened.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "loop"): LoopMode.PING_PONG})
+    opened.document.set_values(
+        {ParamRef(PLAYBACK, PLAYBACK, "in_point"): 0.1, ParamRef(PLAYBACK, PLAYBACK, "out_point"): 0.3}
+    )
+    playback.scrub(10 * STEP_TIME)
+    seen = watch(1, 30)
+    assert (min(seen), max(seen)) == (6, 18)
+    turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))
+    assert {1.0, -1.0} <= set(turns.tolist()), "there and back"
+    playback.pause()
 
 
 def test_playing_from_where_nothing_is_kept_simulates_what_is_missing_first(opened, qtbot):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.kinds.hair.groom import Groom, carried_loads
 from sim.kinds.hair.settings import HairSettings, HairSolver
-from sim.kinds.hair.solver import GRAVITY, layer_stiffness
+from sim.kinds.hair.solver import GRAVITY, Pulled, layer_stiffness
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
 from sim.solids.state import Solid
@@ -35,6 +35,7 @@ class Strands:
     air: Callable[[Float64, float], Float64] = lambda places, _: np.zeros_like(places)
     head: Float64 | None = None
     time: float = 0.0
+    pulled: Pulled | None = None
     now: Float64 = field(init=False)
     before: Float64 = field(init=False)
 
@@ -55,6 +56,7 @@ class Strands:
             self.places = start + share * (end - start)
             knots = self._solved(move, self.time)
             knots = self._met(knots, move, share) if self.settings.collide else knots
+            knots = self._drawn_to_the_hand(knots, move, index)
             self.before, self.now, self.move = self.now, knots, move
         self.time += STEP_TIME
 
@@ -152,6 +154,38 @@ class Strands:
             out[:, k] = base + self._segments[:, None] * _unit(moved - base)
             below = base
         return out
+
+    # --- the hand -------------------------------------------------------------------------------------
+
+    def _drawn_to_the_hand(self, knots: Float64, move: Float64, substep: int) -> Float64:
+        pull = self.pulled
+        if pull is None:
+            return knots
+        out, last, k = knots.copy(), knots.shape[1] - 1, pull.knot
+        held = self.places - move + self.now[:, k]
+        way = (np.array(pull.hand) - held[pull.strand]) / (self.settings.substeps - substep)
+        away = np.linalg.norm(self.places - self.places[pull.strand], axis=1) / max(pull.reach, TINY)
+        share = 1.0 - np.clip(away, 0.0, 1.0) ** 2 * (3.0 - 2.0 * np.clip(away, 0.0, 1.0))
+        share[pull.strand] = 1.0
+        drawn = share > 0.0
+        for i in np.flatnonzero(drawn):
+            place, size = out[i], self._segments[i]
+            target = place[k] + share[i] * (self.now[i, k] - move[i] + way - place[k])
+            shift = target - place[k]
+            if self.settings.solver is HairSolver.SPRINGS:
+                place += np.minimum(np.arange(last + 1) / k, 1.0)[:, None] * shift
+                continue
+            place[k + 1 :] += shift
+            for _ in range(2):
+                place[k] = target
+                for j in range(k - 1, 0, -1):
+                    place[j] = place[j + 1] + size * _unit(place[j] - place[j + 1])
+                for j in range(1, k + 1):
+                    place[j] = place[j - 1] + size * _unit(place[j] - place[j - 1])
+            for j in range(k + 1, last + 1):
+                place[j] = place[j - 1] + size * _unit(place[j] - place[j - 1])
+        met = self._met(out, move, (substep + 1) / self.settings.substeps) if self.settings.collide else out
+        return np.where(drawn[:, None, None], met, out)
 
     # --- contact --------------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ class Tracks(QWidget):
         self._time, self._frame_step, self._first = 0.0, 1.0 / 30.0, 0
         self._drag: _Drag | None = None
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
         self.setAccessibleDescription("Strips of clips, and the kept steps of what is simulated")
 
@@ -104,8 +104,8 @@ class Tracks(QWidget):
         return QSize(160, math.ceil(_ROWS_SHOWN * self.row_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
-        return self.sizeHint()
+        """Room for one; the others are scrolled to."""
+        return QSize(160, math.ceil(self.row_height) + 2)
 
     @property
     def row_height(self) -> float:
@@ -159,11 +159,12 @@ class Tracks(QWidget):
             if bar.fade > 0.0:
                 left = area.left()
                 right = left + self._scale.pixels(bar.fade)
+                corners = [QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())]
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(base, text, 0.22))
-                painter.drawPolygon(
-                    QPolygonF([QPointF(left, area.top()), QPointF(right, area.top()), QPointF(left, area.bottom())])
-                )
+                painter.setBrush(mixed(base, accent, 0.62 if row.is_active else 0.36))
+                painter.drawPolygon(QPolygonF(corners))
+                painter.setPen(mixed(base, accent, 0.9))
+                painter.drawLine(corners[1], corners[2])  # the one goes down as the other comes up
             self._paint_turns(painter, area, bar, mixed(fill, text, 0.4))
             painter.setPen(text)
             room = area.intersected(QRectF(self.rect())).adjusted(_PADDING + 2.0, 0.0, -_PADDING, 0.0)

@@ -22,8 +22,7 @@ from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sim.maths.ramps import Ramp
 from sim.scene.scene import Node, NodeId, ParamRef
 from widgets.inspector.form import FactParameter, SectionParameter
-from widgets.kinds.cloth.plot_ring import PlotSample
-from widgets.kinds.cloth.plots import Plots
+from widgets.kinds.cloth.plots import cloth_plots, cloth_values
 from widgets.kinds.cloth.stability_meter import StabilityMeter, StabilityOverlay
 from widgets.shown import menu_text
 
@@ -54,7 +53,7 @@ class ClothPanel(Panel):
         self._facts: SectionParameter | None = None
         self._counts: tuple[int, ...] = ()
         self.stability: Stability | None = None
-        self.plots, self.tool = Plots(), ClothTool(desk)
+        self.plots, self.tool = cloth_plots(), ClothTool(desk)
         self.docks = (Dock("plots", "Plots", self.plots),)
         self.tools = (self.tool,)
         self.overlay = StabilityOverlay(desk.viewport)
@@ -108,7 +107,9 @@ class ClothPanel(Panel):
         cloth: Cloth | None = getattr(self._system, "cloth", None)
         self.stability = self._gauge.read(cloth) if cloth is not None else None
         if cloth is not None and cloth.statistics is not None:
-            self.plots.add(_sample(cloth))
+            found = cloth.statistics
+            strain = max(found.strain, 0.0)
+            self.plots.add(found.time, cloth_values(found.kinetic, found.elastic, found.potential, strain))
         for meter in (self.overlay, self._meter):
             if meter is not None:
                 meter.show_stability(self.stability)
@@ -189,11 +190,3 @@ def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
     if cloth is None:
         return 0, 0, 0
     return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
-
-
-def _sample(cloth: Cloth) -> PlotSample:
-    statistics = cloth.statistics
-    assert statistics is not None
-    return PlotSample(
-        statistics.time, statistics.kinetic, statistics.elastic, statistics.potential, max(statistics.strain, 0.0)
-    )

@@ -1,18 +1,16 @@
 """What the mouse does to a cloth: shows the particle under it, pulls it, chooses particles, pins them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
-from pyglm import glm
-from PySide6.QtCore import QPointF, Qt, QTimer
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QTimer
 
 from app.editor.desk import Desk
-from app.kinds.cloth.particle_marks import ParticleMarks
-from app.kinds.cloth.particle_picker import ParticlePicker
+from app.editor.pulling import ParticlePicker, Pull
 from app.kinds.cloth.pin_edits import toggle_pins
-from sim.kinds.contract import Grab, Tool
-from sim.render.shot import ParticleRef
+from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.contract import Tool
 from sim.scene.picking import project_points
 from sim.scene.scene import NodeId
 from widgets.overlay import RubberBand
@@ -20,24 +18,11 @@ from widgets.overlay import RubberBand
 HOVER_MS = 30
 """The mouse may move far more often than this; looking what is under it waits for the GPU."""
 
-PULL_HINT = "Pulling: release lets go"
-PULL_HELD_HINT = "Pulling: simulates as long as you hold it · Space: play"
 CHOOSE_HINT = "Selecting particles · Escape: give up"
 
 
-@dataclass(frozen=True, slots=True)
-class _Touch:
-    """A particle that was pressed: where it was then, and from the place under the mouse to it [m]."""
-
-    particle: ParticleRef
-    place: glm.dvec3
-    offset: glm.dvec3
-
-
 class ClothTool(Tool):
-    """Pulls particles in the plane of the view and chooses them with a rubber band.
-
-    While the simulation is held, pulling runs it as long as the button is down; the playhead stays.
+    """Pulls particles and chooses them with a rubber band.
 
     Attributes:
         marks: The particle under the mouse, and the chosen ones.
@@ -45,12 +30,11 @@ class ClothTool(Tool):
 
     def __init__(self, desk: Desk) -> None:
         self._desk, self._document = desk, desk.document
-        self._stepper, self._playback = desk.stepper, desk.playback
-        self._picker = ParticlePicker(desk)
-        self.marks = ParticleMarks(desk.document, desk.client, desk.viewport)
+        self._picker = ParticlePicker(desk, "cloth")
+        self._pull = Pull(desk, self._picker)
+        self.marks = desk.marks
         self._band = RubberBand(desk.viewport)
         self._band_start: QPointF | None = None
-        self._touch: _Touch | None = None
         self._hover_place: QPointF | None = None
         self._hover_timer = QTimer(desk.viewport, singleShot=True, interval=HOVER_MS)
         self._hover_timer.timeout.connect(self._look)
@@ -62,16 +46,15 @@ class ClothTool(Tool):
         self._hover_place = position
         if position is None:
             self._hover_timer.stop()
-            if self.marks.hovered is not None:
-                self.marks.hover(None)
+            self.marks.point_at("cloth", None)
         elif not self._hover_timer.isActive() and self._document.scene.of_kind("cloth"):
             self._hover_timer.start()
         return self.hover_hint()
 
     def hover_hint(self) -> str:
         """What can be done with the particle under the mouse; "" where there is none."""
-        reference = self.marks.hovered
-        cloth = self._picker.cloth(reference.node) if reference else None
+        reference = self.marks.hovered_of("cloth")
+        cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
         pin = "let go" if reference.particle < len(cloth.pinned) and cloth.pinned[reference.particle] else "pin"
@@ -81,10 +64,10 @@ class ClothTool(Tool):
 
     def look_at(self, position: QPointF) -> None:
         """Marks the particle at a place at once."""
-        self.marks.hover(self._picker.particle(position))
+        self.marks.point_at("cloth", self._picker.particle(position))
 
     def _look(self) -> None:
-        if self._hover_place is not None and self._touch is None:
+        if self._hover_place is not None and not self._pull.is_pressed:
             self.look_at(self._hover_place)
             text = self.hover_hint()
             if text:
@@ -93,47 +76,19 @@ class ClothTool(Tool):
     # --- pulling --------------------------------------------------------------------------------------
 
     def press(self, position: QPointF, shift: bool) -> bool:
-        """Notes the particle under the mouse, which may have moved on when a drag begins."""
-        if shift:
-            return False
-        particle = self._picker.particle(position)
-        place = self._picker.place_of(particle) if particle else None
-        under = self._desk.picker.beside(position, place) if place is not None else None
-        self._touch = None
-        if particle is not None and place is not None and under is not None:
-            self._touch = _Touch(particle, place, place - under)
-        return self._touch is not None
+        """Notes the particle under the mouse."""
+        return not shift and self._pull.press(position)
 
     def begin(self, position: QPointF, shift: bool) -> bool:
         """Spans a rubber band, or takes hold of the pressed particle."""
-        return (shift and self._start_band(position)) or self._pull()
-
-    def _pull(self) -> bool:
-        touch = self._touch
-        if touch is None:
-            return False
-        self.marks.hover(touch.particle)
-        self._stepper.grab = Grab(touch.particle.node, touch.particle.particle, touch.place.to_tuple())
-        self._playback.set_in_hand(True)
-        cloth = self._picker.cloth(touch.particle.node)
-        if cloth is not None and cloth.halted:
-            self._desk.hint(f"This cloth {cloth.halted} · Ctrl+R: reset")
-        else:
-            self._desk.hint(PULL_HINT if self._playback.playhead.playing else PULL_HELD_HINT)
-        self._desk.viewport.setCursor(Qt.CursorShape.ClosedHandCursor)
-        return True
+        return (shift and self._start_band(position)) or self._pull.begin()
 
     def drag(self, position: QPointF) -> None:
         """Follows the mouse, pulling or spanning the rubber band."""
         if self._band_start is not None:
             self._band.span(self._band_start, position)
-            return
-        grab = self._stepper.grab
-        if self._touch is None or grab is None:
-            return
-        under = self._desk.picker.beside(position, glm.dvec3(*grab.hand) - self._touch.offset)
-        if under is not None:
-            self._stepper.grab = replace(grab, hand=(under + self._touch.offset).to_tuple())
+        else:
+            self._pull.drag(position)
 
     def end(self, *, cancel: bool = False) -> None:
         """Lets go, or chooses what the rubber band holds unless that is cancelled."""
@@ -143,11 +98,7 @@ class ClothTool(Tool):
             self._band_start = None
             self._band.hide()
             return
-        self._touch = None
-        if self._stepper.grab is not None:
-            self._stepper.grab = None
-            self._playback.set_in_hand(False)
-            self.marks.hover(None)
+        self._pull.end()
 
     # --- choosing -------------------------------------------------------------------------------------
 
@@ -175,7 +126,7 @@ class ClothTool(Tool):
         box = self._band.box
         chosen = {}
         for node in self._document.scene.of_kind("cloth"):
-            places = self._picker.positions(node.id) if node.id in self._document.scene.shown else np.zeros((0, 3))
+            places = self._positions(node.id) if node.id in self._document.scene.shown else np.zeros((0, 3))
             pixels, _ = project_points(self._desk.picker.camera, self._desk.picker.size, places)
             with np.errstate(invalid="ignore"):
                 inside = (pixels >= (box.left(), box.top())) & (pixels <= (box.right(), box.bottom()))
@@ -186,7 +137,7 @@ class ClothTool(Tool):
 
     def pinnable(self) -> Mapping[NodeId, tuple[int, ...]]:
         """What a pin key acts on: the chosen particles, else the one under the mouse."""
-        hovered = self.marks.hovered
+        hovered = self.marks.hovered_of("cloth")
         if self.marks.count or hovered is None:
             return self.marks.chosen
         return {hovered.node: (hovered.particle,)}
@@ -194,7 +145,7 @@ class ClothTool(Tool):
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
         """Holds particles, or lets them go where all are held; those of `pinnable` by default."""
         wanted = self.pinnable() if numbers is None else numbers
-        held = {node_id: cloth.pinned for node_id in wanted if (cloth := self._picker.cloth(node_id)) is not None}
+        held = {node_id: cloth.pinned for node_id in wanted if (cloth := self._cloth(node_id)) is not None}
         wanted = {node_id: wanted[node_id] for node_id in held}
         if wanted:
             toggle_pins(self._document, wanted, held)
@@ -203,5 +154,17 @@ class ClothTool(Tool):
 
     def is_held(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         """Whether all of some particles are held."""
-        cloths = {node_id: self._picker.cloth(node_id) for node_id in numbers}
+        cloths = {node_id: self._cloth(node_id) for node_id in numbers}
         return all(cloth is not None and cloth.pinned[list(numbers[n])].all() for n, cloth in cloths.items())
+
+    def _cloth(self, node_id: NodeId) -> Cloth | None:
+        """The particles of a node; None for one that has none."""
+        return getattr(self._desk.system(node_id), "cloth", None)
+
+    def _positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
+        """Places of all particles of a cloth [m], shape (P, 3); reads them all, so not for every move of the mouse."""
+        cloth = self._cloth(node_id)
+        if cloth is None:
+            return np.zeros((0, 3))
+        with self._desk.viewport.gl_current():
+            return cloth.positions().astype(np.float64)

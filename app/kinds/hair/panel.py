@@ -1,41 +1,78 @@
 """What the editor has for hair beside rows: counts and measures, a remedy for warnings, the key of its colours."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from app.editor.desk import Desk
-from sim.kinds.contract import ColourKey, Command, Panel, Submenu
+from app.kinds.hair.brush_tool import Brush, BrushTool
+from app.kinds.hair.facts import HairFacts
+from app.kinds.hair.tool import HairTool
+from sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
+from sim.kinds.hair.heat import heat_span
+from sim.kinds.hair.kind import PLAIN, sized
+from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.ribbons import RAMP_SPANS
+from sim.kinds.hair.rival import rival_settings
+from sim.kinds.hair.root_settings import ON_SKIN
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.stability import stability
-from sim.kinds.hair.strands import Strands
 from sim.maths.ramps import Ramp
-from sim.scene.scene import Attachment, Node, ParamRef
-from widgets.inspector.form import FactParameter, SectionParameter
+from sim.scene.scene import Attachment, Node, NodeId, ParamRef
+from widgets.inspector.form import SectionParameter
+from widgets.kinds.hair.plots import hair_plots
 from widgets.shown import menu_text
-
-FACTS = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed")
 
 
 class HairPanel(Panel):
     """Looks at the selected hair after every picture; what has not changed costs a comparison."""
 
+    mouse = (
+        ("Pull a strand of hair", "Left drag on it"),
+        ("Select a strand of hair", "Left click on it; Shift for more"),
+        ("Brush hair the other way round: smooth, lengthen", "Shift+Left drag"),
+        ("Wider or narrower brush on hair", "Ctrl+Wheel"),
+    )
+
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._system: Any = None
-        self._facts: SectionParameter | None = None
-        self._texts: tuple[str, ...] = ()
+        self._subject: NodeId | None = None
+        self.tool = HairTool(desk)
+        self._facts = HairFacts(desk, self.tool)
+        self.plots = hair_plots()
+        self.docks = (Dock("plots", "Plots", self.plots),)
+        self.brush = BrushTool(desk)
+        self.tools = (self.brush, self.tool)
+        self.head = self.brush.bar
+        comb, cut = (functools.partial(self.brush.toggle, brush) for brush in (Brush.COMB, Brush.CUT))
+        self.commands = (
+            Command("hair.comb", "&Comb Hair", "Comb the selected hair with the mouse, or stop.", comb, ("C",)),
+            Command("hair.cut", "Cut &Hair", "Cut the selected hair with the mouse, or stop.", cut, ("K",)),
+            Command("hair.wider", "&Wider Brush", "Make the brush wider.", lambda: self.brush.widen(1.0), ("]",)),
+            Command("hair.narrower", "&Narrower Brush", "Make it narrower.", lambda: self.brush.widen(-1.0), ("[",)),
+            Command("hair.reset_groom", "Reset &Groom", "Forget what was combed and cut by hand.", self.brush.reset),
+        )
         self.adds = (Submenu("H&air on Section", self.list_sections),)
 
     def follow(self, node: Node | None, system: Any) -> None:
         """Shows how the selected hair stands now."""
-        self._system = system if node is not None else None
-        self._refresh()
+        if self._subject != (node.id if node is not None else None):
+            self._subject = node.id if node is not None else None
+            self.plots.set_subject(node.name if node is not None else "")
+        self.brush.refresh()
+        self._facts.show(node, system)
+        found = system.strands.statistics if node is not None and system is not None and system.is_ready else None
+        if found is not None:
+            self.plots.add(found.time, {"energy": found.energy, "stretch": 100.0 * max(found.stretch, 0.0)})
 
     def note(self, node: Node, system: Any) -> str:
         """Why nothing grows."""
         scene, carrier = self._desk.document.scene, node.attachment.node
-        if node.settings.source is HairSource.ELLIPSOID:
+        if node.settings.source is HairSource.FILE and not node.settings.file:
+            return "Choose the file of its strands."
+        if system is not None and system.is_preparing and not system.is_ready:
+            return "It is growing."
+        if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
             return "Choose the model that it grows on, under Attachment."
@@ -44,11 +81,21 @@ class HairPanel(Panel):
         return "" if system is not None and system.is_ready else "Its model is being read."
 
     def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Substeps that are stable, where some are."""
+        """Another file for one that cannot be read; substeps that are stable, where some are."""
+        if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
+            return Command("", "Locate…", "Choose where the strands are.", self.locate)
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
         return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def locate(self) -> None:
+        """Asks for the file of the selected hair; reads it again where it is the same."""
+        node = self._desk.selected("hair")
+        path = self._desk.dialogs.strands_path("Locate strands") if node is not None else None
+        if node is not None and path is not None:
+            self._desk.document.set_value(ParamRef(node.id, node.kind, "file"), str(path))
+            self._desk.files.retry(str(path))
 
     def mend(self) -> None:
         """Gives the selected hair the fewest substeps that are stable."""
@@ -58,20 +105,19 @@ class HairPanel(Panel):
             self._desk.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def facts(self, node: Node) -> Sequence[SectionParameter]:  # noqa: ARG002
-        """Counts and measures, kept up to date."""
-        self._facts = SectionParameter("Hair", [FactParameter(name, name, "–") for name in FACTS])
-        self._texts = ()
-        self._refresh()
-        return (self._facts,)
+        """Counts, measures and costs, kept up to date."""
+        return self._facts.sections()
 
     def forget(self) -> None:
         """The facts of the inspector are gone."""
-        self._facts = None
+        self._facts.forget()
 
     def legend(self) -> ColourKey | None:
         """Bend or stretch, where hair is drawn in their colours."""
         for node in self._desk.document.scene.of_kind("hair"):
             show = node.settings.show
+            if node.visible and show is HairShow.DISTANCE and rival_settings(node.settings) is not None:
+                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * heat_span(node.settings), "mm")
             if node.visible and show in RAMP_SPANS:
                 title, unit = ("Bend", "rad") if show is HairShow.BEND else ("Stretch", "%")
                 span = RAMP_SPANS[show] * (1.0 if show is HairShow.BEND else 100.0)
@@ -91,26 +137,6 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = HairSettings(density_section=section)
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)
-
-    def _refresh(self) -> None:
-        strands: Strands | None = getattr(self._system, "strands", None)
-        texts = facts_of(strands)
-        if self._facts is not None and texts != self._texts:
-            self._texts = texts
-            for name, text in zip(FACTS, texts, strict=True):
-                self._facts.child(name).setValue(text)
-
-
-def facts_of(strands: Strands | None) -> tuple[str, ...]:
-    """Texts of the facts."""
-    if strands is None:
-        return ("–",) * len(FACTS)
-    found = strands.statistics
-    counts = (f"{strands.growth.guides.count:,}", f"{strands.shown.count:,}")
-    if found is None:
-        return (*counts, "–", "–", "–")
-    speed = (2.0 * found.energy) ** 0.5
-    return (*counts, f"{found.bend:.2f} rad", f"{100.0 * found.stretch:.2f} %", f"{speed:.2f} m/s")

@@ -1,20 +1,17 @@
 """Textures of models: where the inspector has them from, and what is told and done about those that are missing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 from app.editor.desk import Desk
 from sim.figures.look_settings import PART
-from sim.figures.looks import Lost, located, lost_images
+from sim.figures.looks import TOLD_MAX, Lost, located, lost_images, lost_lines
 from sim.figures.settings import ModelSettings
+from sim.kinds import KINDS
 from sim.kinds.contract import Command
 from sim.scene.scene import NodeId, ParamRef
 from widgets.inspector.materials import ImageProvider
-
-TOLD_MAX = 10
-"""Missing images of a model that get a message each; one more tells how many others there are."""
-
-_NAMED_MAX = 3
 
 
 class Textures:
@@ -29,7 +26,8 @@ class Textures:
             named=desk.files.textures.get,
             fault=desk.files.fault_of,
         )
-        rows.locate_requested.connect(self.locate)
+        rows.locate_requested.connect(lambda node_id, file: self.locate({node_id: file}))
+        desk.panels.remedies.append(self._remedy)
         desk.files.changed.connect(desk.panels.inspector.images_changed)
         desk.store.changed.connect(self._tell)
 
@@ -40,26 +38,28 @@ class Textures:
             return ()
         return lost_images(loaded.model, node.settings.materials, lambda path: bool(self._desk.files.fault_of(path)))
 
-    def locate(self, node_id: NodeId, file: str) -> None:
-        """Asks for an image, and gives it to all materials of a model that name it; others beside it come along.
+    def locate(self, places: Mapping[NodeId, str]) -> None:
+        """Asks for an image, and gives it to all materials that name it; others beside it come along.
 
         Args:
-            node_id: The model.
-            file: What its file, or the settings, call the image.
+            places: The models, each with what its file, or its settings, call the image.
         """
-        lost = self.lost(node_id)
-        if all(one.file != file for one in lost):
-            self._desk.hint(f"{Path(file).name} is not missing any more")
+        lost = {node_id: self.lost(node_id) for node_id in places}
+        name = Path(next(iter(places.values()), "")).name
+        places = {node_id: file for node_id, file in places.items() if any(one.file == file for one in lost[node_id])}
+        if not places:
+            self._desk.hint(f"{name} is not missing any more")
             return
-        chosen = self._desk.dialogs.image_path(f"Locate {Path(file).name}")
+        chosen = self._desk.dialogs.image_path(f"Locate {name}")
         if chosen is None:
             return
         values = {
-            ParamRef(node_id, f"{PART}{material}", name): path
-            for (material, name), path in located(lost, file, chosen).items()
+            ParamRef(node_id, f"{PART}{material}", texture): path
+            for node_id, file in places.items()
+            for (material, texture), path in located(lost[node_id], file, chosen).items()
         }
-        name = self._desk.document.scene.node(node_id).name
-        self._desk.document.set_as_one(f"Locate {Path(file).name} of {name}", values)
+        names = ", ".join(self._desk.document.scene.node(node_id).name for node_id in places)
+        self._desk.document.set_as_one(f"Locate {name} of {names}", values)
 
     def _tell(self, node_id: NodeId) -> None:
         """Lists what is missing when a model has arrived, once for each file."""
@@ -71,20 +71,20 @@ class Textures:
             return
         self._told.add(key)
         lost = lost_images(loaded.model, node.settings.materials)
-        for one in lost[:TOLD_MAX]:
-            text = f"{node.name}: the texture {one.file} of {_named(one.materials)} was not found"
-            self._desk.panels.warn(node.settings.path, text, self._command(node_id, one.file))
-        if len(lost) > TOLD_MAX:
-            more = f"{len(lost) - TOLD_MAX:,} more textures were not found; the pages of its materials locate them"
-            self._desk.panels.warn(node.settings.path, f"{node.name}: {more}")
+        for one, line in zip_longest(lost[:TOLD_MAX], lost_lines(lost)):
+            command = self._command({node_id: one.file}) if one else None
+            more = "" if one else "; the pages of its materials locate them"
+            self._desk.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
 
-    def _command(self, node_id: NodeId, file: str) -> Command:
-        tip = f"Choose the image, for all materials that name {file}"
-        return Command("texture.locate", "Locate", tip, lambda: self.locate(node_id, file))
+    def _remedy(self, file: str) -> Command | None:
+        """What can be done about a file that cannot be read, where it stands in for a texture of models."""
+        places: dict[NodeId, str] = {}
+        for node in self._desk.document.scene.figures:
+            for use in KINDS[node.kind].files(node.settings):
+                if use.content == "texture" and Path(use.path) == Path(file):
+                    places[node.id] = use.path
+        return self._command(places) if places else None
 
-
-def _named(materials: Sequence[str]) -> str:
-    """Names of materials in a sentence."""
-    shown = [name or "unnamed" for name in materials[:_NAMED_MAX]]
-    rest = len(materials) - len(shown)
-    return f"material{'s' * (len(materials) > 1)} {', '.join(shown)}" + (f" and {rest} more" if rest else "")
+    def _command(self, places: Mapping[NodeId, str]) -> Command:
+        tip = f"Choose the image, for all materials that name {next(iter(places.values()))}"
+        return Command("texture.locate", "Locate", tip, lambda: self.locate(places))

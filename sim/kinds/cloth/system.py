@@ -12,6 +12,7 @@ from sim.kinds.cloth.carriage import Carriage
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.follow import PinFollower
+from sim.kinds.cloth.picking import nearest_particle
 from sim.kinds.cloth.recovery import Recovery
 from sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sim.kinds.cloth.solver import ClothInputs
@@ -20,6 +21,7 @@ from sim.kinds.contract import Array, Grab, StepInputs, System, World
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.params import Effect, changed_effects
 from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
 
 
 class ClothSystem(System):
@@ -107,6 +109,17 @@ class ClothSystem(System):
                     self._carriage.show(self._node, self.cloth, self._world)
                 self.cloth.poll(now)
                 self.cloth.refresh()
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
+        """That at the corner of a triangle."""
+        return None if self.cloth is None else nearest_particle(self.cloth, element, origin, direction)
+
+    def place_of(self, particle: int) -> Vec3 | None:
+        """Where it was at the last step."""
+        if self.cloth is None or not 0 <= particle < self.cloth.model.particle_count:
+            return None
+        x, y, z = self.cloth.positions_of(np.array([particle]))[0].tolist()
+        return x, y, z
 
     def check(self) -> None:
         """Halts if it blew up; waits for the GPU."""

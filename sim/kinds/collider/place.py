@@ -1,6 +1,6 @@
 """Places the colliders of a scene in the world."""
 
-import functools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sim.kinds.collider.settings import ColliderSettings
 from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId
-from sim.scene.transform import Transform, rigid_matrix
+from sim.scene.transform import rigid_matrix
 from sim.solids.state import SMALLEST_SIZE, Placement, SolidShape
 
 Float64 = npt.NDArray[np.float64]
@@ -24,23 +24,50 @@ def placements(nodes: tuple[Node, ...], places: Places) -> dict[NodeId, Placemen
     if not nodes:
         return {}
     carriers = places.carriers(nodes)
-    pairs = zip(nodes, carriers, strict=True)
-    fixed = [_on_carrier(node.transform, node.settings, carrier.scale) for node, carrier in pairs]
-    world = np.array([carrier.world_from_carrier for carrier in carriers]) @ np.array([own for _, _, own in fixed])
-    placed = {}
-    for node, (shape, size, _), matrix in zip(nodes, fixed, world, strict=True):
+    fixed = _fixed(nodes, [carrier.scale for carrier in carriers])
+    world = np.array([carrier.world_from_carrier for carrier in carriers]) @ fixed.own
+    return {
+        node_id: Placement(shape, size, matrix, friction, restitution)
+        for (node_id, shape, size, friction, restitution), matrix in zip(fixed.values, world, strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What no pose changes of colliders on carriers of these scales.
+
+    Attributes:
+        nodes: The colliders.
+        scales: Those of their carriers.
+        values: Id, shape, size (3,), friction and restitution of each.
+        own: Rigid placements carrier_from_collider, shape (N, 4, 4).
+    """
+
+    nodes: tuple[Node, ...]
+    scales: list[float]
+    values: list[tuple[NodeId, SolidShape, Float64, float, float]]
+    own: Float64
+
+
+_made: list[_Fixed] = []
+"""Those made last: the colliders of a scene are the very ones of the step before."""
+
+
+def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _Fixed:
+    for made in _made:
+        if made.nodes is nodes and made.scales == scales:
+            return made
+    values = []
+    for node, scale in zip(nodes, scales, strict=True):
         settings = node.settings
         assert isinstance(settings, ColliderSettings)
-        placed[node.id] = Placement(shape, size, matrix, settings.friction, settings.restitution)
-    return placed
-
-
-@functools.lru_cache(maxsize=1024)
-def _on_carrier(transform: Transform, settings: ColliderSettings, scale: float) -> tuple[SolidShape, Float64, Float64]:
-    """Shape, size (3,) and rigid placement carrier_from_collider (4, 4): what no pose changes, so made once."""
-    shape, size = sized(settings, scale * np.asarray(transform.scale))
-    size.flags.writeable = False
-    return shape, size, rigid_matrix(transform, scale)
+        shape, size = sized(settings, scale * np.asarray(node.transform.scale))
+        size.flags.writeable = False
+        values.append((node.id, shape, size, settings.friction, settings.restitution))
+    pairs = zip(nodes, scales, strict=True)
+    made = _Fixed(nodes, scales, values, np.array([rigid_matrix(node.transform, scale) for node, scale in pairs]))
+    _made[:] = [made, *_made[:3]]
+    return made
 
 
 def sized(settings: ColliderSettings, scale: Float64) -> tuple[SolidShape, Float64]:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
@@ -14,8 +15,6 @@ from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.growth import Children
 from sim.kinds.hair.records import CHILD, bound_records, strand_record, strand_texels
 from sim.kinds.hair.settings import HairSettings
-
-TWO_PI = 2.0 * np.pi
 
 
 class DrawnStrands:
@@ -47,35 +46,69 @@ class DrawnStrands:
             library, "hair/expand.glsl", record, inputs=[CHILD], defines={"KNOTS": knots}, records=self.count
         )
         self._colours: tuple[Buffer, BufferTexture] | None = None
-        self.version = 0
+        self._points: VertexArray | None = None
+        self.version = self._made = self._wanted = 0
+        self._values: dict[str, object] = {}
 
     def expand(
         self, state: BufferTexture, roots: BufferTexture, surface: Mapping[str, object], settings: HairSettings
     ) -> None:
-        """Make the strands of the guides as these stand; `surface` are the uniforms of shaders/hair/surface.glsl."""
-        form = (settings.clump, settings.curl_radius, TWO_PI * settings.curl_turns, settings.noise)
-        values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 4 if self._is_plain else form}
-        self._expand.run(self._source, self._strands, self._table.count, **values, **surface)
+        """Take the guides as they stand; `surface` are the uniforms of shaders/hair/surface.glsl.
+
+        As many strands are made as were needed since the last time; more when they are.
+        """
+        form = (settings.clump, 1.0, settings.noise)
+        values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 3 if self._is_plain else form}
+        self._values = values | dict(surface)
         self.version += 1
+        wanted, self._made, self._wanted = self._wanted, 0, 0
+        self._make(wanted)
+
+    def need(self, count: int) -> None:
+        """Have at least the first strands made; a framebuffer must be bound."""
+        self._wanted = max(self._wanted, count)
+        self._make(count)
+
+    @property
+    def points(self) -> VertexArray:
+        """The knots by themselves."""
+        if self._points is None:
+            knots = Stream(self._strands, dtype=np.dtype([("position", "f4", 4)]))
+            self._points = VertexArray(self._context, [knots], label="hair knots")
+        return self._points
 
     @property
     def colours(self) -> BufferTexture:
         """Linear colours of the knots, as of the last `shade`."""
         return self._coloured()[1]
 
-    def shade(self, kernel: Kernel) -> None:
-        """Write the colours by a kernel of the same record, whose other uniforms are set."""
+    def shade(self, kernel: Kernel, count: int) -> None:
+        """Write the colours of the first strands by a kernel of the same record, whose other uniforms are set."""
+        self.need(count)
         kernel.program["u_strands"] = self.texels
-        kernel.run(self._source, self._coloured()[0], self._table.count)
+        kernel.run(self._source, self._coloured()[0], padded_count(count))
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
+        self._make(self.count)
         return strand_texels(self._strands.read(), self.count)[..., :3]
+
+    def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
+        """Knots of one of them in the world [m], shape (K, 3); waits for the GPU, yet reads no others."""
+        size = self._strands.dtype.itemsize
+        return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        for owned in (self._source, self._table, self.texels, self._strands, *(self._colours or ())):
-            owned.release()
+        owners = (self._source, self._table, self.texels, self._points, self._strands, *(self._colours or ()))
+        for owned in owners:
+            if owned is not None:
+                owned.release()
+
+    def _make(self, count: int) -> None:
+        if count > self._made:
+            self._expand.run(self._source, self._strands, padded_count(count), **self._values)
+            self._made = count
 
     def _coloured(self) -> tuple[Buffer, BufferTexture]:
         if self._colours is None:
@@ -89,6 +122,8 @@ def _child_records(children: Children) -> npt.NDArray[np.void]:
     count = children.count
     out["guides"][:count, :3], out["guides"][:count, 3] = children.guides, np.arange(count)
     out["weights"][:count, :3], out["weights"][:count, 3] = children.weights, children.random
-    out["tint"][:count, :3] = children.tints
+    out["tint"][:count, :3], out["tip_tint"][:count, :3] = children.tints[:, 0], children.tints[:, 1]
+    out["tint"][:count, 3], out["tip_tint"][:count, 3] = children.dyes, children.has_colours
+    out["form"][:count] = children.forms
     out[count:] = out[count - 1]
     return out

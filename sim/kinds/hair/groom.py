@@ -73,16 +73,33 @@ def grow(settings: HairSettings, surface: Surface, roots: Roots) -> Groom:
     numbers = np.arange(roots.count)
     random = birth_numbers(settings.seed, numbers, LENGTHS)[:, 0]
     lengths = np.maximum(settings.length * (1.0 - settings.length_spread * random), SHORTEST)
-    edges = _edges(settings, surface, frames, numbers)
+    edges = _edges(settings, surface, places, frames, numbers)
     return Groom(roots, places, frames, lengths, np.einsum("nxy,nkx->nky", frames, edges))
 
 
-def _edges(settings: HairSettings, surface: Surface, frames: Float64, numbers: npt.NDArray[np.intp]) -> Float64:
+def part_distances(settings: HairSettings, surface: Surface, places: Float64) -> tuple[Float64, Float64]:
+    """Unit direction (3,) across the part line, and how far places (N, 3) lie beyond it in that direction [m]."""
+    across = unit(surface.world_from_model[:3, :3] @ np.array(settings.part_across))
+    return across, (places - surface.world_from_model[:3, 3]) @ across - settings.part_place
+
+
+def _edges(
+    settings: HairSettings, surface: Surface, places: Float64, frames: Float64, numbers: npt.NDArray[np.intp]
+) -> Float64:
     """Unit edges in the world, shape (N, n, 3)."""
     up = frames[:, :, 2]
-    comb = unit(surface.world_from_model[:3, :3] @ np.array(settings.comb))
+    linear = surface.world_from_model[:3, :3]
+    comb = unit(linear @ np.array(settings.comb))
     flat = unit(comb - np.sum(up * comb, axis=1, keepdims=True) * up)
-    scatter = 2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0
+    if settings.part_strength > 0.0:
+        across, beyond = part_distances(settings, surface, places)
+        aside = np.where(beyond < 0.0, -1.0, 1.0)[:, None] * unit(across - (up @ across)[:, None] * up)
+        # A part ends where the head goes down.
+        near = np.clip(1.0 - np.abs(beyond) / settings.part_width, 0.0, 1.0) * np.clip(2.0 * up[:, 1], 0.0, 1.0)
+        share = settings.part_strength * near[:, None]
+        flat = unit((1.0 - share) * flat + share * aside)
+    # In the frame of the model, so that it is the same wherever that stands.
+    scatter = (2.0 * birth_numbers(settings.seed, numbers, DIRECTIONS) - 1.0) @ unit(linear.T)
     first = unit((1.0 - settings.lean) * up + settings.lean * flat + settings.disorder * scatter, up)
     axis = unit(np.cross(first, comb))
     between = np.arctan2(np.linalg.norm(np.cross(first, comb), axis=1), first @ comb)

@@ -1,22 +1,25 @@
 """Growth: the guides of some hair and the strands that are drawn between them; pure."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Mesh
-from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow
+from sim.assets.model import Bounds, CharacterModel
+from sim.assets.strands.strand_set import StrandSet
+from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
+from sim.kinds.hair.maps import NO_MAPS, Maps
 from sim.kinds.hair.nearest import nearest_guides
+from sim.kinds.hair.root_settings import GUIDES_MAX
 from sim.kinds.hair.roots import Roots, Surface, ellipsoid_surface, face_roots, root_places, vertex_roots
-from sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.maths.hash import birth_numbers
-from sim.maths.srgb import linear_from_srgb
-from sim.skin.surface_table import texture_density
 
 Float64 = npt.NDArray[np.float64]
-UInt8 = npt.NDArray[np.uint8]
 UInt32 = npt.NDArray[np.uint32]
+Intp = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,59 +32,42 @@ class Children:
         guides: Numbers of the nearest guides, shape (N, 3).
         weights: Of these, shape (N, 3).
         random: A number of each, 0 to 1, shape (N,).
-        tints: Linear factors of the colours, shape (N, 3).
+        tints: Linear factors of the colours at roots and tips, shape (N, 2, 3).
+        dyes: Shares of the dye, shape (N,).
+        forms: Factors of clump, curls, noise and thickness, shape (N, 4).
+        has_colours: Whether the factors are colours of their own.
     """
 
     roots: Roots
     factors: Float64
-    guides: npt.NDArray[np.intp]
+    guides: Intp
     weights: Float64
     random: Float64
     tints: Float64
+    dyes: Float64
+    forms: Float64
+    has_colours: bool = False
 
     @property
     def count(self) -> int:
         """How many."""
         return self.roots.count
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Maps:
-    """Images over the surface of a model.
-
-    Attributes:
-        length: Its brightness is a factor of the lengths; None for 1.
-        colour: Its colours are factors of those of the strands; None for 1.
-        is_bottom_up: Whether texture coordinate v = 0 is the bottom row.
-    """
-
-    length: UInt8 | None = None
-    colour: UInt8 | None = None
-    is_bottom_up: bool = False
-
-    def lengths(self, mesh: Mesh, roots: Roots) -> Float64:
-        """Factors of the lengths of strands, shape (N,)."""
-        if self.length is None:
-            return np.ones(roots.count)
-        return texture_density(self.length, self._places(mesh, roots))
-
-    def tints(self, mesh: Mesh, roots: Roots) -> Float64:
-        """Factors of the colours of strands, shape (N, 3)."""
-        if self.colour is None:
-            return np.ones((roots.count, 3))
-        places = self._places(mesh, roots)
-        channels = [texture_density(self.colour[..., index], places) for index in range(3)]
-        return linear_from_srgb(np.stack(channels, axis=1))
-
-    def _places(self, mesh: Mesh, roots: Roots) -> Float64:
-        found = np.einsum("nc,nck->nk", roots.shares, mesh.texcoords.astype(np.float64)[roots.corners])
-        return np.stack([found[:, 0], 1.0 - found[:, 1]], axis=1) if self.is_bottom_up else found
+    @property
+    def carriers(self) -> npt.NDArray[np.intp]:
+        """Number of the guide that counts most for each, shape (N,)."""
+        found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
+        return found
 
 
-NO_MAPS = Maps()
+def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64) -> Children:
+    """Children of the lengths, colours and forms of their guides."""
+    ones = np.ones(roots.count)
+    tints, forms = np.ones((roots.count, 2, 3)), np.ones((roots.count, 4))
+    return Children(roots, ones, guides, weights, random, tints, np.zeros(roots.count), forms)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Growth:
     """All strands of some hair.
 
@@ -91,6 +77,7 @@ class Growth:
         children: What is drawn.
         is_own: Whether the surface belongs to the hair, not to a figure.
         is_bare: Whether the guides themselves are drawn.
+        part: What parts the children, None for nothing.
     """
 
     surface: Surface
@@ -98,6 +85,45 @@ class Growth:
     children: Children
     is_own: bool
     is_bare: bool = False
+    part: tuple[object, ...] | None = None
+
+    @functools.cached_property
+    def longest(self) -> float:
+        """Length of the longest guide [m]."""
+        return float(self.guides.lengths.max())
+
+    @functools.cached_property
+    def box(self) -> Bounds:
+        """Box around the surface, in its own space."""
+        return Bounds(self.surface.positions.min(axis=0), self.surface.positions.max(axis=0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """What hair grows on.
+
+    Attributes:
+        world_from_surface: Placement of the model, or of what has none, shape (4, 4).
+        model: Whose skin; None for a surface of its own.
+        table: Faces or vertices of that and their density, see `sim.skin.surface_table`.
+        maps: What varies over it.
+        strands: What a file has.
+        world_from_file: Placement of the frame of the node, which the strands of a file stand in.
+    """
+
+    world_from_surface: Float64
+    model: CharacterModel | None = None
+    table: UInt32 | None = None
+    maps: Maps = NO_MAPS
+    strands: StrandSet | None = None
+    world_from_file: Float64 | None = None
+
+    @property
+    def surface_from_file(self) -> Float64 | None:
+        """Where the strands of a file stand on the surface, shape (4, 4); None where there are none."""
+        if self.world_from_file is None:
+            return None
+        return np.linalg.inv(self.world_from_surface) @ self.world_from_file
 
 
 def growth_on_model(
@@ -107,59 +133,77 @@ def growth_on_model(
     world_from_model: Float64,
     maps: Maps = NO_MAPS,
     former: Growth | None = None,
+    pause: Callable[[], None] = lambda: None,
 ) -> Growth:
-    """Hair on the faces or the vertices of a table, of a model as it stands.
+    """Hair on the faces or the vertices of a table, of a model as it stands; see `grown`."""
+    surface = surface_of(model, world_from_model)
 
-    What was found before, `former`, is not looked for again where the roots are the same.
-    """
-    mesh = model.mesh
-    surface = Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
-
-    def place(numbers: npt.NDArray[np.intp]) -> Roots:
+    def place(numbers: Intp) -> Roots:
         if settings.source is HairSource.VERTICES:
-            return vertex_roots(table, mesh.triangles, settings.seed, numbers)
+            return vertex_roots(table, model.mesh.triangles, settings.seed, numbers)
         return face_roots(table, settings.seed, numbers)
 
     guides, children = (place(numbers) for numbers in _numbers(settings))
-    found = _grown(settings, surface, guides, children, former, is_own=False)
-    return _mapped(found, maps, mesh, settings)
+    found = _grown(settings, surface, guides, children, former, pause, is_own=False)
+    return _mapped(found, maps, model, settings)
 
 
-def growth_on_ellipsoid(settings: HairSettings, world_from_node: Float64, former: Growth | None = None) -> Growth:
-    """Hair on the upper half of an ellipsoid in the frame of its node; `former` as above."""
+def growth_on_ellipsoid(
+    settings: HairSettings,
+    world_from_node: Float64,
+    former: Growth | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> Growth:
+    """Hair on the upper half of an ellipsoid in the frame of its node; see `grown`."""
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)
     surface = Surface(positions, normals, world_from_node)
-    first, second = (Roots(roots.corners[part], roots.shares[part]) for part in (slice(count), slice(count, None)))
-    return _grown(settings, surface, first, second, former, is_own=True)
+    return _grown(settings, surface, roots[:count], roots[count:], former, pause, is_own=True)
 
 
-def _mapped(growth: Growth, maps: Maps, mesh: Mesh, settings: HairSettings) -> Growth:
-    """Growth with the lengths and colours of maps."""
+def surface_of(model: CharacterModel, world_from_model: Float64) -> Surface:
+    """The skin of a model at rest."""
+    mesh = model.mesh
+    return Surface(mesh.positions.astype(np.float64), mesh.normals.astype(np.float64), world_from_model)
+
+
+def _mapped(growth: Growth, maps: Maps, model: CharacterModel, settings: HairSettings) -> Growth:
+    """Growth with the lengths, forms and colours of maps."""
     guides = growth.guides
-    shares = maps.lengths(mesh, guides.roots)
-    guides = replace(guides, lengths=np.maximum(guides.lengths * shares, SHORTEST))
+    shares = maps.factors("length", settings, model, guides.roots)
+    if shares is not None:
+        guides = replace(guides, lengths=np.maximum(guides.lengths * shares, SHORTEST))
     children = as_drawn(guides, settings.seed) if growth.is_bare else growth.children
-    # Children have the lengths of their guides; what the map says of their own place counts beside that.
-    of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
-    own = maps.lengths(mesh, children.roots) / np.maximum(of_guides, 1e-3)
-    factors = children.factors * np.clip(own, 0.0, 2.0)
-    children = replace(children, factors=factors, tints=maps.tints(mesh, children.roots))
-    return replace(growth, guides=guides, children=children)
+    return replace(growth, guides=guides, children=as_mapped(children, guides, maps, model, settings))
+
+
+def as_mapped(children: Children, guides: Groom, maps: Maps, model: CharacterModel, settings: HairSettings) -> Children:
+    """Strands between guides with what maps have at their own places."""
+    shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
+    if shares is not None and own is not None:
+        # They have the lengths of their guides; what the map says of their own place counts beside that.
+        of_guides = np.einsum("nk,nk->n", children.weights, shares[children.guides])
+        ratio = np.clip(own / np.maximum(of_guides, 1e-3), 0.0, 2.0)
+        children = replace(children, factors=children.factors * ratio)
+    forms = children.forms.copy()
+    for column, what in enumerate(("clump", "curl", "noise")):
+        factors = maps.factors(what, settings, model, children.roots)
+        forms[:, column] = 1.0 if factors is None else factors
+    dyes = maps.weights("colour", settings, model, children.roots)
+    tints = np.repeat(maps.tints(model.mesh, children.roots)[:, None], 2, axis=1)
+    return replace(children, tints=tints, forms=forms, dyes=children.dyes if dyes is None else dyes)
 
 
 def as_drawn(guides: Groom, seed: int) -> Children:
     """The guides themselves as what is drawn."""
-    count = guides.count
-    numbers = np.arange(count)
-    weights = np.tile([1.0, 0.0, 0.0], (count, 1))
+    numbers = np.arange(guides.count)
+    weights = np.tile([1.0, 0.0, 0.0], (guides.count, 1))
     random = birth_numbers(seed, numbers, LENGTHS)[:, 1]
-    whole, ones = np.repeat(numbers[:, None], 3, axis=1), np.ones((count, 3))
-    return Children(guides.roots, np.ones(count), whole, weights, random, ones)
+    return plain_children(guides.roots, np.repeat(numbers[:, None], 3, axis=1), weights, random)
 
 
-def _numbers(settings: HairSettings) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _numbers(settings: HairSettings) -> tuple[Intp, Intp]:
     """Numbers of guides and children; more of either leave the others where they are."""
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
@@ -171,17 +215,43 @@ def _same_roots(former: Growth, surface: Surface, guides: Roots, children: Roots
 
 
 def _grown(
-    settings: HairSettings, surface: Surface, guides: Roots, children: Roots, former: Growth | None, *, is_own: bool
+    settings: HairSettings,
+    surface: Surface,
+    guides: Roots,
+    children: Roots,
+    former: Growth | None,
+    pause: Callable[[], None],
+    *,
+    is_own: bool,
 ) -> Growth:
     groom = grow(settings, surface, guides)
     if not children.count:
         return Growth(surface, groom, as_drawn(groom, settings.seed), is_own, is_bare=True)
-    if former is not None and _same_roots(former, surface, guides, children):
+    part = (settings.part_across, settings.part_place) if settings.part_strength > 0.0 else None
+    if former is not None and former.part == part and _same_roots(former, surface, guides, children):
         nearest, weights = former.children.guides, former.children.weights
     else:
-        nearest, weights = nearest_guides(root_places(surface, children), groom.places)
+        nearest, weights = _nearest(settings, surface, root_places(surface, children), groom.places, pause)
     random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + children.count), LENGTHS)
     # The guides have spread lengths already; what is between them varies half as much again.
     factors = 1.0 - 0.5 * settings.length_spread * random[:, 0]
-    tints = np.ones((children.count, 3))
-    return Growth(surface, groom, Children(children, factors, nearest, weights, random[:, 1], tints), is_own)
+    drawn = replace(plain_children(children, nearest, weights, random[:, 1]), factors=factors)
+    return Growth(surface, groom, drawn, is_own, part=part)
+
+
+def _nearest(
+    settings: HairSettings, surface: Surface, points: Float64, guides: Float64, pause: Callable[[], None]
+) -> tuple[Intp, Float64]:
+    """The nearest guides; at a part line those of the same side."""
+    if settings.part_strength == 0.0:
+        return nearest_guides(points, guides, pause)
+    side, of_guide = (part_distances(settings, surface, places)[1] < 0.0 for places in (points, guides))
+    if of_guide.all() or not of_guide.any():
+        return nearest_guides(points, guides, pause)
+    numbers, weights = np.empty((len(points), 3), np.intp), np.empty((len(points), 3))
+    for one in (False, True):
+        mine, among = side == one, np.flatnonzero(of_guide == one)
+        if mine.any():
+            found, weights[mine] = nearest_guides(points[mine], guides[among], pause)
+            numbers[mine] = among[found]
+    return numbers, weights

@@ -1,13 +1,16 @@
 """The kind of hair and fur."""
 
 import functools
+from pathlib import Path
 
 import msgspec
 
+from sim.assets.formats import STRAND_FORMATS
 from sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
-from sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
-from sim.scene.params import Settings
+from sim.kinds.hair.root_settings import MAPPED, ON_SKIN, images_of
+from sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSolver, HairSource
+from sim.scene.params import Settings, params_of, with_lengths
 from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
 
@@ -15,7 +18,16 @@ ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
 """Height of hair that grows on nothing else [m]."""
 
-_SURFACE = frozenset(("density_bone", "density_section", "density_texture", "length_texture", "colour_texture"))
+PLAIN = "Short"
+"""Preset of hair that is added without one."""
+
+_FIGURE = 1.8
+"""What hair suits as it is [m]."""
+
+_FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
+_PART = frozenset(("part_across", "part_place", "part_width"))
+_GROOM = _PART | {"part_strength", "comb", "lean", "bow", "disorder", "length", "length_spread"}
+_SURFACE = frozenset(record.name for record in params_of(HairSettings) if record.declared.group == "Maps")
 _ROD = frozenset(("bending_length", "carried", "hold", "hold_fade", "damping"))
 _SPRINGS = frozenset(("spring_stiffness", "knot_mass", "knot_drag", "head_stiffness"))
 _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
@@ -23,16 +35,31 @@ _OF_SOLVER = {HairSolver.ROD: _ROD, HairSolver.SPRINGS: _SPRINGS, HairSolver.LAY
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
-    """Hair of a preset, or plain hair for "": on the selected model, where a bone is selected by its weights."""
-    settings = with_preset(HairSettings(), preset) if preset else HairSettings()
+    """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
+    settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = preset.lower() or "hair", place.view.selection
     if place.figure is not None and settings.source is not HairSource.ELLIPSOID:
-        settings = msgspec.structs.replace(settings, density_bone=view.bone or "")
+        settings = msgspec.structs.replace(sized(settings, place), density_bone=view.bone or "")
         return Node(id="", name=name, attachment=Attachment(node=place.figure.id), settings=settings)
     settings = msgspec.structs.replace(settings, source=HairSource.ELLIPSOID)
     x, _, z = place.target
     where = Transform(position=(x, max(HEAD, settings.radii[1]), z))
     return Node(id="", name=name, transform=where, settings=settings)
+
+
+def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
+    """Hair as long and as thick as suits the figure that is selected as a whole."""
+    size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
+    return msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
+
+
+def read_hair(path: Path, place: AddPlace) -> Node:
+    """The strands of a file as they are: on the selected model or the only one, else by themselves."""
+    figures = place.scene.figures
+    carrier = place.figure or (figures[0] if len(figures) == 1 else None)
+    settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, carried=1.0, noise=0.0)
+    attachment = Attachment(node=carrier.id) if carrier is not None else Attachment()
+    return Node(id="", name=path.stem, attachment=attachment, settings=settings)
 
 
 def where(place: AddPlace) -> str:
@@ -46,8 +73,17 @@ def idle(node: Node) -> frozenset[str]:
     """Rows of other sources, solvers and looks."""
     settings = node.settings
     assert isinstance(settings, HairSettings)
-    is_ball = settings.source is HairSource.ELLIPSOID
-    hidden = _SURFACE if is_ball else frozenset(("radii", "head_stiffness"))
+    hidden: frozenset[str] = frozenset()
+    if settings.source is not HairSource.ELLIPSOID:
+        hidden |= {"radii", "head_stiffness"}
+    if settings.source not in ON_SKIN:
+        hidden |= _SURFACE | {"density_section"}
+    hidden |= _GROOM | {"guides"} if settings.source is HairSource.FILE else _FILE
+    hidden |= {f"{what}_channel" for what in MAPPED if not getattr(settings, f"{what}_texture")}
+    if settings.part_strength == 0.0:
+        hidden |= _PART
+    if not settings.colour_bone:
+        hidden |= {"dye_colour"}
     hidden |= (_ROD | _SPRINGS | _LAYERS) - _OF_SOLVER[settings.solver]
     if settings.solver is HairSolver.SPRINGS:
         hidden |= {"drag"}
@@ -59,27 +95,34 @@ def idle(node: Node) -> frozenset[str]:
         hidden |= {"clearance", "friction"}
     if settings.curl_radius == 0.0:
         hidden |= {"curl_turns"}
+    if settings.form in (HairForm.RIBBONS, HairForm.LINES):
+        hidden |= {"shells"}
+    if settings.form in (HairForm.LINES, HairForm.SHELLS):
+        hidden |= {"soft_tips"}
     if settings.children == 0:
         hidden |= {"clump"}
     return hidden | {"roughness", "tilt"} if settings.look is HairLook.KAJIYA else hidden
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """Images that say where hair grows, how long and in what colour."""
+    """The file of strands, or images that say where hair grows, how long, in what form and colour."""
     assert isinstance(settings, HairSettings)
+    if settings.source is HairSource.FILE:
+        return (FileUse("file", settings.file, "strands", is_needed=True),)
     without = {
-        "density_texture": "it grows everywhere for {names}",
-        "length_texture": "the strands of {names} are as long everywhere",
-        "colour_texture": "the strands of {names} have their own colours",
+        "density": "it grows everywhere for {names}",
+        "length": "the strands of {names} are as long everywhere",
+        "curl": "the strands of {names} curl alike everywhere",
+        "clump": "the strands of {names} clump alike everywhere",
+        "noise": "the strands of {names} wave alike everywhere",
+        "colour": "the strands of {names} have their own colours",
     }
-    if settings.source is HairSource.ELLIPSOID:
-        return ()
-    uses = (FileUse(name, getattr(settings, name), "image", without=end) for name, end in without.items())
-    return tuple(use for use in uses if use.path)
+    named = images_of(settings)
+    return tuple(FileUse(f"{what}_texture", str(named[what]), "image", without=without[what]) for what in named)
 
 
 def kept(settings: Settings) -> frozenset[str]:
-    """What a preset does not change of hair that grows on a model."""
+    """What a preset does not change of hair that grows on a model or is read."""
     assert isinstance(settings, HairSettings)
     return frozenset() if settings.source is HairSource.ELLIPSOID else frozenset(("source", "radii"))
 
@@ -108,6 +151,7 @@ HAIR = Kind(
     idle=idle,
     choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
     files=files_of,
+    imports=(STRAND_FORMATS, read_hair),
     system="sim.kinds.hair.system:HairSystem",
     view="sim.kinds.hair.view:HairView",
     panel="app.kinds.hair.panel:HairPanel",

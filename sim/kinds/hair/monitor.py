@@ -28,12 +28,14 @@ class HairStatistics:
         stretch: Largest lengthening of a segment over its length.
         energy: Kinetic energy for each kilogram [J/kg].
         broken: How many broke.
+        time: Since the start [s].
     """
 
     bend: float
     stretch: float
     energy: float
     broken: int
+    time: float = 0.0
 
 
 class HairMonitor:
@@ -52,24 +54,24 @@ class HairMonitor:
         self._measures = Buffer(context, MEASURE.zeros(count), usage="copy", label="hair measures")
         self._nothing = VertexArray(context, label="hair measures")
         self._readback = Readback(context, label="hair")
-        self._asked_at = -np.inf
+        self._asked_at, self._time = -np.inf, 0.0
 
     def poll(self) -> HairStatistics | None:
         """What was asked for, once it is there."""
         found = self._readback.poll()
-        return None if found is None else _statistics(found)
+        return None if found is None else _statistics(found, self._time)
 
-    def request(self, state: Rotation, roots: BufferTexture, substep_time: float, now: float) -> None:
-        """Ask for a state, a few times a second."""
+    def request(self, state: Rotation, roots: BufferTexture, substep_time: float, now: float, time: float) -> None:
+        """Ask for a state as of a time since the start [s], a few times a second."""
         if now - self._asked_at >= INTERVAL and not self._readback.pending:
             self._measure(state, roots, substep_time)
             self._readback.request(self._measures)
-            self._asked_at = now
+            self._asked_at, self._time = now, time
 
     def read(self, state: Rotation, roots: BufferTexture, substep_time: float) -> HairStatistics:
         """The statistics of a state; waits for the GPU."""
         self._measure(state, roots, substep_time)
-        return _statistics(self._measures.read())
+        return _statistics(self._measures.read(), 0.0)
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
@@ -81,9 +83,9 @@ class HairMonitor:
         self._kernel.run(self._nothing, self._measures, self._count, u_rate=1.0 / substep_time, **values)
 
 
-def _statistics(records: npt.NDArray[np.void]) -> HairStatistics:
+def _statistics(records: npt.NDArray[np.void], time: float) -> HairStatistics:
     values = records["measure"].astype(np.float64)
     sound = values[values[:, 3] == 0.0]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0
-    return HairStatistics(float(worst[0]), float(worst[1]), energy, len(values) - len(sound))
+    return HairStatistics(float(worst[0]), float(worst[1]), energy, len(values) - len(sound), time)

@@ -1,17 +1,20 @@
 """The three guides that are nearest to each strand that is drawn."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
+
+from sim.maths.curve_order import places_on_curve
 
 Float64 = npt.NDArray[np.float64]
 Intp = npt.NDArray[np.intp]
 
 COUNT = 3
 _BLOCK, _BLOCKS = 64, 4096
-_BITS = 10
 
 
-def nearest_guides(points: Float64, guides: Float64) -> tuple[Intp, Float64]:
+def nearest_guides(points: Float64, guides: Float64, pause: Callable[[], None] = lambda: None) -> tuple[Intp, Float64]:
     """Numbers (P, 3) of the nearest guides, the first one nearest, and their weights (P, 3), by inverse distance.
 
     Points that lie together are looked at together, with the few guides that may be near any of them.
@@ -19,11 +22,13 @@ def nearest_guides(points: Float64, guides: Float64) -> tuple[Intp, Float64]:
     Args:
         points: shape (P, 3).
         guides: shape (G, 3), at least one; where there are fewer than three the last one counts again.
+        pause: Called now and then; what it raises ends the work.
     """
     wanted = min(COUNT, len(guides))
     numbers, squares = np.empty((len(points), COUNT), np.intp), np.empty((len(points), COUNT))
-    order = np.argsort(_places_on_curve(points), kind="stable")
+    order = np.argsort(places_on_curve(points), kind="stable")
     for first in range(0, len(points), _BLOCKS):
+        pause()
         large = order[first : first + _BLOCKS]
         around = _near(points[large], guides, np.arange(len(guides)), wanted)
         for second in range(0, len(large), _BLOCK):
@@ -56,18 +61,3 @@ def _squares(points: Float64, others: Float64) -> Float64:
     for axis in range(3):
         found += (points[:, axis, None] - others[:, axis]) ** 2
     return found
-
-
-def _places_on_curve(points: Float64) -> npt.NDArray[np.int64]:
-    """Places of points on a curve that keeps together what lies together.
-
-    Source: Morton 1966, "A computer oriented geodetic data base".
-    """
-    low = points.min(axis=0)
-    span = max(float((points.max(axis=0) - low).max()), 1e-12)
-    cells = ((points - low) / span * ((1 << _BITS) - 1)).astype(np.int64)
-    out = np.zeros(len(points), np.int64)
-    for bit in range(_BITS):
-        for axis in range(3):
-            out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return out

@@ -5,18 +5,26 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
+from sim.figures.skinning import SKINNED
 from sim.gl.capture import padded_count
 from sim.gl.record import Record, record
-from sim.kinds.hair.roots import Roots
+from sim.kinds.hair.roots import Roots, Surface
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Place, length of a segment [m] | turn | place at the end of the step, 0 | turn; see shaders/hair/root.glsl."""
 
 BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
-"""Corners of the triangle of a root, 0 | their shares, length of a segment [m] or factor of the length."""
+"""Corners of the triangle of a root, bits of the height above it | shares, length of a segment [m] or its factor."""
 
-CHILD = np.dtype([*BOUND.descr, ("guides", "u4", 4), ("weights", "f4", 4), ("tint", "f4", 4)])
-"""The same, then nearest guides, number | their weights, a random number | linear factors of the colours, 0."""
+CHILD = np.dtype(
+    [*BOUND.descr, *((name, "u4" if name == "guides" else "f4", 4) for name in
+                     ("guides", "weights", "tint", "tip_tint", "form"))]
+)  # fmt: skip
+"""The same, then nearest guides, number | their weights, a random number | linear factor of the colour at the root,
+share of the dye | that at the tip, 1 where both are the strand's own | factors of clump, curls, noise and thickness."""
+
+SHELL = np.dtype([("rest", "f4", 3), ("density", "f4")])
+"""A vertex of a coat: place at rest [m], strands for each square metre."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
 """Largest bend of a joint [rad] and stretch of a segment, kinetic energy by mass [m²/s²], 1 for a broken strand."""
@@ -46,7 +54,17 @@ def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype 
     """Records of roots, padded with the last one; `sizes` (N,) goes beside the shares."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
+    if roots.heights is not None:
+        out["corners"][: roots.count, 3] = roots.heights.astype(np.float32).view(np.uint32)
     out["shares"][: roots.count, :3] = roots.shares
     out["shares"][: roots.count, 3] = sizes
     out[roots.count :] = out[roots.count - 1]
+    return out
+
+
+def surface_records(surface: Surface) -> npt.NDArray[np.void]:
+    """Records of the vertices of a surface that nobody skins."""
+    out = SKINNED.zeros(len(surface.positions))
+    out["position"][:, :3] = surface.positions
+    out["normal"][:, :3] = surface.normals
     return out

@@ -1,84 +1,39 @@
-"""Hair as an item of a picture: ribbons that face the eye, shaded once a picture at their knots."""
+"""Hair as an item of a picture: ribbons that face the eye, lines or shells, shaded once a picture at their knots."""
 
-import math
 from dataclasses import dataclass, field
 
 from pyglm import glm
 
 from sim.assets.model import Bounds
-from sim.gl.context import Context
-from sim.gl.kernel import Kernel
-from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
-from sim.gl.texture import Texture2D
-from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.records import CHILD, strand_record
-from sim.kinds.hair.settings import HairLook, HairSettings, HairShow
+from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, curls, roughness_of, rows_of, shown_of
+from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
+from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.strands import Strands
-from sim.maths.ramps import Ramp, ramp_colours
 from sim.maths.srgb import light_of
-from sim.render.care.plan import draft_swell
 from sim.render.items import WHOLE, Item, Part, Stage, Way
 from sim.render.painter import Painter
 from sim.render.pick_pass import PickPass
 from sim.render.projection import Projection
 
-LEAST_RADIUS = 0.5
-"""Of a ribbon [px]."""
+SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
+"""Length of strands on the screen up to which automatic hair is drawn as shells, and in drafts by a processor.
 
-ROW_PIXELS = 6.0
-"""Length of a ribbon on the screen that is worth a row [px]."""
+They must have fewer triangles than the ribbons that are drawn there.
+"""
 
-ROWS_MAX = 4
-"""Rows for each segment at most."""
+SHADOW_STRIDE = 4
+"""Shells to one that casts a shadow, which is soft."""
 
-RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2}
+RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2, HairShow.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
 
-MODES = {HairShow.HAIR: 0, HairShow.GUIDES: 0, HairShow.BEND: 1, HairShow.STRETCH: 2}
-SHADOW_TAPS = 1
+MODES = {HairShow.BEND: 1, HairShow.STRETCH: 2, HairShow.SPRINGS: 2}
 _OPAQUE = PipelineState()
 _PICKED = PipelineState(multisample=False)
-
-
-class HairPasses:
-    """Programs that draw hair, made when they are first needed."""
-
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self.context, self._library = context, library
-        self._ribbons: dict[tuple[object, ...], Program] = {}
-        self._shades: dict[tuple[object, ...], Kernel] = {}
-        self.nothing = VertexArray(context, label="hair drawn")
-        colours = ramp_colours(Ramp.VIRIDIS)[None]
-        self.ramp = Texture2D.from_array(context, colours, "rgba8" if colours.shape[-1] == 4 else "rgb8", label="ramp")
-
-    def ribbon(self, knots: int, kind: str) -> Program:
-        """The program of "LIT" ribbons, or of those that are "CAST", "DEEP" or "PICK"."""
-        if (knots, kind) not in self._ribbons:
-            defines = {"KNOTS": knots, "CAST": kind != "LIT", "DEEP": kind == "DEEP", "PICK": kind == "PICK"}
-            self._ribbons[knots, kind] = self._library.program("hair/ribbon.vert", "hair/ribbon.frag", defines=defines)
-        return self._ribbons[knots, kind]
-
-    def shade(self, knots: int, look: HairLook, mode: int, lamps: int, *, shadowed: bool) -> Kernel:
-        """The kernel that lights strands."""
-        key = (knots, look, mode, lamps, shadowed)
-        if key not in self._shades:
-            defines = {
-                "KNOTS": knots, "LOOK": int(look is HairLook.KAJIYA), "MODE": mode, "LIGHT_COUNT": lamps,
-                "SELF_SHADOW": shadowed, "SHADOW_TAPS": SHADOW_TAPS,
-            }  # fmt: skip
-            self._shades[key] = Kernel(
-                self._library, "hair/strand_shade.glsl", strand_record(knots), inputs=[CHILD], defines=defines
-            )
-        return self._shades[key]
-
-    def release(self) -> None:
-        """Deletes the vertex array and the ramp."""
-        self.nothing.release()
-        self.ramp.release()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -99,65 +54,156 @@ class Ribbons(Item):
     box: Bounds
     _shaded: tuple[object, ...] = field(default=(), init=False)
 
+    def __post_init__(self) -> None:
+        if self._soft_tips > 0.0:
+            self.stages = ("shadow", "opaque", "transparent", "pick")
+
     @property
     def crowd(self) -> int:
-        """Strands that are drawn."""
-        return self._drawn.count
+        """Strands that are drawn, or triangles of shells."""
+        shells = self.strands.shells
+        if shells is not None and self.settings.form is HairForm.SHELLS:
+            return shells.triangles * self.settings.shells
+        return self.strands.shown.count
 
     def ways(self, lamps: int) -> tuple[Way, ...]:
-        """One, for each number of lamps and form of the strands."""
+        """For each number of lamps and form of the strands; automatic hair has two."""
         settings = self.settings
-        shadowed = settings.shadow > 0.0
-        return ((settings.knots, settings.look, MODES[settings.show], lamps, shadowed),)
+        way = (settings.knots, settings.look, self._mode, lamps, settings.shadow > 0.0, self._form, curls(settings))
+        forms = {HairForm.SHELLS: (True,), HairForm.AUTOMATIC: (False, True)}
+        has_shells = self.strands.shells is not None
+        return tuple((*way, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,)))
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
         """Draws some of them; the first that are drawn in a picture have all of them lit."""
-        passes = painter.get(HairPasses)
+        passes, sheet = painter.get(HairPasses), self._sheet(painter.clip_from_world, painter.target.size)
         if stage == "pick":
-            program = passes.ribbon(self.settings.knots, "PICK")
+            program = passes.program(self.settings, "PICK")
             program["u_object"] = painter.get(PickPass).current
             _PICKED.apply(painter.context)
-            self._ribbons(passes, program, painter.clip_from_world, painter.target.size, WHOLE, self.crowd)
+            shown = self.strands.shown
+            passes.strands(program, shown, self.settings, sheet, Part(1, 0, shown.count))
             return
-        if stage == "shadow":
-            if part.first == 0:
-                painter.get(HairShadow).keep_others(painter.target)
-                self._shade(painter, casts=True)
-            program = passes.ribbon(self.settings.knots, "CAST")
-            painter.state.apply(painter.context)
-        else:
-            if not self._shaded or self._shaded[0] is not painter.frame:
-                self._shade(painter, casts=False)
-            program = passes.ribbon(self.settings.knots, "LIT")
-            program["u_colours"] = self._drawn.colours
-            _OPAQUE.within(painter.scissor).apply(painter.context)
-        self._ribbons(passes, program, painter.clip_from_world, painter.target.size, part, part.count)
+        if self.settings.show is HairShow.MASSES:
+            self.strands.shown.need(self.strands.shown.count)
+        shells = self._shells_in(painter, part)
+        casts = stage == "shadow"
+        if casts and part.first == 0:
+            painter.get(HairShadow).keep_others(painter.target)
+            self._shade(painter, shells, part.stride, casts=True)
+        elif not casts and (not self._shaded or self._shaded[0] is not painter.frame):
+            self._shade(painter, shells, part.stride, casts=False)
+        kind = {"shadow": "CAST", "transparent": "BLENDED"}.get(stage, "LIT")
+        program = passes.program(self.settings, kind, self._form_of(kind, shells))
+        if not casts:
+            program["u_colours"] = self._drawn(shells).colours
+        program.set_if_active("u_middle", painter.frame.middle_depth)
+        if painter.frame.lamps:
+            program.set_if_active("u_lamp", painter.frame.lamps[0].position)
+        (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
+        self._draw(passes, program, sheet, part, kind, shells)
 
     @property
-    def _drawn(self) -> DrawnStrands:
-        return self.strands.shown
+    def _mode(self) -> int:
+        return MODES.get(self.settings.show, 0)
 
-    def _shade(self, painter: Painter, *, casts: bool) -> None:
+    @property
+    def _form(self) -> str:
+        """As what strands are drawn in their colours."""
+        if self.settings.show is HairShow.SPRINGS:
+            return "SPRINGS"
+        is_line = self.settings.form is HairForm.LINES or self.settings.show is HairShow.MASSES
+        return "LINES" if is_line else "RIBBONS"
+
+    @property
+    def _covers(self) -> bool:
+        """Whether as many strands are drawn as cover what all of them would; guides are all to be seen."""
+        return self.settings.show is HairShow.HAIR
+
+    @property
+    def _soft_tips(self) -> float:
+        """Part of ribbons that is blended."""
+        is_hair = self.settings.show is HairShow.HAIR and self.settings.form is not HairForm.SHELLS
+        return self.settings.soft_tips if is_hair and self._form == "RIBBONS" else 0.0
+
+    def _form_of(self, kind: str, shells: Shells | None) -> str:
+        if shells is not None:
+            return "SHELLS"
+        return self._form if kind == "LIT" else "RIBBONS"
+
+    def _drawn(self, shells: Shells | None) -> DrawnStrands:
+        return self.strands.shown if shells is None else shells.strands
+
+    def _sheet(self, clip: glm.dmat4, size: tuple[int, int]) -> Sheet:
+        return Sheet(Projection(clip, size), self.box, self.strands.reach)
+
+    def _shells_in(self, painter: Painter, part: Part) -> Shells | None:
+        """The shells, if a picture shows the hair as these."""
+        shells, frame = self.strands.shells, painter.frame
+        if shells is None or self.settings.form is HairForm.SHELLS:
+            return shells
+        if part.way is not None:
+            return shells if part.way[-1] else None
+        settings, stride = self.settings, part.stride
+        sheet = self._sheet(frame.clip_from_world, (frame.width, frame.height))
+        is_quick = stride > 1 and painter.context.capabilities.is_software
+        if (length := sheet.pixels) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
+            return None
+        strands = shown_of(settings, sheet, -(-self.crowd // stride), stride)
+        of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
+        return shells if shells.copies(settings, length, stride) * shells.triangles < of_ribbons else None
+
+    def _draw(
+        self, passes: HairPasses, program: Program, sheet: Sheet, part: Part, kind: str, shells: Shells | None
+    ) -> None:
+        settings = self.settings
+        if shells is not None:
+            # Where it might have been strands, the first of them stand for all.
+            whole = settings.form is HairForm.AUTOMATIC
+            if whole:
+                part = Part(part.stride, 0, shells.triangles * settings.shells if part.first == 0 else 0)
+            if kind in ("CAST", "DEEP"):
+                part = Part(SHADOW_STRIDE, 0, part.count if part.first == 0 else 0)
+            if kind != "BLENDED":
+                passes.shells(program, shells, settings, sheet, part)
+            return
+        is_blended, tips = kind == "BLENDED", 1.0 - self._soft_tips
+        reach = (tips, 1.0) if is_blended else (0.0, tips) if kind == "LIT" else WHOLE_STRAND
+        form = self._form_of(kind, shells)
+        shown = self.strands.shown
+        if reach[1] > reach[0]:
+            covers = self._covers and not is_blended
+            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers)
+
+    def _shade(self, painter: Painter, shells: Shells | None, stride: int, *, casts: bool) -> None:
         """Lights the knots for a picture; binds the target of the painter again."""
-        settings, frame, drawn = self.settings, painter.frame, self._drawn
+        settings, frame, drawn = self.settings, painter.frame, self._drawn(shells)
         passes, shadow = painter.get(HairPasses), painter.get(HairShadow)
-        mode, lamps = MODES[settings.show], len(frame.lamps)
+        mode, lamps = self._mode, len(frame.lamps)
         # Every picture has a frame of its own; as values they are costly to compare.
         if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
             return
         self._shaded = (frame, drawn, drawn.version)
+        count = drawn.count
+        if shells is None:
+            sheet, covers = self._sheet(frame.clip_from_world, (frame.width, frame.height)), self._covers
+            count = shown_of(settings, sheet, -(-count // stride), stride, covers=covers and not self._soft_tips)
         shadowed = settings.shadow > 0.0 and casts and mode == 0
         kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
         values: dict[str, object] = {}
+        scope = painter.context.timers.scope
         if shadowed:
-            values = shadow.fill(frame.lamps[0].position, self.box, settings.length, self._draw_cast(passes))
+            with scope("self-shadow", self.name):
+                draw = self._draw_cast(passes, shells, stride)
+                values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
         if not casts:
             shadow.clear_others()
         program = kernel.program
         for name, value in (values | self._gloss(passes, shadow)).items():
             program.set_if_active(name, value)
         painter.target.bind()
-        drawn.shade(kernel)
+        with scope("shading", self.name):
+            drawn.shade(kernel, count)
         painter.target.bind()
 
     def _gloss(self, passes: HairPasses, shadow: HairShadow) -> dict[str, object]:
@@ -166,38 +212,19 @@ class Ribbons(Item):
             "u_shadow_map": shadow.others,
             "u_root_colour": light_of(settings.root_colour),
             "u_tip_colour": light_of(settings.tip_colour),
-            "u_gloss": (settings.roughness, settings.tilt, settings.colour_spread, settings.shadow),
+            "u_dye_colour": light_of(settings.dye_colour),
+            "u_gloss": (roughness_of(settings), settings.tilt, settings.colour_spread, settings.shadow),
             "u_ramp": passes.ramp,
             "u_ramp_scale": 1.0 / RAMP_SPANS.get(settings.show, 1.0),
             "u_roots": self.strands.roots,
         }
 
-    def _draw_cast(self, passes: HairPasses) -> Draw:
+    def _draw_cast(self, passes: HairPasses, shells: Shells | None, stride: int) -> Draw:
         def draw(clip: glm.dmat4, size: tuple[int, int], deep: bool, values: dict[str, object]) -> None:
-            program = passes.ribbon(self.settings.knots, "DEEP" if deep else "CAST")
+            kind = "DEEP" if deep else "CAST"
+            program = passes.program(self.settings, kind, self._form_of(kind, shells))
             for name, value in values.items():
                 program[name] = value
-            self._ribbons(passes, program, clip, size, Part(1, 0, self.crowd), self.crowd)
+            self._draw(passes, program, self._sheet(clip, size), Part(stride, 0, self.crowd), kind, shells)
 
         return draw
-
-    def _ribbons(
-        self, passes: HairPasses, program: Program, clip: glm.dmat4, size: tuple[int, int], part: Part, count: int
-    ) -> None:
-        settings, projection = self.settings, Projection(clip, size)
-        near = max(projection.nearest(self.box), 1e-3)
-        swell = draft_swell(part.stride)[0]
-        wide = max(settings.root_radius, settings.tip_radius)
-        share = min(projection.pixels(wide * swell, near) / LEAST_RADIUS, 1.0)
-        shown = math.ceil(self.crowd * share / part.stride) - part.first
-        count = min(count, shown)
-        if count <= 0:
-            return
-        length = projection.pixels(settings.length, near) / settings.segments
-        rows = min(max(round(length / ROW_PIXELS), 1), ROWS_MAX) * settings.segments + 1
-        program["u_strands"], program["u_clip_from_world"] = self._drawn.texels, clip
-        program["u_viewport"], program["u_scale"] = size, projection.scale[1]
-        program["u_width"] = (settings.root_radius, settings.tip_radius, swell, LEAST_RADIUS)
-        program["u_first"], program["u_stride"] = part.first, part.stride
-        program["u_count"], program["u_rows"] = self.crowd, rows
-        passes.nothing.draw(program, "triangle_strip", count=2 * rows, instances=count)

@@ -39,19 +39,29 @@ class Roots:
     Attributes:
         corners: Vertices of the triangle of each, shape (N, 3).
         shares: Of these corners, shape (N, 3).
+        heights: Above the planes of the triangles, in the units of the surface, shape (N,); None for 0.  Where one is
+            not 0, the frame is that of the triangle.
     """
 
     corners: UInt32
     shares: Float64
+    heights: Float64 | None = None
 
     @property
     def count(self) -> int:
         """How many."""
         return len(self.corners)
 
+    def __getitem__(self, rows: slice) -> "Roots":
+        """Some of them."""
+        heights = None if self.heights is None else self.heights[rows]
+        return Roots(self.corners[rows], self.shares[rows], heights)
+
     def same(self, other: "Roots") -> bool:
         """Whether they are the same places."""
-        return np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+        lifted, others = (np.zeros(one.count) if one.heights is None else one.heights for one in (self, other))
+        on_same = np.array_equal(self.corners, other.corners) and np.array_equal(self.shares, other.shares)
+        return on_same and np.array_equal(lifted, others)
 
 
 Triangles = tuple[Float64, Float64, Roots]
@@ -84,8 +94,7 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     count = len(numbers)
     random = birth_numbers(seed, numbers, Group.PLACE)
     turn, height = 2.0 * np.pi * random[:, 0], random[:, 1]
-    level = np.sqrt(1.0 - height**2)
-    out = np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
+    out = _on_ball(turn, height)
     along = np.stack([-np.sin(turn), np.zeros(count), np.cos(turn)], axis=1)
     size = np.array(radii)
     corners = np.stack([out, out + _EDGE * along, out + _EDGE * np.cross(along, out)], axis=1) * size
@@ -95,11 +104,19 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
     return corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), roots
 
 
+def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: Float64) -> tuple[Float64, Float64]:
+    """Positions and unit normals on an ellipsoid, shape (N, 3) each, by azimuths [rad] and heights from 0 to 1."""
+    out, size = _on_ball(turn, height), np.array(radii)
+    return out * size, unit(out / size)
+
+
 def root_places(surface: Surface, roots: Roots) -> Float64:
     """Places in the world [m], shape (N, 3)."""
     found = np.zeros((roots.count, 3))
     for corner in range(3):
         found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
+    if roots.heights is not None:
+        found += roots.heights[:, None] * _planes(surface.positions[roots.corners])
     placed: Float64 = found @ surface.world_from_model[:3, :3].T + surface.world_from_model[:3, 3]
     return placed
 
@@ -111,7 +128,10 @@ def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
     """
     linear = surface.world_from_model[:3, :3]
     corners = surface.positions[roots.corners]
-    mean = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners]) @ cofactors(linear).T
+    normals = np.einsum("nc,ncx->nx", roots.shares, surface.normals[roots.corners])
+    if roots.heights is not None:
+        normals = np.where(roots.heights[:, None] != 0.0, _planes(corners), normals)
+    mean = normals @ cofactors(linear).T
     up = unit(mean, np.array([0.0, 1.0, 0.0]))
     edge = (corners[:, 1] - corners[:, 0]) @ linear.T
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
@@ -119,10 +139,20 @@ def root_frames(surface: Surface, roots: Roots) -> tuple[Float64, Float64]:
     return root_places(surface, roots), np.stack([level, np.cross(up, level), up], axis=2)
 
 
+def _planes(corners: Float64) -> Float64:
+    """Unit normals of triangles (N, 3, 3); 0 where one has none."""
+    return unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+
+
 def cofactors(linear: Float64) -> Float64:
     """What normals are multiplied by where places are by `linear` (3, 3); up to a positive factor."""
-    a, b, c = linear
-    return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)])
+    # As plain numbers: once a step, where three calls for vectors cost half of what a step costs the processor.
+    rows = linear.tolist()
+    crossed = [
+        [b[(j + 1) % 3] * c[(j + 2) % 3] - b[(j + 2) % 3] * c[(j + 1) % 3] for j in range(3)]
+        for b, c in ((rows[1], rows[2]), (rows[2], rows[0]), (rows[0], rows[1]))
+    ]
+    return np.array(crossed)
 
 
 def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
@@ -131,6 +161,11 @@ def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
     fallback = np.zeros(3) if other is None else other
     found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
     return found
+
+
+def _on_ball(turn: Float64, height: Float64) -> Float64:
+    level = np.sqrt(np.maximum(1.0 - height**2, 0.0))
+    return np.stack([level * np.cos(turn), height, level * np.sin(turn)], axis=1)
 
 
 def _across(vectors: Float64, normals: Float64) -> Float64:

@@ -5,30 +5,29 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
-from sim.assets.formats import IMAGE_FORMATS
+from sim.kinds.hair.groom_edits import GroomEdits
+from sim.kinds.hair.root_settings import HairSource as HairSource
+from sim.kinds.hair.root_settings import RootSettings
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, Role, Scale, Settings, param
+from sim.scene.params import Effect, Role, Scale, param
 from sim.scene.vectors import MOST, Amounts, Colour
 
-KNOTS_MIN, KNOTS_MAX = 3, 16
-GUIDES_MAX, CHILDREN_MAX = 100_000, 1_000_000
 SUBSTEPS_MAX = 64
-
-Radius = Annotated[float, msgspec.Meta(ge=1e-4, le=1e3)]
-Radii = tuple[Radius, Radius, Radius]
-
-
-class HairSource(enum.Enum):
-    """What strands grow on: faces or vertices of the model that it rides on, or the upper half of an ellipsoid."""
-
-    FACES = "faces"
-    VERTICES = "vertices"
-    ELLIPSOID = "ellipsoid"
+SHELLS_MIN = 4
 
 
 class HairSolver(enum.Enum):
     """How strands move: rods that keep their lengths, masses on springs, or layers of fur."""
 
+    ROD = "rod"
+    SPRINGS = "springs"
+    LAYERS = "layers"
+
+
+class HairRival(enum.Enum):
+    """What the solver is compared with: nothing, or another one that moves the same groom beside it."""
+
+    NONE = "none"
     ROD = "rod"
     SPRINGS = "springs"
     LAYERS = "layers"
@@ -42,63 +41,31 @@ class HairLook(enum.Enum):
 
 
 class HairShow(enum.Enum):
-    """What is drawn: the hair, the guides alone, or the guides coloured by how they bend or stretch."""
+    """What is drawn: the hair, or of the guides their curves, masses and springs, or how they bend, stretch or differ
+    from those of the other solver."""
 
     HAIR = "hair"
     GUIDES = "guides"
+    MASSES = "masses"
+    SPRINGS = "springs"
     BEND = "bend"
     STRETCH = "stretch"
+    DISTANCE = "distance"
 
 
-class HairSettings(Settings, frozen=True, kw_only=True):
-    """Strands that grow on a model or on an ellipsoid."""
+class HairForm(enum.Enum):
+    """As what hair is drawn: ribbons as wide as strands, lines, copies of the skin, or what suits distance."""
+
+    RIBBONS = "ribbons"
+    LINES = "lines"
+    SHELLS = "shells"
+    AUTOMATIC = "automatic"
+
+
+class HairSettings(RootSettings, frozen=True, kw_only=True):
+    """Strands that grow on a model, on an ellipsoid, or as a file has them."""
 
     kind: ClassVar[str] = "hair"
-
-    source: Annotated[
-        HairSource,
-        param("What strands grow on: faces or vertices of the model that the hair rides on, or an ellipsoid.",
-              group="Roots", label="Grows on", effect=Effect.REBUILD),
-    ] = HairSource.FACES  # fmt: skip
-    radii: Annotated[
-        Radii,
-        param("Half axes of the ellipsoid, whose upper half is grown on.", unit="m", lo=1e-4, hi=1e3, step=0.01,
-              group="Roots", effect=Effect.REBUILD, bounded=False),
-    ] = (0.5, 0.5, 0.5)  # fmt: skip
-    density_bone: Annotated[
-        str,
-        param("Bone whose weights say where hair grows; empty for everywhere.", group="Roots", role=Role.BONE,
-              effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    density_section: Annotated[
-        str,
-        param("Section of the model that hair grows on; empty for all.", group="Roots", effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    density_texture: Annotated[
-        str,
-        param("Image whose brightness says where hair grows; stored relative to the project.", group="Roots",
-              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
-    guides: Annotated[
-        int,
-        param("Strands that are simulated.", lo=1, hi=GUIDES_MAX, soft=(100, 5_000), scale=Scale.LOG, group="Roots",
-              effect=Effect.REBUILD),
-    ] = 600  # fmt: skip
-    children: Annotated[
-        int,
-        param("Strands that are drawn between the guides; 0 draws the guides themselves.", lo=0, hi=CHILDREN_MAX,
-              soft=(0, 100_000), group="Roots", effect=Effect.REBUILD),
-    ] = 20_000  # fmt: skip
-    knots: Annotated[
-        int,
-        param("Knots of every strand, that of the root included.", lo=KNOTS_MIN, hi=KNOTS_MAX, soft=(6, 16),
-              group="Roots", effect=Effect.REBUILD),
-    ] = 12  # fmt: skip
-    seed: Annotated[
-        int,
-        param("Which of the random numbers are used; the same number gives the same hair.", lo=0, hi=2**31 - 1,
-              soft=(0, 100), group="Roots", effect=Effect.REBUILD),
-    ] = 1  # fmt: skip
 
     length: Annotated[
         float,
@@ -110,11 +77,6 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("Spread of the length; at 0.2 strands have 80 to 100 % of it.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", effect=Effect.REBUILD),
     ] = 0.2  # fmt: skip
-    length_texture: Annotated[
-        str,
-        param("Image whose brightness is a factor of the length; stored relative to the project.", group="Groom",
-              role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
     comb: Annotated[
         Amounts,
         param("Direction that strands are combed in, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1,
@@ -130,16 +92,47 @@ class HairSettings(Settings, frozen=True, kw_only=True):
         param("How far strands turn into the combed direction towards their tips.", lo=0.0, hi=1.0, step=0.05,
               group="Groom", effect=Effect.REBUILD),
     ] = 0.0  # fmt: skip
+    part_strength: Annotated[
+        float,
+        param("How far strands on top fall to either side of a part line; 0 for none.", lo=0.0, hi=1.0, step=0.05,
+              group="Groom", label="Part line", effect=Effect.REBUILD),
+    ] = 0.0  # fmt: skip
+    part_across: Annotated[
+        Amounts,
+        param("Direction across the part line, to one of its sides, in the frame of the model.", lo=-MOST, hi=MOST,
+              step=0.1, group="Groom", effect=Effect.REBUILD, bounded=False),
+    ] = (1.0, 0.0, 0.0)  # fmt: skip
+    part_place: Annotated[
+        float,
+        param("Where the part line lies in that direction, from the middle of the model.", unit="m", lo=-1e3, hi=1e3,
+              soft=(-0.1, 0.1), step=0.005, group="Groom", effect=Effect.REBUILD),
+    ] = 0.0  # fmt: skip
+    part_width: Annotated[
+        float,
+        param("Distance from the part line at which strands fall as if there was none.", unit="m", lo=1e-4, hi=1e3,
+              soft=(0.01, 0.3), scale=Scale.LOG, group="Groom", effect=Effect.REBUILD),
+    ] = 0.08  # fmt: skip
     disorder: Annotated[
         float,
         param("Random part of the directions that strands grow in.", lo=0.0, hi=1.0, step=0.05, group="Groom",
               effect=Effect.REBUILD),
     ] = 0.1  # fmt: skip
 
+    groom: Annotated[
+        tuple[GroomEdits, ...],
+        param("What was combed and cut by hand.", group="Groom", role=Role.HIDDEN, bounded=False),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
+
     solver: Annotated[
         HairSolver,
         param("Rods keep their lengths and their shape, springs stretch, layers are for short fur.", group="Motion"),
     ] = HairSolver.ROD  # fmt: skip
+    rival: Annotated[
+        HairRival,
+        param("Another solver that moves the same strands beside this one: the inspector tells the distance and both"
+              " costs, the split view draws it on the right.", group="Motion", label="Compared with"),
+    ] = HairRival.NONE  # fmt: skip
     bending_length: Annotated[
         float,
         param("Length at which a strand droops visibly under its own weight; a hair of 80 µm has 5 cm.", unit="m",
@@ -266,9 +259,24 @@ class HairSettings(Settings, frozen=True, kw_only=True):
 
     show: Annotated[
         HairShow,
-        param("What is drawn: the hair, or the guides in their colour, by their bending or by their stretch.",
+        param("What is drawn: the hair, or of the guides their curves, masses and springs, their bending or stretch.",
               group="Look", effect=Effect.VIEW),
     ] = HairShow.HAIR  # fmt: skip
+    form: Annotated[
+        HairForm,
+        param("Ribbons as wide as strands, lines of a pixel, or copies of the skin, which are quick and suit short fur "
+              "far away; automatic takes these from afar, where they are quicker.",
+              group="Look", label="Drawn as", effect=Effect.VIEW),
+    ] = HairForm.RIBBONS  # fmt: skip
+    shells: Annotated[
+        int,
+        param("Copies of the skin.", lo=SHELLS_MIN, hi=64, soft=(8, 32), group="Look", effect=Effect.VIEW),
+    ] = 16  # fmt: skip
+    soft_tips: Annotated[
+        float,
+        param("Part of the strands, from their tips, that is blended as far as it covers pixels; for sparse tips.",
+              lo=0.0, hi=1.0, step=0.05, group="Look", effect=Effect.VIEW),
+    ] = 0.0  # fmt: skip
     look: Annotated[
         HairLook,
         param("Highlights of real hair, or the classic formula of Kajiya and Kay.", group="Look", label="Lighting",
@@ -290,11 +298,11 @@ class HairSettings(Settings, frozen=True, kw_only=True):
     tip_colour: Annotated[
         Colour, param("Colour at the tips.", group="Look", role=Role.COLOUR, effect=Effect.VIEW)
     ] = (0.42, 0.28, 0.16)  # fmt: skip
-    colour_texture: Annotated[
-        str,
-        param("Image whose colours, where a strand grows, are factors of these; stored relative to the project.",
-              group="Look", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD),
-    ] = ""  # fmt: skip
+    dye_colour: Annotated[
+        Colour,
+        param("Colour of strands where the bone that dyes them has its weight.", group="Look", role=Role.COLOUR,
+              effect=Effect.VIEW),
+    ] = (0.6, 0.12, 0.2)  # fmt: skip
     colour_spread: Annotated[
         float,
         param("Spread of the brightness from strand to strand.", lo=0.0, hi=1.0, step=0.05, group="Look",

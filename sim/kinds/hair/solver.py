@@ -44,6 +44,16 @@ class StrandTables:
     head_from_world: npt.NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What the user pulls: a strand, its knot, where the hand is, and how far from its root others come along [m]."""
+
+    strand: int
+    knot: int
+    hand: tuple[float, float, float]
+    reach: float
+
+
 class StrandSolver:
     """Advances strands.
 
@@ -65,17 +75,23 @@ class StrandSolver:
         *,
         time: float,
         solids: Solids = NO_SOLIDS,
+        pulled: Pulled | None = None,
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
-        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables))
+        met = solids if settings.collide else NO_SOLIDS
+        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables) | _contact_defines(settings, met))
         self._set(kernel.program, settings, tables, time)
-        contact = None
-        if settings.collide and solids:
-            contact = self._kernel("hair/contact.glsl", _contact_defines(settings, solids))
-            self._set_contact(contact.program, settings, tables, solids)
+        if met:
+            self._set_contact(kernel.program, settings, met)
         count = settings.substeps
         values = [(index / count, (index + 1) / count) for index in range(count)]
-        state.run(kernel, ("u_now", "u_before"), "u_span", values, contact)
+        if pulled is None:
+            state.run(kernel, ("u_now", "u_before"), "u_span", values)
+            return
+        pull = self._pull(settings, tables, met, pulled)
+        for value in values:
+            state.run(kernel, ("u_now", "u_before"), "u_span", [value])
+            state.mend(pull, ("u_solved", "u_now"), "u_span", value)
 
     def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
         key = (file, *defines.values())
@@ -120,15 +136,29 @@ class StrandSolver:
             gusts = gusts_at(settings, time)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
-    def _set_contact(self, program: Program, settings: HairSettings, tables: StrandTables, solids: Solids) -> None:
+    def _pull(self, settings: HairSettings, tables: StrandTables, solids: Solids, pulled: Pulled) -> Kernel:
+        """What comes after each substep."""
+        free = {"FREE_LENGTH": settings.solver is HairSolver.SPRINGS}
+        kernel = self._kernel("hair/pull.glsl", _contact_defines(settings, solids) | free)
+        program = kernel.program
         program["u_roots"], program["u_knots"] = tables.roots, self._knots
-        program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
+        program.set_if_active("u_step", (settings.substep_time, settings.felt, settings.drag, 0.0))
+        program["u_pulled"], program["u_hand"] = (pulled.strand, pulled.knot), (*pulled.hand, pulled.reach)
+        if solids:
+            self._set_contact(program, settings, solids)
+        return kernel
+
+    def _set_contact(self, program: Program, settings: HairSettings, solids: Solids) -> None:
         program["u_colliders"], program["u_collider_count"] = solids.texture, solids.count
+        program["u_knots"] = self._knots
         program["u_contact"] = (settings.clearance, settings.friction)
 
 
 def _contact_defines(settings: HairSettings, solids: Solids) -> dict[str, object]:
+    if not solids:
+        return {"CONTACT": False}
     return {
+        "CONTACT": True,
         "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
         "COLLIDE_STILL": solids.layout.still,
         "COLLIDE_NO_ELLIPSOID": SolidShape.ELLIPSOID not in solids.shapes,

@@ -3,12 +3,12 @@
 It knows neither scene nor viewport; the caller makes the context current and says where the surface stands.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.figures.skinning import SKINNED
 from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.copies import Span
@@ -17,15 +17,27 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.groom import rest_texels
+from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
-from sim.kinds.hair.records import BOUND, ROOT, bound_records, strand_record, strand_records, strand_texels
+from sim.kinds.hair.preview import GroomPreview
+from sim.kinds.hair.records import (
+    BOUND,
+    ROOT,
+    bound_records,
+    strand_record,
+    strand_records,
+    strand_texels,
+    surface_records,
+)
 from sim.kinds.hair.roots import cofactors
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
-from sim.kinds.hair.solver import StrandSolver, StrandTables
+from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
+from sim.kinds.hair.shells import Shells
+from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
 from sim.kinds.packing import State, unpacked_state
+from sim.maths import quaternion
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
@@ -59,6 +71,7 @@ class Strands:
         settings: What they move by.
         growth: Guides and children.
         skin: The surface that they grow on, where the growth has none of its own; to be released here.
+        coat: Makes what shells are copies of, when they are first drawn.
 
     Attributes:
         settings: As applied last.
@@ -80,6 +93,7 @@ class Strands:
         settings: HairSettings,
         growth: Growth,
         skin: SurfaceTexels | None = None,
+        coat: Callable[[], Coat | None] = lambda: None,
     ) -> None:
         _check_room(context, settings)
         self._context, self._library = context, library
@@ -87,7 +101,7 @@ class Strands:
         guides, knots = growth.guides, settings.knots
         self._own: Buffer | None = None
         if skin is None:
-            self._own = Buffer(context, _surface_records(growth), label="hair surface")
+            self._own = Buffer(context, surface_records(growth.surface), label="hair surface")
             skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
         self._skin = skin
         self._bound = Buffer(context, bound_records(guides.roots, guides.lengths / guides.segments), label="hair roots")
@@ -109,10 +123,14 @@ class Strands:
         self._solver = StrandSolver(library, knots, count)
         self._world_from_model = growth.surface.world_from_model
         self._tables = self._new_tables()
+        self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = DrawnStrands(context, library, growth.children, knots)
         self._guides: DrawnStrands | None = None
+        self._coat = coat
+        self._shells: Shells | None = None
         self._monitor = HairMonitor(context, library, guides.count, knots)
         self.statistics: HairStatistics | None = None
+        self._preview: GroomPreview | None = None
         self.reset()
 
     # --- the verbs ------------------------------------------------------------------------------------
@@ -122,7 +140,13 @@ class Strands:
         self.step_count, self._substeps, self.halted = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
-    def step(self, world_from_model: Float64, solids: Solids = NO_SOLIDS, time: float = 0.0) -> None:
+    def step(
+        self,
+        world_from_model: Float64,
+        solids: Solids = NO_SOLIDS,
+        time: float = 0.0,
+        pulled: Pulled | None = None,
+    ) -> None:
         """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
         if self.halted:
             return
@@ -134,7 +158,8 @@ class Strands:
         if self._is_quiet or substeps != self._substeps:
             self._turn(before, self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
-        self._solver.step(self.state, self.settings, self._current_tables(), time=time, solids=solids)
+        tables = self._current_tables()
+        self._solver.step(self.state, self.settings, tables, time=time, solids=solids, pulled=pulled)
         self.step_count += 1
         self.is_stale = True
 
@@ -155,14 +180,41 @@ class Strands:
             self._rest.write(self._table())
         self.is_stale = True
 
+    def regroom(self, groom: Groom) -> None:
+        """Take other shapes and lengths of the same guides; strands as they swing become as much longer or shorter."""
+        ratio = groom.lengths / self.growth.guides.lengths
+        self.growth = replace(self.growth, guides=groom)
+        self._bound.write(bound_records(groom.roots, groom.lengths / groom.segments))
+        self._rest.write(self._table())
+        self._tables = self._new_tables()
+        if (ratio != 1.0).any():
+            self._scale(ratio)
+        self.preview(groom if self._preview is not None else None)
+        self.is_stale = True
+
+    def preview(self, groom: Groom | None) -> None:
+        """Show a groom of these guides at rest, on the surface as it stands, in place of what moves; None ends that."""
+        if groom is None:
+            if self._preview is not None:
+                self._preview.release()
+            self._preview = None
+        else:
+            if self._preview is None:
+                self._preview = GroomPreview(self._context, self._groomed, self.state.count, self.settings.knots)
+            self._preview.take(groom, groom.lengths / self.growth.guides.lengths)
+        self.is_stale = True
+
     def refresh(self, world_from_model: Float64) -> None:
         """Make what is drawn, on the surface as it stands now."""
         self._world_from_model = world_from_model
         if self._is_fresh:
             self._comb()
-        self._follow(2, last=self._newest)
-        drawn = self.shown
-        drawn.expand(self.state.texture, self._root_texels[2], self._surface_uniforms(), self.settings)
+        self._follow(2, last=self._newest, jump=self._preview is not None)
+        if self._preview is not None:
+            self._preview.pose(self._root_texels[2])
+        self._expand(self.shown, {})
+        if (shells := self.shells) is not None:
+            self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
         self.is_stale = False
 
     def poll(self, now: float) -> None:
@@ -171,7 +223,8 @@ class Strands:
         if found is not None:
             self._note(found)
         if self.step_count:
-            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now)
+            time = self.step_count * STEP_TIME
+            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now, time)
 
     def check(self) -> HairStatistics:
         """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
@@ -194,6 +247,8 @@ class Strands:
         owners = [
             self.drawn,
             self._guides,
+            self._shells,
+            self._preview,
             self._monitor,
             self.state,
             self._rest_texels,
@@ -210,7 +265,7 @@ class Strands:
     @property
     def shown(self) -> DrawnStrands:
         """What is drawn: the children, or the guides where those are to be seen."""
-        if self.settings.show is HairShow.HAIR:
+        if not self.shows_guides:
             return self.drawn
         if self._guides is None:
             children = as_drawn(self.growth.guides, self.settings.seed)
@@ -218,9 +273,40 @@ class Strands:
         return self._guides
 
     @property
+    def shells(self) -> Shells | None:
+        """Copies of the skin, where hair may be drawn as these."""
+        settings = self.settings
+        if settings.show is not HairShow.HAIR or settings.form not in (HairForm.SHELLS, HairForm.AUTOMATIC):
+            return None
+        if self._shells is None and (coat := self._coat()) is not None:
+            self._shells = Shells(self._context, self._library, coat, settings.knots)
+        return self._shells
+
+    @property
+    def reach(self) -> float:
+        """How far a strand can be from its root at rest [m]."""
+        is_read = self.settings.source is HairSource.FILE
+        return self.longest if is_read else max(self.settings.length, self.longest)
+
+    @property
+    def shows_guides(self) -> bool:
+        """Whether the guides are drawn."""
+        return self.settings.show is not HairShow.HAIR
+
+    @property
+    def shown_state(self) -> BufferTexture:
+        """`KNOTS` texels a guide, as they are shown."""
+        return self.state.texture if self._preview is None else self._preview.texels
+
+    @property
     def roots(self) -> BufferTexture:
         """4 texels a guide, as of the last `refresh`."""
         return self._root_texels[2]
+
+    @property
+    def longest(self) -> float:
+        """Length of the longest guide [m]."""
+        return self._tables[0].length
 
     def offsets(self) -> npt.NDArray[np.float32]:
         """Knots of the guides relative to their roots [m], shape (G, K, 3); waits for the GPU."""
@@ -241,6 +327,33 @@ class Strands:
         moved[:, 0] = 0.0
         found: npt.NDArray[np.float32] = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)
         return found
+
+    def place_of(self, guide: int, knot: int) -> Float64:
+        """Where one knot of a guide is in the world [m], shape (3,); waits for the GPU, yet reads no others."""
+        root = self._roots[self._newest].read(offset=guide * ROOT.dtype.itemsize, count=1)["end"][0, :3]
+        place: Float64 = root.astype(np.float64)
+        return place + self._knots_of(guide)[knot] if knot else place
+
+    def shape_of(self, guide: int) -> tuple[float, float, float]:
+        """Length at rest [m], largest stretch and largest bend [rad] of one guide; waits for the GPU."""
+        edges = np.diff(self._knots_of(guide), axis=0)
+        sizes = np.linalg.norm(edges, axis=1)
+        length = float(self.growth.guides.lengths[guide])
+        along = edges / np.maximum(sizes, 1e-12)[:, None]
+        bends = np.arccos(np.clip(np.sum(along[1:] * along[:-1], axis=1), -1.0, 1.0))
+        return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
+
+    def seen(self) -> tuple[Float64, Float64]:
+        """Roots as they are shown [m], shape (G, 3), and their frames, shape (G, 3, 3); waits for the GPU."""
+        found = self._roots[2].read()[: self.growth.guides.count]
+        return found["end"][:, :3].astype(np.float64), quaternion.to_matrix(found["turn_end"].astype(np.float64))
+
+    def _knots_of(self, guide: int) -> Float64:
+        """Knots of one guide from its root [m], shape (K, 3)."""
+        record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
+        knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
+        knots[0] = 0.0
+        return knots
 
     # --- going back -----------------------------------------------------------------------------------
 
@@ -283,6 +396,18 @@ class Strands:
         for target in (self.state.now, self.state.before):
             self._groomed.run(self._nothing, target, self.state.count)
 
+    def _scale(self, ratio: Float64) -> None:
+        """Make strands longer by a factor each, as they are."""
+        count = len(ratio)
+        now, before = self.state.now.read(), self.state.before.read()
+        for records in (now, before):
+            strand_texels(records, count)[:, 1:, :3] *= ratio[:, None, None].astype(np.float32)
+        self.state.write(now, before)
+        roots = self._roots[self._newest].read()
+        guides = self.growth.guides
+        roots["start"][:count, 3] = guides.lengths / guides.segments
+        self._roots[self._newest].write(roots)
+
     def _note(self, found: HairStatistics) -> None:
         self.statistics = found
         if found.broken and not self.halted:
@@ -293,6 +418,10 @@ class Strands:
 
     def _table(self) -> npt.NDArray[np.float32]:
         return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
+
+    def _expand(self, drawn: DrawnStrands, changed: dict[str, object]) -> None:
+        uniforms = self._surface_uniforms() | changed
+        drawn.expand(self.shown_state, self._root_texels[2], uniforms, self.settings)
 
     def _surface_uniforms(self) -> dict[str, object]:
         placement = self._world_from_model
@@ -329,16 +458,10 @@ class Strands:
         tables = self._tables[self._newest]
         if self.settings.source is not HairSource.ELLIPSOID or self.settings.head_stiffness == 0.0:
             return tables
-        sized = self._world_from_model @ np.diag([*self.settings.radii, 1.0])
-        head = inverse_affine(sized)
-        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, head)
-
-
-def _surface_records(growth: Growth) -> npt.NDArray[np.void]:
-    out = SKINNED.zeros(len(growth.surface.positions))
-    out["position"][:, :3] = growth.surface.positions
-    out["normal"][:, :3] = growth.surface.normals
-    return out
+        radii, placement = self.settings.radii, self._world_from_model
+        if self._head is None or self._head[0] != radii or (self._head[1] != placement).any():
+            self._head = radii, placement.copy(), inverse_affine(placement @ np.diag([*radii, 1.0]))
+        return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])
 
 
 def _check_room(context: Context, settings: HairSettings) -> None:

@@ -1,27 +1,44 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
+import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character
 from sim.figures.placement import texture_origin_bottom
 from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.contract import Array, Services, StepInputs, System, World
-from sim.kinds.hair.growth import NO_MAPS, Maps, growth_on_ellipsoid, growth_on_model
+from sim.kinds.background import Background, Job
+from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
+from sim.kinds.hair.coat import coat_of
+from sim.kinds.hair.groom import SHORTEST, Groom
+from sim.kinds.hair.growing import grown as grown_hair
+from sim.kinds.hair.growth import Ground, Growth
 from sim.kinds.hair.guide_looks import guide_colours, guide_widths
+from sim.kinds.hair.imported import every_of
+from sim.kinds.hair.lack import missing
+from sim.kinds.hair.maps import Maps, channel_of
+from sim.kinds.hair.rival import Rival, rival_settings
+from sim.kinds.hair.root_settings import Channel, images_of
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.shaping import edited
+from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
 from sim.kinds.hair.strands import Strands, SurfaceTexels
-from sim.kinds.packing import State
+from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
-from sim.scene.params import Effect, changed_effects
+from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
+from sim.scene.vectors import Vec3
+from sim.scene.view import Comparison
 from sim.skin.tables import SurfaceTables, TableKey
 
 Float64 = npt.NDArray[np.float64]
@@ -32,12 +49,17 @@ class HairSystem(System):
 
     Attributes:
         strands: None until they can be grown, and while the model that they grow on is missing.
+        rival: The same strands moved by another solver, while one is to be compared with.
+        grown: The guides as the settings describe them, without what was edited by hand.
         problems: Lines that the user should know; the reader clears it.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self.strands: Strands | None = None
+        self.rival: Rival | None = None
+        self.grown: Groom | None = None
+        self._shows_groom = False
         self.problems: list[str] = []
         self._node: Node | None = None
         self._world: World | None = None
@@ -46,6 +68,10 @@ class HairSystem(System):
         self._grown: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._told = ""
+        self._job: Job[Growth] | None = None
+        self._wanted: tuple[Any, ...] = ()
+        self._placed: Float64 | None = None
+        self._channel: tuple[int, Channel, npt.NDArray[np.uint8], npt.NDArray[np.uint8]] | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -68,60 +94,77 @@ class HairSystem(System):
         mend = f"{found.substeps} substeps are stable" if found.substeps else "no number of substeps is enough"
         return f"the hair blows up with these settings: {mend}"
 
+    @property
+    def is_preparing(self) -> bool:
+        """Whether other strands are growing."""
+        return self._job is not None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether they have grown."""
+        return self._job is not None and self._job.is_done
+
+    @property
+    def in_force(self) -> HairSettings | None:
+        """Settings of the strands that there are."""
+        return self.strands.settings if self.strands is not None else None
+
     def apply(self, node: Node, world: World) -> None:
         """Takes the node; hair on a model waits for it."""
         figure, carrier = world.figures.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         settings = node.settings
         assert isinstance(settings, HairSettings)
         assert isinstance(figure, Character | None)
-        names = (settings.density_texture, settings.length_texture, settings.colour_texture)
-        pixels, *images = [world.images.get(Path(name)) if name else None for name in names]
+        images = {what: world.images[path] for what, path in images_of(settings).items() if path in world.images}
+        strands = world.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
         self._world, self._services = world, world.services
-        key = (node, figure, carrier, pixels, *images)
-        if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
+        key = (node, figure, carrier, strands, *images.values())
+        if not self.is_due and _same(self._key, key):
             return
         self._node, self._key = node, key
-        self._tell(_missing(node, world, figure))
-        if settings.source is HairSource.ELLIPSOID:
-            world.services.get(SurfaceTables).forget(self)
-            self._take(settings, None, None, world)
-        elif figure is None or carrier is None or not figure.model.mesh.vertex_count:
-            self._drop()
-        else:
+        self._tell(missing(node, world, figure))
+        ground = None
+        if settings.source is HairSource.FILE:
+            ground = self._file_ground(node, world, figure, strands)
+        elif settings.source is HairSource.ELLIPSOID:
+            ground = Ground(world.places.world_from_node(node))
+        elif figure is not None and carrier is not None and figure.model.mesh.vertex_count:
             assert isinstance(carrier.settings, ModelSettings)
             bottom_up = texture_origin_bottom(carrier.settings, figure.model)
-            wanted = TableKey(
-                figure.model,
-                settings.source is HairSource.VERTICES,
-                settings.density_bone,
-                pixels,
-                bottom_up,
-                settings.density_section,
-            )
-            table = world.services.get(SurfaceTables).table(self, wanted)
-            self._take(settings, figure, table, world, Maps(images[0], images[1], bottom_up))
+            ground = self._skin_ground(settings, world, figure, Maps(images, bottom_up))
+        if ground is None or ground.table is None:
+            world.services.get(SurfaceTables).forget(self)
+        if ground is None:
+            self._drop()
+        else:
+            self._take(settings, ground, figure if ground.model is not None else None, tuple(images.values()))
 
     def step(self, inputs: StepInputs) -> None:
         """Advances by one step, at whose end the figures stand as they do now."""
         assert self.strands is not None
         self._world = inputs.world
-        self.strands.step(self._placement(inputs.world), inputs.solids, (inputs.moment - 1) * STEP_TIME)
+        time, placement, pulled = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world), None
+        if inputs.grab is not None:
+            pulled = self._pulled(inputs.grab)
+        self.strands.step(placement, inputs.solids, time, pulled)
+        if self.rival is not None:
+            with self._context.timers.scope("rival", self._label):
+                self.rival.strands.step(placement, inputs.solids, time, pulled)
 
     def rest(self) -> None:
         """Silent hair goes along with what it grows on."""
-        if self.strands is not None:
-            self.strands.reset()
+        self.reset()
 
     def reset(self) -> None:
         """Back to the groom."""
-        if self.strands is not None:
-            self.strands.reset()
+        for strands in self._all():
+            strands.reset()
 
     def jump(self, world: World) -> None:
         """Shape and swing are carried along to where the figures stand now."""
-        if self.strands is not None:
+        for strands in self._all():
             self._world = world
-            self.strands.jump(self._placement(world))
+            strands.jump(self._placement(world))
 
     def poll(self, now: float) -> None:
         """Makes what is drawn, and looks whether strands broke; waits for nothing."""
@@ -129,22 +172,52 @@ class HairSystem(System):
         if strands is None or world is None or node is None:
             return
         placement = self._placement(world)
-        shown = (strands, self._skinned(world), placement.tobytes())
-        with self._context.timers.scope("children", node.name or node.id):
-            if strands.is_stale or shown != self._shown:
-                strands.refresh(placement)
+        shown = (strands, self._skinned(world), placement.tobytes(), self._shows_rival(world))
+        with self._context.timers.scope("children", self._label):
+            drawn = self._all() if self._shows_rival(world) else [strands]
+            if any(one.is_stale for one in drawn) or shown != self._shown:
+                for one in drawn:
+                    one.refresh(placement)
                 self._shown = shown
             strands.poll(now)
+            if self.rival is not None:
+                self.rival.strands.poll(now)
+                self.rival.poll(strands, now)
+
+    def show_groom(self, shown: bool) -> None:
+        """Shows the groom at rest, where the figures stand, in place of what is simulated; or that again."""
+        self._shows_groom = shown
+        if self.strands is not None:
+            self.strands.preview(self.strands.growth.guides if shown else None)
+
+    def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
+        """The knot nearest to a ray, of the guide that carries a strand; guide by guide, so many knots each."""
+        strands = self.strands
+        if strands is None or not 0 <= element < strands.shown.count:
+            return None
+        knots = strands.shown.positions_of(element)[1:].astype(np.float64) - origin
+        along = np.array(direction) / np.linalg.norm(direction)
+        away = np.linalg.norm(knots - np.outer(knots @ along, along), axis=1)
+        guide = element if strands.shows_guides else strands.growth.children.carriers[element]
+        return int(guide) * strands.settings.knots + int(np.argmin(away)) + 1
+
+    def place_of(self, particle: int) -> Vec3 | None:
+        """Where a knot was at the last step."""
+        if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
+            return None
+        x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
+        return x, y, z
 
     def check(self) -> None:
         """Halts if strands broke; waits for the GPU."""
-        if self.strands is not None:
-            self.strands.check()
+        for strands in self._all():
+            strands.check()
 
     def resume(self) -> None:
         """Goes on from the last sound state."""
-        if self.strands is not None and self.strands.halted:
-            self.strands.resume()
+        for strands in self._all():
+            if strands.halted:
+                strands.resume()
 
     def arrays(self) -> Mapping[str, Array]:
         """Knots of the guides, strand by strand, and how many each has."""
@@ -173,20 +246,44 @@ class HairSystem(System):
             "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
         }
 
+    def measures(self) -> Mapping[str, float]:
+        """Largest bend [rad] and stretch, kinetic energy by mass [J/kg]; where it is compared, distances [m]."""
+        if self.strands is None:
+            return {}
+        found = self.strands.check()
+        values = {"bend": found.bend, "stretch": found.stretch, "energy": found.energy}
+        if self.rival is not None:
+            apart = self.rival.read(self.strands)
+            values |= {"apart": apart.most, "apart_mean": apart.mean}
+        return values
+
     def snapshot(self) -> State:
-        """Strands and roots."""
+        """Strands and roots, of the other solver too where there is one."""
         assert self.strands is not None
-        return self.strands.snapshot()
+        if self.rival is None:
+            return self.strands.snapshot()
+        return State({"strands": self.strands.snapshot(), "rival": self.rival.strands.snapshot()})
 
     def restore(self, state: bytes, world: World) -> None:
         """Goes back to a step."""
         assert self.strands is not None
         self._world = world
-        self.strands.go_back(state)
+        head, _ = unpacked_state(state)
+        self.strands.go_back(head.get("strands", state))
+        if self.rival is not None and "rival" in head:
+            self.rival.strands.go_back(head["rival"])
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
         self._drop()
+
+    def _pulled(self, grab: Grab) -> Pulled | None:
+        assert self._node is not None
+        if grab.node != self._node.id or self.place_of(grab.particle) is None:
+            return None
+        assert self.strands is not None
+        guide, knot = divmod(grab.particle, self.strands.settings.knots)
+        return Pulled(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
         """World from the surface that the hair grows on."""
@@ -202,34 +299,143 @@ class HairSystem(System):
         figure = world.figures.get(self._node.attachment.node)
         return figure.primary.write_count if isinstance(figure, Character) else 0
 
-    def _take(
-        self,
-        settings: HairSettings,
-        figure: Character | None,
-        table: npt.NDArray[np.uint32] | None,
-        world: World,
-        maps: Maps = NO_MAPS,
-    ) -> None:
-        assert self._node is not None
-        grown = (figure, table, settings.source, maps.length, maps.colour)
-        same = len(self._grown) == len(grown) and all(a is b for a, b in zip(grown, self._grown, strict=True))
+    def _skin_ground(self, settings: HairSettings, world: World, figure: Character, maps: Maps) -> Ground | None:
+        """The skin of a model with its density; None where that is 0 everywhere."""
+        pixels = maps.images.get("density")
+        if pixels is not None and settings.density_channel is not Channel.BRIGHTNESS:
+            # The same array as long as the image is the same, as tables are told apart by that.
+            if self._channel is None or self._channel[:2] != (id(pixels), settings.density_channel):
+                chosen = channel_of(pixels, settings.density_channel)
+                self._channel = (id(pixels), settings.density_channel, chosen, pixels)
+            pixels = self._channel[2]
+        wanted = TableKey(
+            figure.model,
+            settings.source is HairSource.VERTICES,
+            settings.density_bone,
+            pixels,
+            maps.is_bottom_up,
+            settings.density_section,
+        )
+        try:
+            table = world.services.get(SurfaceTables).table(self, wanted)
+        except SettingsError as error:
+            self._tell(f"{self._label}: {error}; nothing grows")
+            return None
+        return Ground(figure.world_from_model, figure.model, table, maps)
+
+    def _file_ground(
+        self, node: Node, world: World, figure: Character | None, strands: StrandSet | None
+    ) -> Ground | None:
+        """The skin that strands of a file are bound to, or the frame of their node; None while the file is not there.
+
+        What rides on a bone goes with that as it is.
+        """
+        if strands is None:
+            return None
+        placement = world.places.world_from_node(node)
+        if figure is None or node.attachment.bone or not figure.model.mesh.triangle_count:
+            return Ground(placement, strands=strands, world_from_file=placement)
+        return Ground(figure.world_from_model, figure.model, strands=strands, world_from_file=placement)
+
+    def _take(self, settings: HairSettings, ground: Ground, figure: Character | None, images: tuple[Any, ...]) -> None:
+        """Has strands grow where that changes anything, and takes them once they have grown."""
+        kept = (figure, settings.source)
+        grown = (*kept, ground.table, ground.strands, *images)
+        same = _same(self._grown, grown)
         if self.strands is not None and same:
-            effects = changed_effects(self.strands.settings, settings)
-            if Effect.REBUILD not in effects:
+            if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
+                self._give_up()
+                self._regroom(settings)
                 self.strands.apply(settings)
+                self._take_rival(settings, figure)
                 return
-        skin, former = None, self.strands.growth if self.strands is not None and same else None
-        if figure is None or table is None:
-            growth = growth_on_ellipsoid(settings, world.places.world_from_node(self._node), former)
+        elif not _same(self._grown[:2], kept):
+            self._release()
+        wanted = (*grown, _rebuilt(settings), ground.surface_from_file)
+        if self._job is None or not _same_growth(self._wanted, wanted):
+            self._give_up()
+            former = self.strands.growth if self.strands is not None and same else None
+            assert self._services is not None
+            self._wanted = wanted
+            work = functools.partial(grown_hair, settings, ground, former)
+            self._job = self._services.get(Background).start(work)
+        if not self._job.is_done:
+            return
+        job, self._job = self._job, None
+        try:
+            growth = job.result()
+        except SettingsError as error:
+            self._release()
+            self._tell(f"{self._label}: {error}")
+            return
+        self._tell_growth(settings, ground, growth)
+        skin = self._skin(figure) if figure is not None else None
+        as_grown = growth.guides
+        growth = replace(growth, guides=edited(growth.guides, growth.surface, settings.groom))
+        coat = functools.partial(coat_of, settings, ground, growth)
+        made = Strands(self._context, self._library, settings, growth, skin, coat)
+        made.preview(growth.guides if self._shows_groom else None)
+        self._release()
+        self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
+        self.grown = as_grown
+        self._take_rival(settings, figure)
+
+    def _skin(self, figure: Character) -> SurfaceTexels:
+        vertices = figure.primary.vertices
+        texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
+        return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
+
+    def _take_rival(self, settings: HairSettings, figure: Character | None) -> None:
+        """The other solver begins where the strands are now."""
+        wanted, strands = rival_settings(settings), self.strands
+        assert strands is not None
+        if wanted is None:
+            self._drop_rival()
+        elif self.rival is not None:
+            if self.rival.strands.growth.guides is not strands.growth.guides:
+                self.rival.strands.regroom(strands.growth.guides)
+            self.rival.strands.apply(wanted)
         else:
-            growth = growth_on_model(settings, figure.model, table, figure.world_from_model, maps, former)
-            vertices = figure.primary.vertices
-            texels = BufferTexture(self._context, vertices, "rgba32f", label="hairy skin")
-            skin = SurfaceTexels(texels, vertices.dtype.itemsize // 16)
-        made = Strands(self._context, self._library, settings, growth, skin)
-        if self.strands is not None:
-            self.strands.release()
-        self.strands, self._grown = made, grown
+            skin = self._skin(figure) if figure is not None else None
+            self.rival = Rival(self._context, self._library, wanted, strands.growth, skin)
+            self.rival.strands.go_back(strands.snapshot().packed())
+
+    def _drop_rival(self) -> None:
+        if self.rival is not None:
+            self.rival.release()
+        self.rival = None
+
+    def _shows_rival(self, world: World) -> bool:
+        """Whether the strands of the other solver are drawn."""
+        return self.rival is not None and world.scene.view.comparison is Comparison.SPLIT
+
+    def _all(self) -> list[Strands]:
+        found = [self.strands] if self.strands is not None else []
+        return found + ([self.rival.strands] if self.rival is not None else [])
+
+    def _has_moved(self, ground: Ground) -> bool:
+        """Whether strands of a file stand elsewhere over the skin that they are bound to."""
+        placed, now = self._placed, ground.surface_from_file
+        return placed is not None and now is not None and not np.allclose(placed, now)
+
+    def _tell_growth(self, settings: HairSettings, ground: Ground, growth: Growth) -> None:
+        """Tells what was left out."""
+        if growth.longest <= SHORTEST:
+            self._tell(f"{self._label}: none of its strands has a length; nothing is seen of it")
+        if ground.strands is not None and (every := every_of(settings, ground.strands)) > settings.file_every:
+            name, count = Path(settings.file).name, ground.strands.count
+            self._tell(f"{self._label}: {name} has {count:,} strands; one in {every} is simulated")
+
+    @property
+    def _label(self) -> str:
+        assert self._node is not None
+        return self._node.name or self._node.id
+
+    def _regroom(self, settings: HairSettings) -> None:
+        assert self.strands is not None
+        assert self.grown is not None
+        if settings.groom != self.strands.settings.groom:
+            self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
     def _tell(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""
@@ -240,28 +446,36 @@ class HairSystem(System):
     def _drop(self) -> None:
         if self._services is not None:
             self._services.get(SurfaceTables).forget(self)
+        self._give_up()
+        self._release()
+
+    def _give_up(self) -> None:
+        """Has nothing grow any more."""
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+
+    def _release(self) -> None:
         if self.strands is not None:
             self.strands.release()
-            self.strands = None
+            self.strands = self.grown = None
+        self._drop_rival()
         self._grown = ()
 
 
-def _missing(node: Node, world: World, figure: Character | None) -> str:
-    """What the hair lacks that its settings name, as one line; "" for nothing, or while a model is being read."""
-    settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
-    assert isinstance(settings, HairSettings)
-    if settings.source is HairSource.ELLIPSOID:
-        return world.places.missing(node)
-    if carrier is None or not carrier.settings.is_figure:
-        return f"{label}: the model that it grows on is not in the scene; nothing grows"
-    if figure is None:
-        return ""
-    name, mesh = carrier.name or carrier.id, figure.model.mesh
-    if not (mesh.vertex_count if settings.source is HairSource.VERTICES else mesh.triangle_count):
-        return f"{label}: {name} has no surface to grow on; nothing grows"
-    skeleton = figure.model.skeleton
-    if settings.density_bone and (skeleton is None or settings.density_bone not in skeleton.names):
-        return f"{label}: {name} has no bone {settings.density_bone!r} to say where it grows; it grows everywhere"
-    if settings.density_section and settings.density_section not in [part.name for part in mesh.sections]:
-        return f"{label}: {name} has no section {settings.density_section!r}; it grows everywhere"
-    return ""
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether all are the very same."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether the same grows: of the same things, by equal settings at the same place."""
+    if len(one) != len(other) or not _same(one[:-2], other[:-2]) or one[-2] != other[-2]:
+        return False
+    return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))
+
+
+def _rebuilt(settings: HairSettings) -> tuple[Any, ...]:
+    """Values of the settings that growth depends on."""
+    records = params_of(HairSettings)
+    return tuple(getattr(settings, one.name) for one in records if one.declared.effect is Effect.REBUILD)

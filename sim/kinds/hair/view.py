@@ -7,40 +7,55 @@ from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
+from sim.kinds.hair.heat import Heat
+from sim.kinds.hair.marked import GuideMarks
 from sim.kinds.hair.ribbons import Ribbons
-from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
-from sim.render.items import Item
+from sim.render.items import Item, Points
 from sim.render.shot import Look
 from sim.scene.scene import Node
+
+MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
+"""Colour of the masses, sRGB, and their width [px]."""
 
 
 class HairView(View):
     """Draws the hair of one node, as soon as there is some."""
 
-    def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        self._marks, self._heat = GuideMarks(context, library), Heat(context, library)
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
         self._box: tuple[tuple[object, ...], Bounds] | None = None
-        self._item: tuple[tuple[object, ...], Ribbons] | None = None
+        self._items: dict[bool, tuple[tuple[object, ...], Ribbons, tuple[Item, ...]]] = {}
 
     def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
         """Takes the node; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
 
-    def parts(self, look: Look) -> tuple[Item, ...]:  # noqa: ARG002
-        """Its strands."""
-        strands, box = self._strands, self.bounds()
+    def parts(self, look: Look) -> tuple[Item, ...]:
+        """Its strands, those of the other solver on the second side of a split view, and marks of guides."""
+        box, system = self.bounds(), self._system
+        rival = system.rival if system is not None and look.second else None
+        strands = self._strands if rival is None else rival.strands
         if strands is None or box is None or not strands.shown.version:
             return ()
         key = (strands, strands.settings, self._node)
-        if self._item is None or any(a is not b for a, b in zip(self._item[0], key, strict=True)):
+        kept = self._items.get(look.second)
+        if kept is None or any(a is not b for a, b in zip(kept[0], key, strict=True)):
             item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
-            self._item = (key, item)
-        self._item[1].box = box
-        return (self._item[1],)
+            kept = self._items[look.second] = key, item, self._masses(strands)
+        _, ribbons, masses = kept
+        ribbons.box = box
+        marks = self._marks.items(self._node, strands, look.overlay)
+        other = system.rival if system is not None and strands.settings.show is HairShow.DISTANCE else None
+        if other is not None and not look.second:
+            ribbons.stages = ("pick",)
+            return (ribbons, self._heat.item(self._node, strands, other), *marks)
+        return (ribbons, *masses, *marks)
 
     def bounds(self) -> Bounds | None:
         """Box in the world [m] that holds the hair: around what it grows on, by its length."""
@@ -50,9 +65,9 @@ class HairView(View):
         own = self._rooted(strands, world)
         if own is None:
             return None
-        key = (strands, *own.lo.tolist(), *own.hi.tolist())
+        reach = strands.reach
+        key = (strands, reach, *own.lo.tolist(), *own.hi.tolist())
         if self._box is None or self._box[0] != key:
-            reach = strands.settings.length
             self._box = (key, Bounds(own.lo - reach, own.hi + reach))
         return self._box[1]
 
@@ -61,6 +76,19 @@ class HairView(View):
         strands = self._strands
         return NOTHING if strands is None else Counts(vertices=strands.shown.count * strands.settings.knots)
 
+    def release(self) -> None:
+        """Deletes the marks; the strands stay."""
+        self._marks.release()
+        self._heat.release()
+
+    def _masses(self, strands: Strands) -> tuple[Item, ...]:
+        """The knots of the guides as points, where they are to be seen."""
+        if strands.settings.show is not HairShow.MASSES:
+            return ()
+        shown = strands.shown
+        return (Points(node=self._node, stages=("detail",), vertices=shown.points, colour=MASS, size=MASS_PIXELS,
+                       count=shown.count * shown.knots),)  # fmt: skip
+
     @property
     def _strands(self) -> Strands | None:
         return self._system.strands if self._system is not None else None
@@ -68,9 +96,14 @@ class HairView(View):
     def _rooted(self, strands: Strands, world: World) -> Bounds | None:
         """Box of what the hair grows on."""
         settings = strands.settings
-        if settings.source is HairSource.ELLIPSOID:
+        if strands.growth.is_own:
             placement = world.places.world_from_node(self._node)
-            reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
-            return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            if settings.source is HairSource.ELLIPSOID:
+                reach = np.linalg.norm(placement[:3, :3] * np.array(settings.radii), axis=1)
+                return Bounds(placement[:3, 3] - reach, placement[:3, 3] + reach)
+            own = strands.growth.box
+            middle, half = (own.lo + own.hi) / 2.0, (own.hi - own.lo) / 2.0
+            middle, half = placement[:3, :3] @ middle + placement[:3, 3], np.abs(placement[:3, :3]) @ half
+            return Bounds(middle - half, middle + half)
         figure = world.figures.get(self._node.attachment.node)
         return figure.bounds() if isinstance(figure, Character) else None

@@ -9,7 +9,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     """The model file, and textures in place of its own."""
     assert isinstance(settings, ModelSettings)
     textures = dict.fromkeys(path for look in settings.materials for path in paths_of(look))
-    without = "materials of {names} are without it, and their pages can locate it"
+    without = "materials of {names} are without it"
     return (
         FileUse("path", settings.path, "character", is_needed=True),
         *(FileUse("materials", path, "texture", without=without) for path in textures),

@@ -20,7 +20,7 @@ from sim.render.mesh_pass import Scalar
 from sim.render.overlay_records import bone_records, joint_markers
 from sim.render.shot import JointRef, Look
 from sim.render.surface import DrawRange, Materials, MeshBuffers, SurfaceArrays, draw_ranges
-from sim.render.texture_upload import MipImages, upload_images
+from sim.render.texture_upload import MipImages, SharedTextures, upload_images
 from sim.scene.places import vector
 from sim.scene.scene import Node
 from sim.scene.view import Comparison, DisplayMode
@@ -73,7 +73,7 @@ class ModelView(FigureView):
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         self._node, self.settings = node, settings
-        self._materials.dress(settings.materials, world.textures)
+        self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.textures))
 
     def parts(self, look: Look) -> tuple[Item, ...]:
         """The skinned surface; compared, in the heat map, or as it is; and bones, where they are shown."""

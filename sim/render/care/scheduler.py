@@ -90,15 +90,15 @@ class Scheduler:
             with self._timers.scope("resolve"):
                 self._picture.target.finish(output)
 
-    def begin(self, size: tuple[int, int], shot: Shot) -> PendingPicture:
-        """Has a shot drawn at a size [px] without waiting for it; the next picture replaces it.
+    def begin(self, size: tuple[int, int], shot: Shot, *, alone: bool = False) -> PendingPicture:
+        """Has a shot drawn at a size [px] without waiting for it, or alone over nothing; the next picture replaces it.
 
         Of large crowds a software renderer has drawn only some when the call returns.
         """
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = Plan(pace=self._pace if self._is_software else None)
-            steps = self._picture.draw(shot, size, plan)
+            steps = (self._picture.draw_alone if alone else self._picture.draw)(shot, size, plan)
             pending = PendingPicture(self._context, self._picture.block, self._picture.target, size, steps, self._pace)
             if self.takes_one_go(shot):
                 pending.hand_out(math.inf)

@@ -1,8 +1,8 @@
 """Contacts on the GPU against the reference in double precision."""
 
-import dataclasses
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -78,7 +78,7 @@ def test_a_plane_that_does_not_turn_is_culled(context: Context, tmp_path: Path, 
     for state in random_states(SolidShape.PLANE, 8, random):
         end = state.world_from_start.copy()
         end[:3, 3] += moves * random.normal(size=3)
-        states.append(dataclasses.replace(state, world_from_end=end))
+        states.append(msgspec.structs.replace(state, world_from_end=end))
     data = probes(states, random)
     got = run_kernel(context, tmp_path, "probe.glsl", (PROBE, data), ANSWER, states, u_substep=SUBSTEP)
     margin = got["distance"] - data["thickness"]
@@ -92,7 +92,7 @@ def test_leaving_out_what_is_not_needed_changes_nothing(
 ) -> None:
     random = np.random.default_rng(14)
     states = [
-        dataclasses.replace(state, world_from_end=state.world_from_start)
+        msgspec.structs.replace(state, world_from_end=state.world_from_start)
         for shape in shapes for state in random_states(shape, 4, random)
     ]  # fmt: skip
     data = probes(states, random)

@@ -90,7 +90,8 @@ class GpuStrands:
         if ordered:
             self._solids.orphan(pack_solids(ordered, STEP_TIME).reshape(-1, 4))
         given = Solids(self._solids_texture, len(ordered), layout)
-        self.solver.step(self.state, self.oracle.settings, self.tables, time=self.time, solids=given)
+        settings, pulled = self.oracle.settings, self.oracle.pulled
+        self.solver.step(self.state, settings, self.tables, time=self.time, solids=given, pulled=pulled)
         self.time += STEP_TIME
 
     def knots(self) -> Float64:

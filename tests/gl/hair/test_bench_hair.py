@@ -9,8 +9,9 @@ from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 
 VARIANTS = [
-    "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers", "drawn",
-    "drawn without self-shadow",
+    "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
+    "springs, Python alone", "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many",
+    "the same as shells",
 ]  # fmt: skip
 
 

@@ -16,14 +16,16 @@ from sim.figures.deformers.settings import Twist, Wave
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
+from sim.kinds.hair.heat import HeatKnots
 from sim.kinds.hair.presets import with_preset
-from sim.kinds.hair.settings import HairSettings, HairShow, HairSolver, HairSource
+from sim.kinds.hair.settings import HairRival, HairSettings, HairShow, HairSolver, HairSource
 from sim.kinds.hair.system import HairSystem
 from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
+from sim.scene.view import Comparison, ViewSettings
 
 Float64 = npt.NDArray[np.float64]
 FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
@@ -123,9 +125,10 @@ def test_a_state_goes_back_to_the_bit(engine: Engine) -> None:
     assert [array.read().tobytes() for array in system.arrays().values()] == expected
 
 
-def test_a_jump_moves_and_turns_it_without_a_whip(engine: Engine) -> None:
+@pytest.mark.parametrize("solver", list(HairSolver))
+def test_a_jump_moves_and_turns_it_without_a_whip(engine: Engine, solver: HairSolver) -> None:
     """The ball is put elsewhere and turned while time jumps: the strands keep their shape and go on calmly."""
-    before = ball()
+    before = ball(solver=solver, fur_damping=5.0)
     system = stepped(engine, Scene(nodes=(before,)), 0, 120)
     assert system.strands is not None
     shape = system.strands.offsets()
@@ -148,6 +151,107 @@ def test_substeps_solvers_and_silence_change_live(engine: Engine) -> None:
     system = stepped(engine, Scene(nodes=(msgspec.structs.replace(ball(), muted=True),)), 40, 42)
     assert system.strands is not None
     assert system.strands.step_count == 0
+
+
+@pytest.mark.parametrize("solver", list(HairSolver))
+def test_every_solver_goes_back_to_its_groom_and_is_silent_there(engine: Engine, solver: HairSolver) -> None:
+    node = ball(solver=solver, knot_mass=0.01)
+    system = stepped(engine, Scene(nodes=(node,)), 0, 1)
+    assert system.strands is not None
+    first = system.strands.offsets()
+    stepped(engine, Scene(nodes=(node,)), 1, 30)
+    assert np.abs(system.strands.offsets() - first).max() > 1e-3
+    engine.simulation.reset()
+    stepped(engine, Scene(nodes=(node,)), 0, 1)
+    assert system.strands.offsets().tobytes() == first.tobytes()
+    stepped(engine, Scene(nodes=(msgspec.structs.replace(node, muted=True),)), 1, 20)
+    engine.refresh(0.0)
+    guides = system.strands.growth.guides
+    np.testing.assert_allclose(system.strands.offsets(), guides.offsets(guides.frames), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wild", [{"solver": HairSolver.LAYERS, "fur_stiffness": 1000.0, "substeps": 1}, {"wind": (1e6, 1e6, 0.0)}]
+)
+def test_layers_stop_where_they_blow_up_and_rods_never_do(engine: Engine, wild: dict[str, Any]) -> None:
+    system = stepped(engine, Scene(nodes=(ball(drag=100.0, **wild),)), 0, 120)
+    system.check()
+    assert system.strands is not None
+    found = system.strands.offsets()
+    assert np.isfinite(found).all()
+    assert bool(system.warning) == ("solver" in wild)
+    if "solver" not in wild:
+        assert not system.halted
+    lengths = np.linalg.norm(np.diff(found, axis=1), axis=2)
+    np.testing.assert_allclose(lengths.sum(axis=1), system.strands.growth.guides.lengths, rtol=1e-4)
+
+
+def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engine) -> None:
+    alike = ball(solver=HairSolver.SPRINGS, knot_mass=0.01)
+    alone = stepped(engine, Scene(nodes=(alike,)), 0, 30)
+    assert alone.strands is not None
+    expected = alone.strands.offsets()
+    engine.simulation.reset()
+    compared = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=HairRival.ROD)
+    scene = Scene(nodes=(compared,))
+    system = stepped(engine, scene, 0, 30)
+    assert system.strands is not None
+    assert system.rival is not None
+    np.testing.assert_array_equal(system.strands.offsets(), expected)  # what is beside it changes nothing
+    apart = np.linalg.norm(system.rival.strands.offsets() - expected, axis=2)[:, 1:]
+    found = system.measures()
+    assert (found["apart"], found["apart_mean"]) == pytest.approx((apart.max(), apart.mean()), rel=1e-5)
+    assert found["apart"] > 1e-3
+    state, after = engine.state(), system.rival.strands
+    stepped(engine, scene, 30, 40)
+    later = after.offsets()
+    engine.restore(state, 30 * STEP_TIME)
+    stepped(engine, scene, 30, 40)
+    assert after.offsets().tobytes() == later.tobytes()
+    # The solver is switched live: the strands go on from where they are.
+    switched = ball(solver=HairSolver.ROD, knot_mass=0.01, rival=HairRival.ROD)
+    system = stepped(engine, Scene(nodes=(switched,)), 40, 41)
+    assert system.rival is None
+    assert np.abs(system.strands.offsets() - alone.strands.offsets()).max() < 0.05
+
+
+def test_the_split_view_shows_the_other_solver_on_its_right(context: Context, engine: Engine) -> None:
+    output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
+    camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
+    split = ViewSettings(comparison=Comparison.SPLIT)
+    pictures = []
+    for rival in (HairRival.NONE, HairRival.LAYERS):
+        engine.simulation.reset()
+        scene = Scene(nodes=(LIGHT, ball(children=2000, guides=100, root_radius=3e-4, rival=rival)), view=split)
+        engine.apply(scene)
+        for step in range(40):
+            engine.step((step + 1) * STEP_TIME)
+        engine.refresh(0.0)
+        engine.draw(output, camera)
+        pictures.append(output.read_pixels()[..., :3].astype(np.int64))
+    changed = np.abs(pictures[1] - pictures[0]).max(axis=2) > 8
+    assert changed[:, 120:].sum() > 200
+    assert changed[:, :115].sum() < 0.1 * changed[:, 120:].sum()
+
+
+def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context, engine: Engine) -> None:
+    output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
+    camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
+    node = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=HairRival.ROD, show=HairShow.DISTANCE)
+    system = stepped(engine, Scene(nodes=(node,)), 0, 40)
+    assert system.strands is not None
+    assert system.rival is not None
+    engine.refresh(0.0)
+    heat = HeatKnots(context, engine.library, 40, 6)
+    heat.follow(system.strands, system.rival)
+    knots = heat.read()
+    expected = np.linalg.norm(system.strands.offsets() - system.rival.strands.offsets(), axis=2)
+    np.testing.assert_allclose(knots[..., 3], expected, atol=1e-6)
+    np.testing.assert_allclose(knots[..., :3], system.strands.positions(), atol=1e-5)
+    heat.release()
+    found = drawn(engine, output, Scene(nodes=(node,)), camera)
+    plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairShow.GUIDES),))
+    assert (np.abs(found - drawn(engine, output, plain, camera)).max(axis=2) > 20).sum() > 300
 
 
 def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> None:
@@ -174,16 +278,22 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
         (hair(on="gone"), "Hair: the model that it grows on is not in the scene; nothing grows"),
         (hair(density_bone="tail"), "Hair: Figure has no bone 'tail' to say where it grows; it grows everywhere"),
         (hair(density_section="wig"), "Hair: Figure has no section 'wig'; it grows everywhere"),
-        (hair(density_texture="black.png"), "no face that emits has an area where the image would have it"),
+        (hair(length_texture="black.png"), "Hair: none of its strands has a length; nothing is seen of it"),
+        (hair(curl_bone="tail"), "Hair: Figure has no bone 'tail' to say how it curls; it curls alike everywhere"),
+        (
+            hair(density_texture="black.png"),
+            "Hair: no face with an area is left where the image would have it; nothing grows",
+        ),
     ],
 )
 def test_what_is_missing_is_one_line(engine: Engine, node: Node, line: str, tmp_path: Any) -> None:
     black = tmp_path / "black.png"
     settings = node.settings
     assert isinstance(settings, HairSettings)
-    if settings.density_texture:
-        node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, density_texture=str(black)))
-        engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
+    for name in ("density_texture", "length_texture"):
+        if getattr(settings, name):
+            node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, **{name: str(black)}))
+            engine.set_files({}, {black: np.zeros((2, 2, 4), np.uint8)})
     engine.apply(Scene(nodes=(FIGURE, node)))
     engine.apply(Scene(nodes=(FIGURE, node)))
     assert [problem.text for problem in engine.simulation.take_problems()] == [line]

@@ -255,7 +255,7 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     assert np.mean(chosen[nearest]) > 0.7
     engine.set_files({}, {path: np.zeros_like(pixels)})
     take(engine, FIGURE, node)
-    assert texts(engine) == ["the surface has no vertex that emits where the image would have it"]
+    assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
 
 
 # --- what is missing ----------------------------------------------------------------------------------

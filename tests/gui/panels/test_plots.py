@@ -1,12 +1,16 @@
 import numpy as np
 import pytest
 
-from widgets.kinds.cloth.plot_ring import CAPACITY, SPAN, PlotRing, PlotSample
-from widgets.kinds.cloth.plots import Plots
+from widgets.kinds.cloth.plots import CHANNELS, cloth_plots, cloth_values
+from widgets.plot_ring import CAPACITY, SPAN, PlotRing
 
 
 def sample(time, kinetic=1.0, elastic=2.0, potential=3.0, strain=0.05):
-    return PlotSample(time, kinetic, elastic, potential, strain)
+    return time, cloth_values(kinetic, elastic, potential, strain)
+
+
+def ring_of_cloth():
+    return PlotRing([channel.name for channel in CHANNELS])
 
 
 def times(ring):
@@ -14,8 +18,8 @@ def times(ring):
 
 
 def test_the_total_is_the_sum_and_strain_is_in_percent():
-    ring = PlotRing()
-    ring.add(sample(0.1))
+    ring = ring_of_cloth()
+    ring.add(*sample(0.1))
     series = {name: values.tolist() for name, values in ring.series().items()}
     assert series == {
         "time": [0.1], "kinetic": [1.0], "elastic": [2.0], "potential": [3.0], "total": [6.0], "strain": [5.0]
@@ -23,49 +27,49 @@ def test_the_total_is_the_sum_and_strain_is_in_percent():
 
 
 def test_the_last_minute_is_kept():
-    ring = PlotRing()
+    ring = ring_of_cloth()
     for time in np.arange(0.0, 200.0, 0.1):
-        ring.add(sample(float(time)))
+        ring.add(*sample(float(time)))
     assert times(ring)[-1] == pytest.approx(199.9)
     assert times(ring)[0] == pytest.approx(199.9 - SPAN, abs=0.11)
     assert (np.diff(times(ring)) > 0.0).all()
 
 
 def test_more_samples_than_there_is_room_for_drop_the_oldest():
-    ring = PlotRing()
+    ring = ring_of_cloth()
     for number in range(3 * CAPACITY):
-        ring.add(sample(number * 1e-4))
+        ring.add(*sample(number * 1e-4))
     assert len(ring) < CAPACITY
     assert times(ring)[-1] == pytest.approx((3 * CAPACITY - 1) * 1e-4)
 
 
 def test_a_record_goes_on_from_where_time_went_back_to():
-    ring = PlotRing()
+    ring = ring_of_cloth()
     for time in (1.0, 2.0, 0.5):
-        ring.add(sample(time))
+        ring.add(*sample(time))
     assert times(ring).tolist() == [0.5]
     for time in (1.0, 2.0, 3.0, 2.0, 1.5):
-        ring.add(sample(time))
+        ring.add(*sample(time))
     assert times(ring).tolist() == [0.5, 1.0, 1.5]
 
 
 def test_known_and_broken_samples_are_left_out():
-    ring = PlotRing()
-    assert ring.add(sample(1.0))
-    assert not ring.add(sample(1.0))
-    assert not ring.add(sample(2.0, kinetic=float("nan")))
-    assert not ring.add(sample(2.0, strain=float("inf")))
+    ring = ring_of_cloth()
+    assert ring.add(*sample(1.0))
+    assert not ring.add(*sample(1.0))
+    assert not ring.add(*sample(2.0, kinetic=float("nan")))
+    assert not ring.add(*sample(2.0, strain=float("inf")))
     assert len(ring) == 1
 
 
 @pytest.fixture
 def plots(show):
-    return show(Plots(), 900, 180)
+    return show(cloth_plots(), 900, 180)
 
 
 def record(plots, count=20):
     for number in range(count):
-        plots.add(sample(0.1 * (number + 1), kinetic=float(number), strain=0.01 * number))
+        plots.add(*sample(0.1 * (number + 1), kinetic=float(number), strain=0.01 * number))
     plots.redraw()
 
 
@@ -91,8 +95,8 @@ def test_curves_show_what_was_recorded(plots):
 
 
 def test_it_draws_by_itself_what_arrives(plots, qtbot):
-    plots.add(sample(0.1))
-    plots.add(sample(0.2))
+    plots.add(*sample(0.1))
+    plots.add(*sample(0.2))
     qtbot.waitUntil(lambda: not plots.empty.isVisible(), timeout=3000)
     assert len(shown(plots, "total")[0]) == 2
 
@@ -100,7 +104,7 @@ def test_it_draws_by_itself_what_arrives(plots, qtbot):
 def test_pause_holds_the_picture_and_goes_on_recording(plots):
     record(plots)
     plots.pause_button.setChecked(True)
-    plots.add(sample(9.0))
+    plots.add(*sample(9.0))
     plots.redraw()
     assert len(shown(plots, "total")[0]) == 20
     plots.pause_button.setChecked(False)

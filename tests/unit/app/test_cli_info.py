@@ -1,6 +1,7 @@
 """`sinew info` on the sample models, against what their notes say."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,11 +9,14 @@ import numpy as np
 import pytest
 
 from app.cli.main import main
+from app.cli.scene import opened
 from app.files.project_file import save_project
+from resources import path as resource
 from sim.assets.build import build_model
 from sim.assets.info import info_text, model_info
 from sim.assets.load import read_raw
 from sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sim.figures.look_settings import MaterialLook
 from sim.figures.settings import ModelSettings
 from sim.kinds.light.settings import LightSettings
 from sim.printable import printable
@@ -305,3 +309,23 @@ def test_other_machines_are_named_as_such(tmp_path: Path, capsys: pytest.Capture
     assert main(["info", str(path)]) == 1
     expected = f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine; --allow-outside reads it\n"
     assert capsys.readouterr().err == expected
+
+
+def test_lost_textures_are_told_once_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "humanoid.ezm"
+    shutil.copy(resource("models") / "humanoid" / "humanoid.ezm", model)
+    assert main(["info", str(model)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    start = f"sinew: {model}: warning: the texture humanoid_"
+    assert [line.removeprefix(start).split()[0] for line in told] == ["skin.png", "clothes.png"]
+    assert "of materials shirt, trousers, shoes was not found" in told[1]
+    # A project with two of the same file, one with a texture that is not there in place of its own.
+    gone = (MaterialLook(material="skin", texture=str(tmp_path / "gone.png")),)
+    nodes = [Node(id=name, name=name, settings=ModelSettings(path=str(model))) for name in ("a", "b")]
+    nodes.append(Node(id="c", name="c", settings=ModelSettings(path=str(model), materials=gone)))
+    save_project(tmp_path / "a.sinew", Scene(nodes=tuple(nodes)), ViewState())
+    opened(tmp_path / "a.sinew")
+    told = capsys.readouterr().err.splitlines()
+    assert len([line for line in told if "was not found" in line]) == 2
+    assert len([line for line in told if "gone.png" in line]) == 1
+    assert len(told) == 3

@@ -13,8 +13,9 @@ from sim.kinds.light.settings import LightSettings
 from sim.scene.camera import Camera
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, ParamError
-from sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sim.scene.scene import PLAYBACK, VIEW, Node, ParamRef, Scene, value_at
 from sim.scene.transform import Transform
+from sim.scene.view import DisplayMode
 from sim.scene.view_state import Selection, ViewState
 
 UNIT_SCALE = ParamRef("model-1", "model", "unit_scale")
@@ -326,6 +327,15 @@ def test_view_state_is_saved_but_no_edit(document):
     assert not document.modified
     with pytest.raises(KeyError):
         document.select(Selection(node="gone"))
+
+
+def test_undo_leaves_alone_what_only_looks_even_where_an_edit_named_it(document):
+    display = ParamRef(VIEW, VIEW, "display")
+    document.set_values({INTENSITY: 3.0, display: document.scene.view.display})
+    document.set_value(display, DisplayMode.NORMALS)
+    document.undo_stack.undo()
+    document.undo_stack.redo()
+    assert document.scene.view.display is DisplayMode.NORMALS
 
 
 def test_another_scene_starts_a_new_history(document, tmp_path):

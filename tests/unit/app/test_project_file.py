@@ -117,6 +117,7 @@ GOLDEN = """{
     "contacts": false,
     "statistics": true,
     "ghosts": false,
+    "ghosts_playing": false,
     "ghost_count": 2,
     "ghost_spacing": 3,
     "bake_ghost": false,

@@ -1,8 +1,8 @@
 """Records for the GPU: layout, empty lists, and what is left out."""
 
-import dataclasses
 import re
 
+import msgspec
 import numpy as np
 
 from shaders import ROOT
@@ -53,6 +53,6 @@ def test_every_shape_packs_finite_numbers_also_when_time_stands() -> None:
 
 def test_defines_follow_what_there_is() -> None:
     still = [collider(SolidShape.BOX), collider(SolidShape.PLANE)]
-    moving = [dataclasses.replace(still[0], world_from_end=MOVED), still[1]]
+    moving = [msgspec.structs.replace(still[0], world_from_end=MOVED), still[1]]
     for states, is_still in ((still, True), (moving, False), ([], True)):
         assert arranged(states)[1].defines["COLLIDE_STILL"] is is_still

@@ -73,7 +73,7 @@ def test_the_brightness_of_a_face_is_a_mean_over_it() -> None:
 
 def test_a_density_that_leaves_nothing_is_refused(humanoid: CharacterModel) -> None:
     black = np.zeros((2, 2, 4), np.uint8)
-    with pytest.raises(SettingsError, match="no face that emits has an area where bone 'hand_l' and the image would"):
+    with pytest.raises(SettingsError, match="no face with an area is left where bone 'hand_l' and the image would"):
         surface_table(humanoid, bone="hand_l", pixels=black)
-    with pytest.raises(SettingsError, match="no vertex that emits where the image would have it"):
+    with pytest.raises(SettingsError, match="no vertex of the surface is left where the image would have it"):
         surface_table(humanoid, vertices=True, pixels=black)

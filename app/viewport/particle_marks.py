@@ -1,4 +1,4 @@
-"""Which particles of the cloths are chosen, and which one is under the mouse: state of the view, never saved."""
+"""Which particles of simulated nodes are chosen, and which one is under the mouse: state of the view, never saved."""
 
 from collections.abc import Mapping
 
@@ -27,13 +27,23 @@ class ParticleMarks:
 
     @property
     def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """The chosen particles in ascending order; only cloths that have any."""
+        """The chosen particles in ascending order; only nodes that have any."""
         return self._chosen
 
     @property
     def count(self) -> int:
         """How many are chosen."""
         return sum(map(len, self._chosen.values()))
+
+    def hovered_of(self, kind: str) -> ParticleRef | None:
+        """The same where it is of a node of this kind."""
+        hovered, nodes = self._hovered, self._document.scene.by_id
+        return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
+
+    def point_at(self, kind: str, reference: ParticleRef | None) -> None:
+        """Marks the particle of a kind that is under the mouse; where none is, marks of other kinds stay."""
+        if reference is not None or self.hovered_of(kind) is not None:
+            self.hover(reference)
 
     def hover(self, reference: ParticleRef | None) -> None:
         """Marks the particle under the mouse, or none."""
@@ -51,7 +61,7 @@ class ParticleMarks:
         self.choose({**self._chosen, reference.node: tuple(numbers)})
 
     def _on_changed(self, change: Change) -> None:
-        """A cloth that is made anew has other particles under the same numbers."""
+        """What is made anew has other particles under the same numbers."""
         if change.kind is ChangeKind.REPLACED:
             self.hover(None)
             self.choose({})

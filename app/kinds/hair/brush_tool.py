@@ -1,0 +1,278 @@
+"""Combs and cuts the groom of the selected hair with a brush, live, one entry of the history a stroke."""
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt
+
+from app.editor.desk import Desk
+from sim.kinds.contract import Tool
+from sim.kinds.hair.brush import Brushed, Cover, Dab, Seen, mirrored
+from sim.kinds.hair.shaping import edits_of
+from sim.kinds.hair.system import HairSystem
+from sim.scene.scene import Node, NodeId, ParamRef
+from widgets.kinds.hair.brush_bar import RADIUS_LEAST, RADIUS_MOST, BrushBar
+from widgets.kinds.hair.brush_ring import BrushRing
+
+STEP = 1.15
+"""Factor of the radius for a key or a notch of the wheel."""
+
+LONGEST = 4.0
+"""How much longer than described strands are brushed at most."""
+
+
+class Brush(enum.Enum):
+    """What a brush does: the verb, and that with Shift."""
+
+    COMB = ("Comb", "Smooth")
+    CUT = ("Cut", "Lengthen")
+
+
+_ACTS: dict[tuple[Brush, bool], Callable[[Brushed, Dab], None]] = {
+    (Brush.COMB, False): Brushed.comb,
+    (Brush.COMB, True): Brushed.smooth,
+    (Brush.CUT, False): Brushed.cut,
+    (Brush.CUT, True): Brushed.lengthen,
+}
+
+_BUTTONS = {
+    Brush.COMB.name: ("mdi6.brush-variant", "Comb", "Comb the selected hair with the mouse; Shift smooths."),
+    Brush.CUT.name: ("mdi6.content-cut", "Cut", "Cut the selected hair with the mouse; Shift lengthens."),
+}
+
+
+@dataclass(slots=True)
+class _Stroke:
+    node: NodeId
+    system: HairSystem
+    strands: object
+    brushed: Brushed
+    verb: str
+    act: Callable[[Brushed, Dab], None]
+    place: QPointF
+
+
+class BrushTool(Tool):
+    """A mode of the viewport: while a brush is in the hand, hair is shown in its groom and the left button brushes.
+
+    Attributes:
+        brush: What is in the hand, if anything.
+        radius, strength, mirror: Of the brush [px], 0 to 1, whether both sides are brushed.
+        bar: Its buttons and numbers.
+    """
+
+    is_over = True
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._document = desk, desk.document
+        self.brush: Brush | None = None
+        self.radius, self.strength, self.mirror = 40.0, 1.0, False
+        self._stroke: _Stroke | None = None
+        self._shown: HairSystem | None = None
+        self._place: QPointF | None = None
+        self._ring = BrushRing(desk.viewport)
+        self._ring.given_up.connect(lambda: self.take(None))
+        self._ring.turned.connect(self.widen)
+        self.bar = BrushBar(_BUTTONS)
+        self.bar.chosen.connect(lambda name: self.take(Brush[name] if name else None))
+        self.bar.radius_changed.connect(self.set_radius)
+        self.bar.strength_changed.connect(self._set_strength)
+        self.bar.mirrored.connect(self._set_mirror)
+        self.bar.reset_requested.connect(self.reset)
+        desk.document.selection_changed.connect(self._on_selected)
+
+    @property
+    def cursor(self) -> Qt.CursorShape | None:
+        """A cross while there is a brush."""
+        return Qt.CursorShape.CrossCursor if self.brush else None
+
+    # --- the brush ------------------------------------------------------------------------------------
+
+    def toggle(self, brush: Brush) -> None:
+        """Takes a brush into the hand, or puts it away."""
+        self.take(None if self.brush is brush else brush)
+
+    def take(self, brush: Brush | None) -> None:
+        """Takes a brush, or none; hair that is selected is shown in its groom meanwhile."""
+        self.end(cancel=True)
+        node, system = self._subject()
+        if brush is not None and (node is None or system is None):
+            self._desk.hint("Select hair to comb or cut it")
+            brush = None
+        self.brush = brush
+        self._show_groom(system if brush is not None else None)
+        if brush is None:
+            self._ring.hide()
+            self._desk.viewport.unsetCursor()
+        else:
+            self._ring.draw(self._place, self.radius)
+            self._desk.hint(self._hint())
+        self.refresh()
+
+    def widen(self, notches: float) -> None:
+        """Makes the brush wider by steps, or narrower."""
+        if self.brush is not None:
+            self.set_radius(self.radius * STEP**notches)
+
+    def set_radius(self, radius: float) -> None:
+        """Makes the brush another size [px]."""
+        self.radius = min(max(radius, RADIUS_LEAST), RADIUS_MOST)
+        if self.brush is not None:
+            self._ring.draw(self._place, self.radius, held=self._stroke is not None)
+            self._desk.hint(self._hint())
+        self.refresh()
+
+    def _set_strength(self, strength: float) -> None:
+        self.strength = strength
+
+    def _set_mirror(self, on: bool) -> None:
+        self.mirror = on
+
+    def reset(self) -> None:
+        """Forgets what was edited by hand of the selected hair."""
+        node = self._desk.selected("hair")
+        if node is not None and node.settings.groom:
+            self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
+
+    def refresh(self) -> None:
+        """Shows the brush in the inspector."""
+        node = self._desk.selected("hair")
+        edited = node is not None and bool(node.settings.groom)
+        name = self.brush.name if self.brush is not None else ""
+        self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
+
+    def _subject(self) -> tuple[Node | None, HairSystem | None]:
+        """The selected hair, where it can be seen and there is some."""
+        node = self._desk.selected("hair")
+        if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
+            return None, None
+        system = self._desk.system(node.id)
+        return node, system if isinstance(system, HairSystem) and system.is_ready else None
+
+    def _on_selected(self, *_: object) -> None:
+        node, system = self._subject()
+        if self.brush is not None and (node is None or system is not self._shown):
+            self.take(self.brush if node is not None else None)
+        self.refresh()
+
+    def _show_groom(self, system: HairSystem | None) -> None:
+        if system is self._shown:
+            return
+        with self._desk.viewport.gl_current():
+            for one, shown in ((self._shown, False), (system, True)):
+                if one is not None:
+                    one.show_groom(shown)
+        self._shown = system
+        self._desk.viewport.update()
+
+    # --- the mouse ------------------------------------------------------------------------------------
+
+    def _hint(self) -> str:
+        if self.brush is None:
+            return ""
+        verb, other = self.brush.value
+        size = f"[ and ]: radius {self.radius:.0f} px"
+        return f"Drag: {verb.lower()} · Shift+Drag: {other.lower()} · {size} · Escape: done"
+
+    def hover(self, position: QPointF | None) -> str:
+        """Shows the circle where the mouse is."""
+        self._place = position
+        if self.brush is not None:
+            self._ring.draw(position, self.radius)
+        return self._hint()
+
+    def press(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
+        """Everything is the brush's while there is one."""
+        return self.brush is not None
+
+    def begin(self, position: QPointF, shift: bool) -> bool:
+        """Begins a stroke."""
+        node, system = self._subject()
+        if self.brush is None or node is None or system is None or system.strands is None:
+            return self.brush is not None
+        assert system.grown is not None
+        strands = system.strands
+        brushed = Brushed(strands.growth.guides, LONGEST * system.grown.lengths)
+        verb, act = self.brush.value[int(shift)], _ACTS[self.brush, shift]
+        self._stroke = _Stroke(node.id, system, strands, brushed, verb, act, position)
+        self._look()
+        self._ring.draw(position, self.radius, held=True)
+        return True
+
+    def drag(self, position: QPointF) -> None:
+        """Brushes on to a place."""
+        stroke = self._stroke
+        if stroke is None:
+            return
+        if stroke.system.strands is not stroke.strands:  # it grew anew meanwhile
+            self._stroke = None
+            return
+        if self._desk.playback.playhead.playing:
+            self._look()
+        stroke.act(stroke.brushed, self._dab(stroke.place, position))
+        stroke.place = self._place = position
+        with self._desk.viewport.gl_current():
+            stroke.system.strands.preview(stroke.brushed.groom)
+        self._ring.draw(position, self.radius, held=True)
+        self._desk.viewport.update()
+
+    def end(self, *, cancel: bool = False) -> None:
+        """Keeps what was brushed as one edit, or takes it back."""
+        stroke, self._stroke = self._stroke, None
+        if stroke is None or stroke.system.strands is not stroke.strands or not self._document.scene.has(stroke.node):
+            return
+        strands, grown = stroke.system.strands, stroke.system.grown
+        assert strands is not None
+        assert grown is not None
+        self._ring.draw(self._place, self.radius)
+        edits = edits_of(grown, stroke.brushed.groom, strands.growth.surface)
+        node = self._document.scene.node(stroke.node)
+        if cancel or edits == node.settings.groom:
+            with self._desk.viewport.gl_current():
+                strands.preview(strands.growth.guides)
+            self._desk.viewport.update()
+        else:
+            self._document.set_as_one(f"{stroke.verb} {node.name}", {ParamRef(node.id, "hair", "groom"): edits})
+        self.refresh()
+
+    def click(self, position: QPointF, shift: bool) -> bool:
+        """A stroke in one place."""
+        if self.begin(position, shift):
+            self.drag(position)
+            self.end()
+            return True
+        return False
+
+    def _dab(self, start: QPointF, end: QPointF) -> Dab:
+        camera, size = self._desk.picker.camera, self._desk.picker.size
+        return Dab(camera, size, start.toTuple(), end.toTuple(), self.radius, self.strength)
+
+    def _look(self) -> None:
+        """Takes where the roots are now, and their mirror images around what is under the brush."""
+        stroke = self._stroke
+        assert stroke is not None
+        assert stroke.system.strands is not None
+        strands = stroke.system.strands
+        with self._desk.viewport.gl_current():
+            seen = Seen(*strands.seen())
+        sights, cover = [seen], self._cover(stroke.node)
+        if self.mirror:
+            dab = self._dab(stroke.place, stroke.place)
+            away = dab.distances(dab.pixels(seen.places)[0])
+            away[~dab.faces(seen.places, seen.frames[:, :, 2])] += 1e6
+            growth = strands.growth
+            sights.append(mirrored(growth.guides, growth.surface, seen, int(np.argmin(away))))
+        stroke.brushed.look(cover, *sights)
+
+    def _cover(self, node_id: NodeId) -> Cover | None:
+        """What lies before the hair in the picture; None where it grows on nothing that is drawn."""
+        engine, scene = self._desk.client.engine, self._document.scene
+        if engine is None or not scene.node(node_id).attachment.node:
+            return None
+        bodies = [node.id for node in scene.nodes if node.settings.is_figure and node.id in scene.shown]
+        width, height = self._desk.picker.size
+        with self._desk.viewport.gl_current():
+            _, depths, _ = engine.layers(self._desk.picker.camera, (round(width), round(height)), bodies)
+        return Cover(depths)

@@ -1,0 +1,97 @@
+"""What the mouse does to hair: shows the strand under it, pulls it, chooses it."""
+
+from PySide6.QtCore import QPointF, QTimer
+
+from app.editor.desk import Desk
+from app.editor.pulling import ParticlePicker, Pull
+from sim.kinds.contract import Tool
+from sim.kinds.hair.strands import Strands
+from sim.render.shot import ParticleRef
+from sim.scene.scene import NodeId
+
+HOVER_MS = 30
+"""The mouse may move far more often than this; looking what is under it waits for the GPU."""
+
+
+class HairTool(Tool):
+    """Pulls strands; a click on one chooses it, and its node."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._marks = desk, desk.marks
+        self._picker = ParticlePicker(desk, "hair")
+        self._pull = Pull(desk, self._picker)
+        self._place: QPointF | None = None
+        self._hint = ""
+        self._timer = QTimer(desk.viewport, singleShot=True, interval=HOVER_MS)
+        self._timer.timeout.connect(self.look)
+
+    # --- hover ----------------------------------------------------------------------------------------
+
+    def hover(self, position: QPointF | None) -> str:
+        """Looks soon what is under the mouse, and says what it saw last."""
+        self._place = position
+        if position is None:
+            self._timer.stop()
+            self._point_at(None)
+        elif not self._timer.isActive() and self._picker.is_any_shown:
+            self._timer.start()
+        return self._hint
+
+    def look(self) -> None:
+        """Marks the guide under the mouse at once."""
+        if self._place is not None and not self._pull.is_pressed:
+            self._point_at(self._picker.particle(self._place))
+            if self._hint:
+                self._desk.hint(self._hint)
+
+    def _point_at(self, particle: ParticleRef | None) -> None:
+        self._marks.point_at("hair", particle)
+        text = self.text_of(particle) if particle is not None else ""
+        self._hint = f"{text} · Drag: pull · Click: select" if text else ""
+
+    def text_of(self, particle: ParticleRef) -> str:
+        """Number, length and shape of a guide, in words; "" for none that is there."""
+        strands = self._strands(particle.node)
+        if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
+            return ""
+        guide = particle.particle // strands.settings.knots
+        with self._desk.viewport.gl_current():
+            length, stretch, bend = strands.shape_of(guide)
+        return f"Guide {guide} · {length:.3g} m · strain {100.0 * stretch:+.1f} % · bend {bend:.2f} rad"
+
+    def _strands(self, node_id: NodeId) -> Strands | None:
+        return getattr(self._desk.system(node_id), "strands", None)
+
+    # --- pulling and choosing -------------------------------------------------------------------------
+
+    def press(self, position: QPointF, shift: bool) -> bool:
+        """Notes the strand under the mouse."""
+        return not shift and self._pull.press(position)
+
+    def begin(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
+        """Takes hold of the pressed strand."""
+        return self._pull.begin()
+
+    def drag(self, position: QPointF) -> None:
+        """Follows the mouse."""
+        self._pull.drag(position)
+
+    def end(self, *, cancel: bool = False) -> None:  # noqa: ARG002
+        """Lets go."""
+        self._pull.end()
+
+    def click(self, position: QPointF, shift: bool) -> bool:
+        """Chooses the guide under the mouse with its node; with shift one more or one less."""
+        particle = self._picker.particle(position)
+        if particle is None or particle.node not in self._desk.document.scene.unlocked:
+            return False
+        if shift:
+            self._marks.toggle(particle)
+        else:
+            self._marks.choose({particle.node: (particle.particle,)})
+            self._desk.edits.select(particle.node)
+        return True
+
+    def deselect(self) -> None:
+        """Chooses no guide."""
+        self._marks.choose({})

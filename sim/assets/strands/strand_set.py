@@ -1,0 +1,131 @@
+"""Strands as files have them: polylines from roots to tips, and the same in segments of equal length."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.faults import ElementFault, check_magnitude
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Intp = npt.NDArray[np.intp]
+
+POINTS_MAX = 128
+"""Points of a strand that its shape is taken from; of more, these many that are spread evenly."""
+
+_HALVINGS = 34
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrandSet:
+    """Strands in the units and axes of their file.
+
+    Attributes:
+        starts: First point of each, and the number of all points; shape (N + 1,).
+        points: shape (P, 3).
+        thickness: Of each point, shape (P,), or of each strand, shape (N,); None where the file has none.
+        colours: Of each point, 0 to 1 as stored, shape (P, 3); None where the file has none.
+        unit: Usual unit of the format [m].
+        is_z_up: Whether z usually points up in the format, not y.
+    """
+
+    starts: Intp
+    points: Float32
+    thickness: Float32 | None = None
+    colours: Float32 | None = None
+    unit: float = 1.0
+    is_z_up: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of strands."""
+        return len(self.starts) - 1
+
+    def points_of(self, numbers: Intp, values: Float32 | None = None) -> Float64:
+        """The points of some strands (n,), or values of these points; at most `POINTS_MAX` of each.
+
+        Strands with fewer points than others repeat their last one: shape (n, M, 3).
+        """
+        first, many = self.starts[numbers], np.diff(self.starts)[numbers]
+        most = int(min(many.max(initial=1), POINTS_MAX))
+        rank = np.arange(most)
+        spread = np.rint(rank * ((many[:, None] - 1) / max(most - 1, 1))).astype(np.intp)
+        places = first[:, None] + np.where(many[:, None] > most, spread, np.minimum(rank, many[:, None] - 1))
+        found: Float64 = (self.points if values is None else values)[places].astype(np.float64)
+        return found
+
+
+def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
+    """Strands whose values can be used.
+
+    Raises:
+        ElementFault: If there is none, or a value is not finite or far too large; names the strand.
+    """
+    many = np.diff(starts)
+    if not (many >= 2).any():
+        raise ElementFault("", "no strand has a segment")
+    for what, values in (("point", points), ("thickness", thickness), ("colour", colours)):
+        if values is None or bool(np.isfinite(values).all()):
+            continue
+        row = int(np.argwhere(~np.isfinite(values))[0, 0])
+        strand = int(np.searchsorted(starts, row, side="right")) - 1 if len(values) == starts[-1] else row
+        raise ElementFault(f"strand {strand}", f"its {what} {row - int(starts[strand])} is not finite")
+    check_magnitude("strands", "point", points)
+    return StrandSet(starts, points, thickness, colours)
+
+
+def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
+    """Knots on polylines (N, M, 3) at equal distances as the crow flies, root and tip kept.
+
+    The distance is found by bisection: with a longer one the tip is passed before the last knot.
+
+    Args:
+        lines: The polylines, whose last points may be repeated.
+        segments: Chords of each.
+
+    Returns:
+        Knots, shape (N, segments + 1, 3), and the lengths of the chords, shape (N,); 0 where a line is a point.
+    """
+    reach = np.linalg.norm(lines[:, -1] - lines[:, 0], axis=1)
+    arc = np.linalg.norm(np.diff(lines, axis=1), axis=2).sum(axis=1)
+    low, high = reach / segments, np.maximum(arc, reach) / segments * (1.0 + 1e-9)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        too_long = _walk(lines, middle, segments)[1]
+        low, high = np.where(too_long, low, middle), np.where(too_long, middle, high)
+    knots, _ = _walk(lines, low, segments)
+    knots[:, -1] = lines[:, -1]
+    return knots, 0.5 * (low + high)
+
+
+def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
+    """Knots (N, segments + 1, 3) at a distance (N,) from one another, and whether the tip came before the last one.
+
+    What comes after the tip is the tip.
+    """
+    count, last = len(lines), lines.shape[1] - 1
+    rows, at = np.arange(count), np.zeros(count, np.intp)
+    knots = np.empty((count, segments + 1, 3))
+    knots[:, 0] = lines[:, 0]
+    passed = np.zeros(count, bool)
+    for number in range(1, segments + 1):
+        knot = knots[:, number - 1]
+        open_rows = rows
+        while len(open_rows):
+            # The first point that is farther away than the chord ends the segment that the next knot is in.
+            beyond = lines[open_rows, np.minimum(at[open_rows] + 1, last)] - knot[open_rows]
+            near = np.einsum("nx,nx->n", beyond, beyond) < chord[open_rows] ** 2
+            open_rows = open_rows[near & (at[open_rows] < last)]
+            at[open_rows] += 1
+        begin, end = lines[rows, np.minimum(at, last)], lines[rows, np.minimum(at + 1, last)]
+        along, off = end - begin, begin - knot
+        square = np.einsum("nx,nx->n", along, along)
+        half = np.einsum("nx,nx->n", along, off)
+        rest = np.einsum("nx,nx->n", off, off) - chord**2
+        root = np.sqrt(np.maximum(half**2 - square * rest, 0.0))
+        share = np.clip((root - half) / np.maximum(square, 1e-300), 0.0, 1.0)
+        ended = at >= last
+        passed |= ended
+        knots[:, number] = np.where(ended[:, None], lines[:, -1], begin + share[:, None] * along)
+    return knots, passed

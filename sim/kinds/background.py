@@ -1,0 +1,82 @@
+"""Background: long work of systems, done on a thread beside where there is somebody who would wait for it."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
+
+from sim.kinds.contract import Service
+
+T = TypeVar("T")
+
+
+class Cancelled(Exception):
+    """Nobody wants the result any more."""
+
+
+class Job(Generic[T]):
+    """Work that was begun.
+
+    Args:
+        work: What is done; it calls its argument now and then, which ends it where nobody wants it any more.
+        threads: Where; None for here and now.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], None]], T], threads: ThreadPoolExecutor | None) -> None:
+        self._stopped = threading.Event()
+        self._future: Future[T] = Future()
+        if threads is not None:
+            self._future = threads.submit(work, self._pause)
+            return
+        try:
+            self._future.set_result(work(self._pause))
+        except Exception as error:  # told by whoever asks for the result
+            self._future.set_exception(error)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the result is there."""
+        return self._future.done()
+
+    def result(self) -> T:
+        """The result, or what went wrong; waits for it."""
+        return self._future.result()
+
+    def cancel(self) -> None:
+        """Ends it soon."""
+        self._stopped.set()
+        self._future.cancel()
+
+    def _pause(self) -> None:
+        if self._stopped.is_set():
+            raise Cancelled
+
+
+class Background(Service):
+    """Does work of systems, pure functions, one after another.
+
+    Attributes:
+        is_on: Whether on a thread beside; else everything is done when it is asked for.
+    """
+
+    def __init__(self, *_: object) -> None:
+        self.is_on = False
+        self._threads: ThreadPoolExecutor | None = None
+        self._jobs: list[Job[Any]] = []
+
+    def start(self, work: Callable[[Callable[[], None]], T]) -> Job[T]:
+        """Begins some work."""
+        if self.is_on and self._threads is None:
+            self._threads = ThreadPoolExecutor(1, "background")
+        self._jobs = [job for job in self._jobs if not job.is_done]
+        job = Job(work, self._threads if self.is_on else None)
+        self._jobs.append(job)
+        return job
+
+    def release(self) -> None:
+        """Gives up what is being done; may be called twice."""
+        for job in self._jobs:
+            job.cancel()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None

@@ -1,0 +1,298 @@
+"""A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the picture; pure.
+
+Strands are shaped in the frames of their roots.  Each is seen where it stands, and, with a mirror, a second time where
+its mirror image stands; what the brush does to both is added, so that mirrored strands become mirrored.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.hair.groom import SHORTEST, Groom
+from sim.kinds.hair.roots import Surface, unit
+from sim.kinds.hair.shaping import bounded, chained, lifted, resampled
+from sim.scene.camera import Camera
+
+Float64 = npt.NDArray[np.float64]
+Intp = npt.NDArray[np.intp]
+
+GROWTH = 0.05
+"""Part of its length that a strand gains with a dab of full strength."""
+
+SMOOTHING = 0.5
+"""Part of the way to their mean that edges go with a dab of full strength."""
+
+_FINE = 4
+"""Parts of a segment that are looked at for where a cut begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dab:
+    """A brush that went from one place of a picture to another.
+
+    Attributes:
+        camera, size: Of the picture, and its width and height [px].
+        start, end: Places from the top left [px].
+        radius: Of the circle [px].
+        strength: 0 to 1.
+    """
+
+    camera: Camera
+    size: tuple[float, float]
+    start: tuple[float, float]
+    end: tuple[float, float]
+    radius: float
+    strength: float
+
+    def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
+        """Where places (..., 3) are in the picture [px] (..., 2), pixels of a metre there, depths [m]; 0 behind it."""
+        right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
+        from_eye = places - np.array(self.camera.position().to_tuple())
+        depth = -(from_eye @ back)
+        away = np.full_like(depth, self.camera.distance) if self.camera.orthographic else depth
+        scale = np.where(depth > 0.0, self.size[1] / (2.0 * self.camera.tangent * np.maximum(away, 1e-9)), 0.0)
+        x, y = self.size[0] / 2.0 + scale * (from_eye @ right), self.size[1] / 2.0 - scale * (from_eye @ up)
+        return np.stack([x, y], axis=-1), scale, depth
+
+    def distances(self, pixels: Float64) -> Float64:
+        """How far places of the picture (..., 2) are from the way of the brush [px]."""
+        start, way = np.array(self.start), np.subtract(self.end, self.start)
+        along = np.clip((pixels - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
+        found: Float64 = np.linalg.norm(pixels - start - along[..., None] * way, axis=-1)
+        return found
+
+    def faces(self, places: Float64, normals: Float64) -> npt.NDArray[np.bool_]:
+        """Whether places (N, 3) with normals (N, 3) turn towards the eye."""
+        back = np.array(self.camera.rotation()[2].to_tuple())
+        to_eye = np.array(self.camera.position().to_tuple()) - places
+        found: npt.NDArray[np.bool_] = np.sum(normals * (back if self.camera.orthographic else to_eye), axis=1) > 0.0
+        return found
+
+    def moved(self, scale: Float64) -> Float64:
+        """The way of the brush in the world [m] (..., 3), where a metre has `scale` pixels (...)."""
+        right, up, _ = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
+        dx, dy = np.subtract(self.end, self.start)
+        way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
+        return way
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cover:
+    """What hides strands.
+
+    Attributes:
+        depths: Along the view [m], infinite for nothing, shape (H, W), row 0 at the top.
+    """
+
+    depths: npt.NDArray[np.float32]
+
+    def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
+        """Whether places (N, K, 2) at depths [m] (N, K) are farther behind it than the slack [m] (N, K)."""
+        height, width = self.depths.shape
+        x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
+        y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
+        found: npt.NDArray[np.bool_] = depths > self.depths[y, x] + slack
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Where the roots are seen in the world: places (N, 3), and frames (N, 3, 3), those of mirror images mirrored."""
+
+    places: Float64
+    frames: Float64
+
+    def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
+        """Places of knots at offsets (M, K, 3) in the frames of some roots [m]."""
+        found: Float64 = self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
+        return found
+
+
+def mirrored(groom: Groom, surface: Surface, seen: Seen, at: int) -> Seen:
+    """Mirror images in the plane x = 0 of the surface, as they would stand around one root that is seen.
+
+    The surface may have moved since it was at rest: what turned and moved the root at `at` counts for all.
+    """
+    placement = surface.world_from_model
+    normal = np.linalg.inv(placement[:3, :3]).T[:, 0]
+    normal = normal / np.linalg.norm(normal)
+    turn = seen.frames[at] @ groom.frames[at].T
+    flip = np.eye(3) - 2.0 * np.outer(normal, normal)
+    places = groom.places - 2.0 * ((groom.places - placement[:3, 3]) @ normal)[:, None] * normal
+    return Seen(seen.places[at] + (places - groom.places[at]) @ turn.T, turn @ flip @ groom.frames)
+
+
+class Brushed:
+    """A groom under a brush.
+
+    Args:
+        groom: As it was before.
+        longest: Lengths that strands do not grow beyond [m], shape (N,).
+        seen: Where the roots are seen, first as they stand.
+
+    Attributes:
+        groom: As it is now.
+    """
+
+    def __init__(self, groom: Groom, longest: Float64, *seen: Seen) -> None:
+        self.groom = replace(groom, edges=groom.edges.copy(), lengths=groom.lengths.copy())
+        self._longest = longest
+        self._offsets = _offsets(groom.edges, groom.lengths)
+        self.look(None, *seen)
+
+    def look(self, cover: Cover | None, *seen: Seen) -> None:
+        """Roots are seen elsewhere now; without a cover those count as hidden whose skin turns away."""
+        self._sights = [_Sight(one, cover) for one in seen]
+
+    def comb(self, dab: Dab) -> None:
+        """Takes strands along with the brush."""
+        moves = np.zeros_like(self._offsets)
+        for sight in self._sights:
+            seen = sight.seen
+            rows, shares, scale = self._under(dab, sight)
+            way = (dab.strength * shares)[..., None] * dab.moved(scale)
+            moves[rows] += np.einsum("nyx,nky->nkx", seen.frames[rows], way)
+        rows = np.flatnonzero(np.abs(moves).max(axis=(1, 2)) > 0.0)
+        self._shape(rows, self._offsets[rows] + _spread(moves[rows]))
+
+    def smooth(self, dab: Dab) -> None:
+        """Brings edges nearer to the mean of those around them."""
+        changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
+        for sight in self._sights:
+            seen = sight.seen
+            rows, shares, _ = self._under(dab, sight)
+            if len(rows):
+                edges = np.einsum("nxy,nky->nkx", seen.frames[rows], self.groom.edges[rows])
+                weights = shares[:, 1:, None]
+                change = SMOOTHING * dab.strength * weights * (unit(np.sum(weights * edges, axis=0)) - edges)
+                changes[rows] += np.einsum("nyx,nky->nkx", seen.frames[rows], change)
+                most[rows] = np.maximum(most[rows], shares.max(axis=1))
+        rows = np.flatnonzero(most > 0.0)
+        edges = unit(self.groom.edges[rows] + changes[rows], self.groom.edges[rows])
+        edges[:, 0] = lifted(edges[:, 0])
+        self._take(rows, bounded(edges), self.groom.lengths[rows])
+
+    def cut(self, dab: Dab) -> None:
+        """Ends strands where they come into the circle; the less strength, the less is taken off."""
+        kept = np.ones(self.groom.count)
+        for sight in self._sights:
+            rows, _, _ = self._under(dab, sight)
+            if len(rows):
+                found = 1.0 - dab.strength * (1.0 - self._entry(dab, sight.seen, rows))
+                kept[rows] = np.minimum(kept[rows], found)
+        rows = np.flatnonzero(kept < 1.0)
+        if len(rows):
+            shares = np.maximum(kept[rows], SHORTEST / self.groom.lengths[rows])
+            edges = bounded(resampled(self.groom.edges[rows], self.groom.segments, np.minimum(shares, 1.0)))
+            self._take(rows, edges, np.minimum(shares, 1.0) * self.groom.lengths[rows])
+
+    def lengthen(self, dab: Dab) -> None:
+        """Lets strands grow."""
+        growth = np.zeros(self.groom.count)
+        for sight in self._sights:
+            rows, shares, _ = self._under(dab, sight)
+            growth[rows] = np.maximum(growth[rows], shares.max(axis=1, initial=0.0))
+        rows = np.flatnonzero(growth)
+        lengths = self.groom.lengths[rows] * (1.0 + GROWTH * dab.strength * growth[rows])
+        self._take(rows, self.groom.edges[rows], np.minimum(lengths, self._longest[rows]))
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _under(self, dab: Dab, sight: "_Sight") -> tuple[Intp, Float64, Float64]:
+        """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
+        pixels, scale = sight.pixels(dab, self._offsets)
+        low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
+        near = np.flatnonzero((sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1))
+        pixels, scale = pixels[near], scale[near]
+        part = dab.distances(pixels) / dab.radius
+        # A segment may cross the circle without a knot in it.
+        part[:, 1:] = np.minimum(part[:, 1:], dab.distances((pixels[:, 1:] + pixels[:, :-1]) / 2.0) / dab.radius)
+        shares = np.where((scale > 0.0) & (part < 1.0), (1.0 - np.minimum(part, 1.0) ** 2) ** 2, 0.0)
+        shares[sight.hidden[near]] = 0.0
+        shares[:, 0] = 0.0
+        under = np.flatnonzero(shares.max(axis=1, initial=0.0) > 0.0)
+        return near[under], shares[under], scale[under]
+
+    def _entry(self, dab: Dab, seen: Seen, rows: Intp) -> Float64:
+        """Part of their length (M,) at which strands come into the circle."""
+        n = self.groom.segments
+        arc = np.arange(n * _FINE + 1) / _FINE
+        first = np.minimum(arc.astype(np.intp), n - 1)
+        knots = self._offsets[rows]
+        places = knots[:, first] + (arc - first)[None, :, None] * (knots[:, first + 1] - knots[:, first])
+        depth = dab.distances(dab.pixels(seen.knots(places, rows))[0]) - dab.radius
+        inside = depth < 0.0
+        at, every = np.argmax(inside, axis=1), np.arange(len(rows))
+        outer, inner = depth[every, np.maximum(at - 1, 0)], depth[every, at]
+        exact = at - 1.0 + outer / np.maximum(outer - inner, 1e-12)
+        found = np.where(at > 0, exact, 0.0) / (n * _FINE)
+        return np.where(inside.any(axis=1), found, 1.0)
+
+    def _shape(self, rows: Intp, wanted: Float64) -> None:
+        lengths = self.groom.lengths[rows]
+        self._take(rows, chained(wanted, self.groom.edges[rows], lengths / self.groom.segments), lengths)
+
+    def _take(self, rows: Intp, edges: Float64, lengths: Float64) -> None:
+        self.groom.edges[rows], self.groom.lengths[rows] = edges, lengths
+        self._offsets[rows] = _offsets(edges, lengths)
+        for sight in self._sights:
+            sight.change(rows, self._offsets)
+
+
+class _Sight:
+    """Where strands are in the picture, as long as neither they nor the camera move.
+
+    Attributes:
+        low, high: Corners of the box around each strand [px], shape (N, 2).
+        hidden: Whether knots are behind what covers them, shape (N, K).
+    """
+
+    def __init__(self, seen: Seen, cover: Cover | None) -> None:
+        self.seen, self._cover = seen, cover
+        self._key: tuple[object, ...] = ()
+
+    def pixels(self, dab: Dab, offsets: Float64) -> tuple[Float64, Float64]:
+        """Places of the knots [px] (N, K, 2), and pixels of a metre there (N, K)."""
+        if self._key != (dab.camera, dab.size):
+            self._key, self._dab = (dab.camera, dab.size), dab
+            self._away = ~dab.faces(self.seen.places, self.seen.frames[:, :, 2])
+            count, knots, _ = offsets.shape
+            self._pixels, self._scale = np.empty((count, knots, 2)), np.empty((count, knots))
+            self.hidden = np.zeros((count, knots), np.bool_)
+            self.low, self.high = np.empty((count, 2)), np.empty((count, 2))
+            self.change(np.arange(count), offsets)
+        return self._pixels, self._scale
+
+    def change(self, rows: Intp, offsets: Float64) -> None:
+        """Some strands have other knots."""
+        if self._key:
+            pixels, scale, depths = self._dab.pixels(self.seen.knots(offsets[rows], rows))
+            self._pixels[rows], self._scale[rows] = pixels, scale
+            if self._cover is None:
+                self.hidden[rows] = self._away[rows, None]
+            else:
+                segments = np.linalg.norm(offsets[rows, 1], axis=1)
+                slack = 0.5 * segments[:, None] + 2.0 / np.maximum(scale, 1e-9)
+                self.hidden[rows] = self._cover.hides(pixels, depths, slack)
+            self.low[rows], self.high[rows] = pixels.min(axis=1), pixels.max(axis=1)
+
+
+def _offsets(edges: Float64, lengths: Float64) -> Float64:
+    out = np.zeros((len(edges), edges.shape[1] + 1, 3))
+    np.cumsum(edges * (lengths / edges.shape[1])[:, None, None], axis=1, out=out[:, 1:])
+    return out
+
+
+def _spread(moves: Float64) -> Float64:
+    """Moves of all knots (N, K, 3), as that of the outermost one that is well under the brush has them.
+
+    Those before it follow in proportion, so that a strand turns about its root; those after it go along.
+    """
+    squares = np.sum(moves**2, axis=2)
+    well = squares >= 0.25 * squares.max(axis=1, keepdims=True)
+    numbers, rows = np.arange(moves.shape[1]), np.arange(len(moves))
+    outermost = moves.shape[1] - 1 - np.argmax(well[:, ::-1], axis=1)
+    share = np.minimum(numbers / np.maximum(outermost, 1)[:, None], 1.0)
+    spread: Float64 = share[..., None] * moves[rows, outermost, None]
+    return spread

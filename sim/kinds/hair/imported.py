@@ -1,0 +1,207 @@
+"""Hair as a file has it: its strands bound to the skin of a model, or on nothing but the frame of their node.
+
+A root near the skin keeps its place over the nearest triangle.  One far off, as of a ponytail or a plume, would swing
+with that; it rides on a triangle of the skin there that one bone alone moves.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.assets.model import CharacterModel, Skin
+from sim.assets.strands.strand_set import StrandSet, resampled
+from sim.figures.settings import UpAxis
+from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom
+from sim.kinds.hair.growth import Children, Float64, Ground, Growth, Intp, as_drawn, plain_children, surface_of
+from sim.kinds.hair.nearest import nearest_guides
+from sim.kinds.hair.root_settings import GUIDES_MAX
+from sim.kinds.hair.roots import Roots, Surface, root_frames, unit
+from sim.kinds.hair.settings import HairSettings
+from sim.maths.hash import birth_numbers
+from sim.maths.srgb import linear_from_srgb
+from sim.scene.params import SettingsError
+from sim.skin.attachment import attach, over_triangles
+
+FAR = 0.03
+"""Distance from the skin, as a part of the size of the model, beyond which a root rides on a bone."""
+
+_ALONE = 0.99
+"""Weight from which on a bone moves a vertex alone."""
+
+_BLOCK = 4096
+"""Strands that are looked at together."""
+
+_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+
+
+def growth_from_file(settings: HairSettings, ground: Ground, pause: Callable[[], None] = lambda: None) -> Growth:
+    """The strands of a file; every n-th one is a guide, the others are drawn between them.
+
+    Raises:
+        SettingsError: If none of the strands has a length.
+    """
+    strands = ground.strands
+    assert strands is not None
+    assert ground.world_from_file is not None
+    to_world = _world_from_file(settings, strands, ground.world_from_file)
+    chosen = np.arange(0, strands.count, every_of(settings, strands))
+    knots, chords = _shapes(strands, chosen, to_world, settings.segments, pause)
+    alive = chords * settings.segments >= SHORTEST
+    if not alive.any():
+        raise SettingsError(f"no strand of {Path(settings.file).name} has a length at this scale; nothing grows")
+    chosen, knots, chords = chosen[alive], knots[alive], chords[alive]
+    places, edges = _child_places(settings, strands, knots[:, 0], to_world)
+    every = np.concatenate([knots[:, 0], places])
+    first = unit(np.diff(knots[:, :2], axis=1)[:, 0])
+    surface, roots = _bound(ground, every, np.concatenate([first, first[edges]]), pause)
+    own, others = roots[: len(chosen)], roots[len(chosen) :]
+    at, frames = root_frames(surface, own)
+    along = unit(np.diff(knots, axis=1).reshape(-1, 3), np.array([0.0, 1.0, 0.0])).reshape(len(chosen), -1, 3)
+    groom = Groom(own, at, frames, chords * settings.segments, np.einsum("nxy,nkx->nky", frames, along))
+    if not settings.children:
+        children, sources = as_drawn(groom, settings.seed), chosen
+    else:
+        nearest, weights = nearest_guides(places, knots[:, 0], pause)
+        random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + len(places)), LENGTHS)
+        children, sources = plain_children(others, nearest, weights, random[:, 1]), _sources(settings, strands)
+    is_own = ground.model is None
+    return Growth(surface, groom, _looking(settings, strands, children, sources), is_own, not settings.children)
+
+
+def every_of(settings: HairSettings, strands: StrandSet) -> int:
+    """How many strands there are to one that is simulated: as told, but there cannot be more guides than there may."""
+    return max(settings.file_every, -(-strands.count // GUIDES_MAX))
+
+
+def _world_from_file(settings: HairSettings, strands: StrandSet, world_from_node: Float64) -> Float64:
+    is_z_up = strands.is_z_up if settings.file_up is UpAxis.AUTO else settings.file_up is UpAxis.Z
+    out = np.eye(4)
+    out[:3, :3] = settings.file_scale * strands.unit * (_Z_UP if is_z_up else np.eye(3))
+    placed: Float64 = world_from_node @ out
+    return placed
+
+
+def _shapes(
+    strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Callable[[], None]
+) -> tuple[Float64, Float64]:
+    """Knots of some strands in the world [m], shape (N, segments + 1, 3), and the lengths of their chords (N,)."""
+    knots, chords = np.empty((len(chosen), segments + 1, 3)), np.empty(len(chosen))
+    for first in range(0, len(chosen), _BLOCK):
+        pause()
+        rows = slice(first, first + _BLOCK)
+        lines = strands.points_of(chosen[rows]) @ to_world[:3, :3].T + to_world[:3, 3]
+        knots[rows], chords[rows] = resampled(lines, segments)
+    return knots, chords
+
+
+def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
+    """The strands of the file that those that are drawn stand for, evenly spread."""
+    return np.arange(settings.children) * strands.count // settings.children
+
+
+def _child_places(
+    settings: HairSettings, strands: StrandSet, guides: Float64, to_world: Float64
+) -> tuple[Float64, Intp]:
+    """Places in the world of what is drawn, shape (N, 3), and the nearest guide of each: roots of the file's strands.
+
+    Where more are drawn than the file has, they stand between these and the guides around.
+    """
+    if not settings.children:
+        return np.zeros((0, 3)), np.zeros(0, np.intp)
+    firsts = strands.starts[_sources(settings, strands)]
+    roots = strands.points[firsts].astype(np.float64) @ to_world[:3, :3].T + to_world[:3, 3]
+    nearest, _ = nearest_guides(roots, guides)
+    if settings.children > strands.count and len(guides) > 2:
+        random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + settings.children), LENGTHS)
+        other = np.where(random[:, 0] < 0.5, nearest[:, 1], nearest[:, 2])
+        roots = roots + 0.5 * random[:, 2:] * (guides[other] - roots)
+    return roots, nearest[:, 0]
+
+
+def _bound(ground: Ground, places: Float64, along: Float64, pause: Callable[[], None]) -> tuple[Surface, Roots]:
+    """The surface, and the roots on it of places in the world (N, 3); `along` are their first edges (N, 3)."""
+    placement, model = ground.world_from_surface, ground.model
+    inside = np.linalg.inv(placement)
+    points = places @ inside[:3, :3].T + inside[:3, 3]
+    if model is None:
+        return _own_surface(points, along @ inside[:3, :3].T, placement)
+    surface = surface_of(model, placement)
+    triangles = model.mesh.triangles
+    pause()
+    found = attach(np.arange(len(points), dtype=np.int32), points, surface.positions, triangles)
+    corners, shares, heights = found.corners.astype(np.uint32), found.weights, found.heights
+    size = np.linalg.norm(np.ptp(surface.positions, axis=0))
+    # The foot of a point beside the skin lies off the triangle.
+    off = np.linalg.norm(np.clip(shares, 0.0, 1.0) - shares, axis=1) * _spans(surface.positions[corners])
+    far = np.abs(heights) + off > FAR * size
+    if model.skin is not None and far.any():
+        riding, is_ridden = _ridden(model, model.skin, corners[far], shares[far])
+        rows = np.flatnonzero(far)[is_ridden]
+        corners[rows] = riding[is_ridden]
+        shares[rows], heights[rows] = over_triangles(points[rows], surface.positions[corners[rows]])
+    return surface, Roots(corners, shares, heights)
+
+
+def _spans(corners: Float64) -> Float64:
+    """Longest sides of triangles (N, 3, 3), shape (N,)."""
+    found: Float64 = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    return found
+
+
+def _ridden(
+    model: CharacterModel, skin: Skin, corners: npt.NDArray[np.uint32], shares: Float64
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
+    """Triangles (N, 3) that the bone of most weight at some places moves alone, and whether there is one (N,)."""
+    joints = skin.joints_of(skin.joints)
+    strongest = joints[np.arange(len(joints)), skin.weights.argmax(axis=1)]
+    alone = skin.weights.max(axis=1) >= _ALONE
+    nearest_corner = corners[np.arange(len(corners)), shares.argmax(axis=1)]
+    bones = strongest[nearest_corner]
+    triangles = model.mesh.triangles
+    of_triangle = np.where(
+        alone[triangles].all(axis=1) & (strongest[triangles] == strongest[triangles[:, :1]]).all(axis=1),
+        strongest[triangles[:, 0]],
+        -1,
+    )
+    positions = model.mesh.positions.astype(np.float64)[triangles]
+    areas = np.linalg.norm(np.cross(positions[:, 1] - positions[:, 0], positions[:, 2] - positions[:, 0]), axis=1)
+    out, found = corners.copy(), np.zeros(len(corners), bool)
+    for bone in np.unique(bones):
+        own = np.flatnonzero(of_triangle == bone)
+        if len(own):
+            rows = bones == bone
+            out[rows], found[rows] = triangles[own[areas[own].argmax()]], True
+    return out, found
+
+
+def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[Surface, Roots]:
+    """Small triangles at points (N, 3) whose normals are the first edges of the strands, one for each root."""
+    up = unit(along, np.array([0.0, 1.0, 0.0]))
+    aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
+    level = unit(aside - np.sum(aside * up, axis=1, keepdims=True) * up)
+    size = 0.01 * max(float(np.ptp(points, axis=0).max(initial=0.0)), 1e-3)
+    corners = np.stack([points, points + size * level, points + size * np.cross(up, level)], axis=1)
+    vertices = np.arange(3 * len(points), dtype=np.uint32).reshape(-1, 3)
+    roots = Roots(vertices, np.tile([1.0, 0.0, 0.0], (len(points), 1)))
+    return Surface(corners.reshape(-1, 3), np.repeat(up, 3, axis=0), placement), roots
+
+
+def _looking(settings: HairSettings, strands: StrandSet, children: Children, sources: Intp) -> Children:
+    """Children with the colours and the thickness of their strands in the file."""
+    if not settings.file_look:
+        return children
+    ends = strands.starts[sources], strands.starts[sources + 1] - 1
+    if strands.colours is not None:
+        tints = linear_from_srgb(np.stack([strands.colours[end] for end in ends], axis=1).clip(0.0, 1.0))
+        children = replace(children, tints=tints.astype(np.float64), has_colours=True)
+    if strands.thickness is not None:
+        per_strand = len(strands.thickness) == strands.count
+        widths = strands.thickness[sources if per_strand else ends[0]].astype(np.float64)
+        mean = float(np.abs(widths).mean())
+        forms = children.forms.copy()
+        forms[:, 3] = np.clip(np.abs(widths) / mean, 0.0, 100.0) if mean > 0.0 else 1.0
+        children = replace(children, forms=forms)
+    return children

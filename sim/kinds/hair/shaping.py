@@ -1,0 +1,139 @@
+"""Shapes of strands in numpy: bounded bends, other numbers of segments; and what was edited by hand on a groom."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
+from sim.kinds.hair.groom_edits import FACTOR_MAX, Edited, GroomEdits, packed, unpacked
+from sim.kinds.hair.nearest import nearest_guides
+from sim.kinds.hair.roots import Surface, root_places, unit
+
+Float64 = npt.NDArray[np.float64]
+
+RISE = 0.02
+"""Least component along the normal of the skin with which a shaped strand leaves it."""
+
+_SAME = 1e-6
+"""Roots that are nearer than this part of the extent are the same."""
+
+
+def chained(wanted: Float64, former: Float64, segments: Float64) -> Float64:
+    """Unit edges of strands whose knots strive to places, from the root on.
+
+    The first edge leaves the skin, and no joint turns by more than `TURN_MAX`.
+
+    Args:
+        wanted: Places of the knots from the roots, in their frames [m], shape (N, n + 1, 3).
+        former: Edges that stay where a place says nothing, shape (N, n, 3).
+        segments: Lengths [m], shape (N,).
+    """
+    out = np.empty_like(former)
+    knot = np.zeros((len(former), 3))
+    for j in range(former.shape[1]):
+        along = unit(wanted[:, j + 1] - knot, former[:, j])
+        out[:, j] = _turned(along, out[:, j - 1]) if j else lifted(along)
+        knot += segments[:, None] * out[:, j]
+    return out
+
+
+def lifted(edges: Float64) -> Float64:
+    """First edges (N, 3) that leave the skin, whose normal is z."""
+    low = edges[:, 2] < RISE
+    level = unit(edges * (1.0, 1.0, 0.0), np.array([1.0, 0.0, 0.0]))
+    up = level * np.sqrt(1.0 - RISE**2) + np.array([0.0, 0.0, RISE])
+    return np.where(low[:, None], up, edges)
+
+
+def bounded(edges: Float64) -> Float64:
+    """Edges (N, n, 3) whose joints turn by no more than `TURN_MAX`."""
+    out = edges.copy()
+    for j in range(1, edges.shape[1]):
+        out[:, j] = _turned(edges[:, j], out[:, j - 1])
+    return out
+
+
+def _turned(edges: Float64, before: Float64) -> Float64:
+    """Edges (N, 3) at no more than `TURN_MAX` to those before."""
+    cosine = np.sum(edges * before, axis=1)
+    far = cosine < np.cos(TURN_MAX) - 1e-12
+    if not far.any():
+        return edges
+    aside = edges - cosine[:, None] * before
+    other = np.where(np.abs(before[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
+    other = unit(other - np.sum(other * before, axis=1, keepdims=True) * before)
+    most = np.cos(TURN_MAX) * before + np.sin(TURN_MAX) * unit(aside, other)
+    return np.where(far[:, None], most, edges)
+
+
+def resampled(edges: Float64, count: int, share: npt.ArrayLike = 1.0) -> Float64:
+    """Unit edges (N, count, 3) along the first share, (N,) or one for all, of strands with unit edges (N, n, 3)."""
+    strands, n, _ = edges.shape
+    knots = np.zeros((strands, n + 1, 3))
+    np.cumsum(edges, axis=1, out=knots[:, 1:])
+    arc = np.broadcast_to(share, strands)[:, None] * n * np.arange(count + 1) / count
+    first = np.minimum(arc.astype(np.intp), n - 1)
+    part, rows = (arc - first)[..., None], np.arange(strands)[:, None]
+    places = knots[rows, first] + part * edges[rows, first]
+    return unit(np.diff(places, axis=1), edges[:, :1])
+
+
+# --- edits ----------------------------------------------------------------------------------------------------------
+
+
+def edited(groom: Groom, surface: Surface, edits: tuple[GroomEdits, ...]) -> Groom:
+    """A groom with what was edited by hand."""
+    if not edits:
+        return groom
+    kept = unpacked(edits[0])
+    places = _own_places(groom, surface)
+    frames, linear = groom.frames, surface.world_from_model[:3, :3]
+    if kept.edges.shape[1] != groom.segments:
+        kept = replace(kept, edges=bounded(resampled(kept.edges, groom.segments)))
+    stored = unit(kept.edges @ linear.T)
+    row_of = np.full(len(kept.places), -1)
+    row_of[kept.numbers] = np.arange(len(kept.numbers))
+    guides, weights = _nearest_kept(places, kept)
+    rows = row_of[guides]
+    touched = np.flatnonzero(((rows >= 0) & (weights > 0.0)).any(axis=1))
+    guides, weights, rows = guides[touched], weights[touched], rows[touched]
+    grown = np.einsum("nxy,nky->nkx", frames[touched], groom.edges[touched])
+    mean, factor = np.zeros_like(grown), np.zeros(len(touched))
+    for rank in range(rows.shape[1]):
+        is_kept, share = rows[:, rank] >= 0, weights[:, rank]
+        mean += share[:, None, None] * np.where(is_kept[:, None, None], stored[rows[:, rank]], grown)
+        factor += share * np.where(is_kept, kept.factors[rows[:, rank]], 1.0)
+    shaped = np.einsum("nyx,nky->nkx", frames[touched], unit(mean, grown))
+    edges, lengths = groom.edges.copy(), groom.lengths.copy()
+    edges[touched] = bounded(shaped)
+    lengths[touched] = np.maximum(lengths[touched] * factor, SHORTEST)
+    return replace(groom, edges=edges, lengths=lengths)
+
+
+def edits_of(grown: Groom, shaped: Groom, surface: Surface) -> tuple[GroomEdits, ...]:
+    """What makes a groom of the one that settings describe; nothing where they are the same."""
+    differs = (grown.edges != shaped.edges).any(axis=(1, 2)) | (grown.lengths != shaped.lengths)
+    numbers = np.flatnonzero(differs)
+    if not len(numbers):
+        return ()
+    model_from_world = np.linalg.inv(surface.world_from_model[:3, :3])
+    world = np.einsum("nxy,nky->nkx", shaped.frames[numbers], shaped.edges[numbers])
+    factors = np.clip(shaped.lengths[numbers] / grown.lengths[numbers], 1e-6, FACTOR_MAX)
+    edges = unit(world @ model_from_world.T)
+    return (packed(Edited(_own_places(shaped, surface), numbers, factors, edges)),)
+
+
+def _own_places(groom: Groom, surface: Surface) -> Float64:
+    return root_places(replace(surface, world_from_model=np.eye(4)), groom.roots)
+
+
+def _nearest_kept(places: Float64, kept: Edited) -> tuple[npt.NDArray[np.intp], Float64]:
+    """Numbers (G, k) of the kept guides around places (G, 3), and their weights; of the same root that one alone."""
+    near = _SAME * max(float(np.ptp(kept.places, axis=0).max()), 1e-9)
+    if len(places) == len(kept.places) and (np.abs(places - kept.places) <= near).all():
+        return np.arange(len(places))[:, None], np.ones((len(places), 1))
+    guides, weights = nearest_guides(places, kept.places)
+    same = np.linalg.norm(places - kept.places[guides[:, 0]], axis=1) <= near
+    weights[same] = (1.0, 0.0, 0.0)
+    return guides, weights

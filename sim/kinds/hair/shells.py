@@ -1,0 +1,75 @@
+"""Shells: fur as copies of the skin, on the GPU; the strands at the vertices of the skin say where these stand."""
+
+import math
+
+import numpy as np
+
+from sim.gl.buffer import Buffer
+from sim.gl.context import Context
+from sim.gl.library import ShaderLibrary
+from sim.gl.program import Program
+from sim.gl.texture import BufferTexture
+from sim.gl.vertex_array import Stream, VertexArray
+from sim.kinds.hair.coat import Coat
+from sim.kinds.hair.drawn import DrawnStrands
+from sim.kinds.hair.records import SHELL, surface_records
+from sim.kinds.hair.settings import SHELLS_MIN, HairSettings
+from sim.render.items import Part
+
+
+class Shells:
+    """Copies of the skin.
+
+    Args:
+        context: Where they live.
+        library: Where programs come from.
+        coat: What they are copies of.
+        knots: Of the strands at its vertices.
+
+    Attributes:
+        strands: At the vertices.
+        triangles: Of one copy.
+        own: The surface of a coat that has its own, as texels.
+    """
+
+    def __init__(self, context: Context, library: ShaderLibrary, coat: Coat, knots: int) -> None:
+        self.strands = DrawnStrands(context, library, coat.strands, knots, plain=True)
+        self.triangles = len(coat.triangles)
+        self._surface = Buffer(context, surface_records(coat.surface), label="shells") if coat.is_own else None
+        self.own = BufferTexture(context, self._surface, "rgba32f") if self._surface is not None else None
+        records = np.zeros(len(coat.rest), SHELL)
+        records["rest"], records["density"] = coat.rest, coat.density
+        # A cell is as wide as strands are apart where most of them grow.
+        mean = float((coat.density**2).sum() / max(float(coat.density.sum()), 1e-9))
+        self._spacing = 0.7 / max(mean, 1e-6) ** 0.5
+        self._vertices = Buffer(context, records, label="shells")
+        self._indices = Buffer(context, coat.triangles.ravel(), label="shells")
+        self._array = VertexArray(context, [Stream(self._vertices)], indices=self._indices, label="shells")
+
+    def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
+        """How many copies are drawn: fewer where strands are short on the screen [px], and in drafts."""
+        return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
+
+    def draw(self, program: Program, settings: HairSettings, pixels: float, part: Part) -> None:
+        """Draws some of the copies, the outermost first, where strands are so long on the screen [px]."""
+        crowd = self.triangles * settings.shells
+        wanted = -(-crowd // part.stride)
+        copies = self.copies(settings, pixels, part.stride)
+        wide = 2.0 * max(settings.root_radius, settings.tip_radius)
+        program["u_cell"] = max(self._spacing, wide)
+        for number in range(copies):
+            if not part.first <= number * wanted // copies < part.first + part.count:
+                continue
+            share = 1.0 - (number + 0.5) / copies
+            radius = settings.root_radius + share * (settings.tip_radius - settings.root_radius)
+            program["u_height"] = (share, 1.0 / copies, radius)
+            reaching = min((1.0 - share) / max(0.5 * settings.length_spread, 1e-3), 1.0)
+            beyond = 0.5 * (number + 1) * (radius + settings.tip_radius) / max(radius, 1e-9)
+            program["u_strand"] = (reaching, max(beyond, 1.0), settings.colour_spread)
+            self._array.draw(program)
+
+    def release(self) -> None:
+        """Delete everything; may be called twice."""
+        for owned in (self.strands, self._array, self._vertices, self._indices, self.own, self._surface):
+            if owned is not None:
+                owned.release()

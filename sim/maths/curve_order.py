@@ -1,0 +1,21 @@
+"""An order of points in space that keeps together what lies together.
+
+Source: Morton 1966, "A computer oriented geodetic data base".
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+_BITS = 10
+
+
+def places_on_curve(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Places (P,) of points (P, 3), at least one, on a curve that fills their box."""
+    low = points.min(axis=0)
+    span = max(float((points.max(axis=0) - low).max()), 1e-12)
+    cells = ((points - low) / span * ((1 << _BITS) - 1)).astype(np.int64)
+    out = np.zeros(len(points), np.int64)
+    for bit in range(_BITS):
+        for axis in range(3):
+            out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return out

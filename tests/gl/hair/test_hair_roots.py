@@ -1,0 +1,147 @@
+"""Where the roots of hair are on a moving skin, against double precision: faces, vertices, strands of a file."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import resources
+from sim.assets.load import load_model
+from sim.assets.model import CharacterModel
+from sim.assets.strands.strand_set import StrandSet
+from sim.engine import Engine
+from sim.figures.reference import skin
+from sim.figures.settings import ModelSettings, SkinningMethod, UpAxis
+from sim.gl.context import Context
+from sim.kinds.hair.roots import Surface, root_frames
+from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.kinds.hair.strands import Strands
+from sim.maths import quaternion
+from sim.scene.clock import STEP_TIME
+from sim.scene.scene import Attachment, Node, Scene
+from tests.strand_samples import strand_set
+
+Float64 = npt.NDArray[np.float64]
+FILE = Path("/strands")
+SMALL: dict[str, Any] = {"guides": 60, "children": 30, "knots": 5, "length": 0.05, "noise": 0.0, "clump": 0.0}
+
+
+@functools.cache
+def model_of(name: str) -> CharacterModel:
+    return load_model(resources.path("models") / name)
+
+
+@pytest.fixture
+def engine(context: Context) -> Iterator[Engine]:
+    made = Engine(context)
+    yield made
+    made.release()
+
+
+def stepped(engine: Engine, figure: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
+    """Strands on a model after a few steps."""
+    engine.set_model("figure", model_of(figure.path), {})
+    engine.set_files({}, {}, strands={FILE: strands} if strands is not None else {})
+    nodes = (
+        Node(id="figure", name="Figure", settings=figure),
+        Node(id="h", name="Hair", attachment=Attachment(node="figure"), settings=hair),
+    )
+    engine.apply(Scene(nodes=nodes))
+    for step in range(25):
+        engine.step((step + 1) * STEP_TIME)
+    engine.refresh(0.0)
+    found: Strands = engine.system("h").strands  # type: ignore[union-attr]
+    assert not engine.simulation.take_problems()
+    return found
+
+
+def expected(engine: Engine, figure: ModelSettings, strands: Strands) -> tuple[Float64, Float64]:
+    """Places of the roots and their frames, as the pose has them in double precision."""
+    model, pose, placement = model_of(figure.path), engine.pose("figure"), engine.world_from_model("figure")
+    assert pose is not None
+    assert placement is not None
+    found = skin(
+        model.mesh, model.skin, pose.palette, figure.skinning, pose.centres, pose.local.weights, pose.warps
+    )  # fmt: skip
+    return root_frames(Surface(found.positions, found.normals, placement), strands.growth.guides.roots)
+
+
+@pytest.mark.parametrize("source", [HairSource.FACES, HairSource.VERTICES, HairSource.FILE])
+@pytest.mark.parametrize(
+    "figure",
+    [
+        ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS),
+        ModelSettings(path="humanoid/humanoid.ezm", clip="turn", skinning=SkinningMethod.DQS, unit_scale=0.5),
+        ModelSettings(
+            path="head/head.glb",
+            target_weights=tuple((name, 0.7) for name in model_of("head/head.glb").mesh.targets.names[:3]),
+        ),
+    ],
+    ids=["blended", "dual", "morphed"],
+)
+def test_roots_and_their_frames_follow_the_skin(engine: Engine, figure: ModelSettings, source: HairSource) -> None:
+    hair = HairSettings(**SMALL, source=source)
+    strands = None
+    if source is HairSource.FILE:
+        mesh = model_of(figure.path).mesh
+        # Strands that begin a little above some vertices.
+        size = 0.01 * float(np.ptp(mesh.positions, axis=0).max())
+        starts = mesh.positions[::97].astype(np.float64) + size * mesh.normals[::97]
+        lines = starts[:, None] + size * np.arange(4)[:, None] * mesh.normals[::97][:, None]
+        strands = strand_set(lines * figure.unit_scale)
+        hair = HairSettings(source=source, file=str(FILE), file_up=UpAxis.Y, children=0, knots=5)
+    made = stepped(engine, figure, hair, strands)
+    places, frames = expected(engine, figure, made)
+    texels = made.roots.buffer.read().view(np.float32).reshape(-1, 4, 4)[: len(places)]
+    extent = np.ptp(places, axis=0).max()
+    np.testing.assert_allclose(texels[:, 2, :3], places, atol=2e-6 * max(extent, 1.0))
+    turns = quaternion.from_matrix(frames)
+    alike = np.abs(np.sum(turns * texels[:, 3].astype(np.float64), axis=1))
+    np.testing.assert_allclose(alike, 1.0, atol=1e-5)
+    if source is HairSource.FILE:
+        assert np.abs(made.growth.guides.roots.heights).max() > 0.0  # type: ignore[arg-type]
+    assert np.isfinite(made.drawn.positions()).all()
+
+
+def test_what_is_far_from_the_skin_rides_on_a_bone(engine: Engine) -> None:
+    """A plume above the head keeps its place in the frame of the bone that moves the skin below."""
+    figure = ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS)
+    model = model_of(figure.path)
+    assert model.skeleton is not None
+    top = model.mesh.positions[model.mesh.positions[:, 1].argmax()].astype(np.float64)
+    line = top + np.array([0.0, 0.25, 0.0]) + np.linspace(0.0, 0.1, 5)[:, None] * [0.0, 1.0, 0.0]
+    hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, children=0, knots=5)
+    made = stepped(engine, figure, hair, strand_set(line[None]))
+    pose, placement = engine.pose("figure"), engine.world_from_model("figure")
+    assert pose is not None
+    assert placement is not None
+    head = pose.palette[model.skeleton.index("head")]
+    place = placement @ head @ [*line[0], 1.0]
+    np.testing.assert_allclose(made.positions()[0, 0], place[:3], atol=2e-5)
+
+
+def test_strands_of_a_file_keep_their_shape_without_a_model(engine: Engine) -> None:
+    """They stand in the frame of their node, with the colours and the thickness of the file, at most one in two."""
+    turn = np.linspace(0.0, 1.2, 30)
+    lines = np.stack([np.zeros((8, 30)) + np.arange(8)[:, None], np.tile(np.sin(turn), (8, 1)),
+                      np.tile(1.0 - np.cos(turn), (8, 1))], axis=2)  # fmt: skip
+    strands = replace(strand_set(lines), thickness=np.arange(1.0, 9.0, dtype=np.float32))
+    engine.set_files({}, {}, strands={FILE: strands})
+    hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, file_scale=0.1, file_every=2,
+                        children=16, carried=1.0, noise=0.0, clump=0.0, bending_length=1.0)  # fmt: skip
+    engine.apply(Scene(nodes=(Node(id="h", name="Hair", settings=hair),)))
+    for step in range(30):
+        engine.step((step + 1) * STEP_TIME)
+    engine.refresh(0.0)
+    found = engine.system("h").strands  # type: ignore[union-attr]
+    positions = found.positions()
+    np.testing.assert_allclose(positions[:, 0, 0], [0.0, 0.2, 0.4, 0.6], atol=1e-6)
+    np.testing.assert_allclose(positions[:, -1], 0.1 * lines[::2, -1], atol=2e-3)
+    children = found.growth.children
+    np.testing.assert_allclose(children.forms[:, 3], np.repeat(np.arange(1.0, 9.0) / 4.5, 2))
+    assert engine.bounds("h") is not None
