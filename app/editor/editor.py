@@ -161,7 +161,6 @@ class Editor:
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
         self.output = Output(self.document, self.active, self.dialogs, self.panels)
-        self.output.help = self.show_guide
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -209,6 +208,7 @@ class Editor:
         )
 
     def _connect(self) -> None:
+        self.output.help = self.show_guide
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
