@@ -1,6 +1,7 @@
 """Kept steps on the GPU: whatever way through time, a step is the one that a fresh run gives, to the bit."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -195,6 +196,9 @@ class Counter:
 
     def stand(self, time: float) -> None:
         """Nothing depends on the time."""
+
+    def foresee(self, number: int, time_of: Callable[[int], float]) -> None:
+        """There are no poses."""
 
     def give(self, step: int, time: float) -> bool:
         return False
