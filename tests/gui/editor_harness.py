@@ -46,6 +46,12 @@ class Answers(Dialogs):
     def model_path(self, title=""):
         return self._given("model")
 
+    def import_path(self):
+        return self._given("model")
+
+    def strands_path(self, title):
+        return self._given("strands")
+
     def image_path(self, title):
         return self._given("image")
 
