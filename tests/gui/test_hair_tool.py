@@ -245,7 +245,8 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
     stage.panel.follow(stage.document.selected, stage.system)
     texts = facts._texts
     guide, length = particle.particle // 8, stage.strands.growth.guides.lengths
-    assert texts["Selected strand"].startswith(f"Guide {guide} · {length[guide]:.3g} m")
+    assert (texts["Selected strand"], texts["Its length"]) == (f"Guide {guide}", f"{length[guide]:.3g} m")
+    assert texts["Its bend"].endswith(" rad")
     assert 0.0 < float(texts["Mean distance"].split()[0]) < float(texts["Largest distance"].split()[0])
     assert texts["Solver, a substep"].startswith("rod: ")
     assert texts["Other, a substep"].startswith("springs: ")

@@ -105,6 +105,8 @@ class BrushTool(Tool):
         self.brush = brush
         self._show_groom(system if brush is not None else None)
         if brush is None:
+            if not self._ring.isHidden():
+                self._desk.hint("")
             self._ring.hide()
             self._desk.viewport.unsetCursor()
         else:

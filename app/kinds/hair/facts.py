@@ -21,7 +21,17 @@ FRAMES = 60
 RENEWED = 10
 """Frames after which what they cost is told anew."""
 
-HAIR = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed", "Selected strand")
+HAIR = (
+    "Guides",
+    "Strands drawn",
+    "Largest bend",
+    "Largest stretch",
+    "Speed",
+    "Selected strand",
+    "Its length",
+    "Its strain",
+    "Its bend",
+)
 COMPARED = ("Mean distance", "Largest distance", "Solver, a substep", "Other, a substep")
 COSTS = (*PASSES, RIVAL, "Sum", "Source")
 
@@ -40,7 +50,7 @@ class HairFacts:
         self._texts: dict[str, str] = {}
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
-        self._strand = "–"
+        self._strand: dict[str, str] = {}
         self._told: tuple[object, ...] = ()
         self._cost: dict[str, str] = {}
         desk.client.measured.connect(self._frames.extend)
@@ -64,7 +74,7 @@ class HairFacts:
             return
         found = system if isinstance(system, HairSystem) and system.is_ready else None
         texts = hair_texts(found.strands if found is not None else None)
-        texts |= {"Selected strand": self._strand_text(node, found), **compared_texts(found)}
+        texts |= {**self._strand_texts(node, found), **compared_texts(found)}
         texts |= self._costs(node, found)
         for section in self._sections:
             for fact in section.children():
@@ -73,16 +83,18 @@ class HairFacts:
                     self._texts[fact.name()] = text
                     fact.setValue(text)
 
-    def _strand_text(self, node: Node, system: HairSystem | None) -> str:
+    def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         chosen = self._desk.marks.chosen.get(node.id, ())
         if system is None or system.strands is None or not chosen:
-            return "–"
+            return {}
         # Looking waits for the GPU; it is done where something may be new.
         key = (chosen, system.strands, system.strands.statistics)
         if len(key) != len(self._chosen) or any(a is not b for a, b in zip(key, self._chosen, strict=True)):
             self._chosen = key
-            text = self._tool.text_of(ParticleRef(node.id, chosen[-1]))
-            self._strand = text if len(chosen) == 1 else f"{len(chosen)} strands, of them {text}"
+            told = self._tool.texts_of(ParticleRef(node.id, chosen[-1]))
+            self._strand = dict(zip(HAIR[-4:], told, strict=False))
+            if len(chosen) > 1:
+                self._strand[HAIR[-4]] = f"{told[0]}, the last of {len(chosen)}" if told else "–"
         return self._strand
 
     def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:

@@ -46,18 +46,18 @@ class HairTool(Tool):
 
     def _point_at(self, particle: ParticleRef | None) -> None:
         self._marks.point_at("hair", particle)
-        text = self.text_of(particle) if particle is not None else ""
-        self._hint = f"{text} · Drag: pull · Click: select" if text else ""
+        texts = self.texts_of(particle) if particle is not None else ()
+        self._hint = "{} · {} · strain {} · bend {} · Drag: pull · Click: select".format(*texts) if texts else ""
 
-    def text_of(self, particle: ParticleRef) -> str:
-        """Number, length and shape of a guide, in words; "" for none that is there."""
+    def texts_of(self, particle: ParticleRef) -> tuple[str, ...]:
+        """Number, length, strain and bend of a guide, in words; nothing for none that is there; waits for the GPU."""
         strands = self._strands(particle.node)
         if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
-            return ""
+            return ()
         guide = particle.particle // strands.settings.knots
         with self._desk.viewport.gl_current():
             length, stretch, bend = strands.shape_of(guide)
-        return f"Guide {guide} · {length:.3g} m · strain {100.0 * stretch:+.1f} % · bend {bend:.2f} rad"
+        return f"Guide {guide}", f"{length:.3g} m", f"{100.0 * stretch:+.1f} %", f"{bend:.2f} rad"
 
     def _strands(self, node_id: NodeId) -> Strands | None:
         return getattr(self._desk.system(node_id), "strands", None)
