@@ -6,8 +6,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.files.project_file import PROJECT_SUFFIX
+from app.output.settings import ExportSettings, RenderSettings
 from resources import path
-from sim.export.formats import PICTURE_WRITERS
+from sim.export.formats import PICTURE_WRITERS, SCENE_FORMATS
 from sim.kinds import KINDS
 from sim.scene.params import Param, params_of, range_text, value_text
 from widgets.inspector.inspector import Inspector
@@ -80,8 +81,12 @@ def _default(record: Param) -> str:
 
 
 def guide_texts() -> dict[str, str]:
-    """What the declarations add to pages of kinds."""
-    return {name: settings_text(found) for name, kind in KINDS.items() if (found := params_of(kind.settings))}
+    """What the declarations add to pages of kinds, and to that of renderings and exports."""
+    texts = {name: settings_text(found) for name, kind in KINDS.items() if (found := params_of(kind.settings))}
+    chosen = {"Rendering": RenderSettings, "Export": ExportSettings}
+    chosen |= {known.name: known.options for known in SCENE_FORMATS if known.options is not None}
+    parts = (settings_text(params_of(settings)).replace("## Settings", f"## {n}") for n, settings in chosen.items())
+    return texts | {"output": "".join(parts)}
 
 
 def _doc_of(widget: QWidget, panel: QWidget) -> str:

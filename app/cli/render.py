@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import enum
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,8 @@ TURNTABLE_FRAMES = 120
 """Pictures of a turntable of what does not move."""
 
 BLUR_MAX = 64
+WARM_UP = 20
+"""Most pictures that are drawn before the first one for their times."""
 
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
 """What the view settings draw that is no part of the scene."""
@@ -171,6 +174,9 @@ def run(options: argparse.Namespace) -> None:
         if options.around:
             camera = renderers[0].framed(camera, options.around, times)
         context.timers.switch(options.burn_in is not None)
+        if options.burn_in is not None:
+            seen, moments = turned(camera, options.turntable, 0.0), shutter(frames[0][1], rate, options.blur)
+            warm_up(context, renderers, moments, seen)
         for index, (frame, moment) in enumerate(frames):
             if sink.wants(frame):
                 seen = turned(camera, options.turntable, index / len(frames))
@@ -207,6 +213,16 @@ def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[
     if last > first and not several:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
     return [(frame, frame / options.rate) for frame in range(first, last + 1)], options.rate
+
+
+def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[float], camera: Camera) -> None:
+    """Draws until times are known, so that the first picture has some to tell."""
+    for _ in range(WARM_UP):
+        for renderer in renderers:
+            renderer.picture(moments, camera)
+        context.timers.finish_frame(Moment(0, moments[0]))
+        if context.timers.poll():
+            return
 
 
 def cost_text(context: Context, frame: int, moment: float) -> str:

@@ -55,11 +55,27 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
     node, ref = setting_named(scene, name)
     values = {record.name: record for record in params_of(type(node.settings))}
     try:
-        made = msgspec.convert({ref.name: value}, type(node.settings), strict=False)
+        made = _converted(type(node.settings), ref.name, value)
         changed = with_value(scene.scene, ref, getattr(made, values[ref.name].name))
     except (ParamError, msgspec.ValidationError) as error:
         raise CommandError(scene.path, text, str(error)) from error
     return replace(scene, scene=changed)
+
+
+def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
+    """Settings of which one is what a text says: a word, a number, or several with blanks or commas between them.
+
+    Raises:
+        msgspec.ValidationError: If it says nothing that is allowed; that of the last attempt.
+    """
+    made: msgspec.Struct
+    try:
+        made = msgspec.convert({name: text}, settings, strict=False)
+    except msgspec.ValidationError as error:
+        if "`array`" not in str(error):
+            raise
+        made = msgspec.convert({name: text.replace(",", " ").split()}, settings, strict=False)
+    return made
 
 
 def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:

@@ -208,6 +208,7 @@ class Editor:
         )
 
     def _connect(self) -> None:
+        self.output.help = self.show_guide
         self.window.may_close = self.files.may_discard
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
@@ -456,7 +457,8 @@ class Editor:
             self._guide = Guide(GUIDE, guide_texts(), self.window)
         node = self.document.selected
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
-        self._guide.open(*place_of(docks, self.panels.inspector, node.kind if node is not None else ""))
+        kind = node.kind if node is not None else ""
+        self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))
         return self._guide
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication
 
 from app.document.document import Document
 from app.editor.dialogs import Dialogs
@@ -31,6 +33,7 @@ class Output:
 
     Attributes:
         queue: What runs.
+        help: Called when the user asks for help in the window.
     """
 
     def __init__(self, document: Document, active: ActiveModel, dialogs: Dialogs, panels: Panels) -> None:
@@ -41,16 +44,24 @@ class Output:
         self.queue.warned.connect(panels.warn)
         self._failed = panels.fail
         self._window: OutputWindow | None = None
+        self.help: Callable[[], object] = lambda: None
 
     @property
     def window(self) -> OutputWindow:
         """The window, made when it is first needed, with the frames of the scene as it is."""
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
+            QShortcut(QKeySequence.StandardKey.HelpContents, self._window, activated=lambda: self.help())
         clip = self._active.clip
         length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
         self._window.offer(round(length * STEPS_PER_SECOND))
         return self._window
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the user is in the window."""
+        focus = QApplication.focusWidget()
+        return self._window is not None and focus is not None and self._window.isAncestorOf(focus)
 
     def open_render(self) -> None:
         """Opens the window to render."""

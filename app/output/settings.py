@@ -71,6 +71,10 @@ class RenderSettings(Span, frozen=True, kw_only=True):
               label="Turntable", lo=-100.0, hi=100.0, soft=(-2.0, 2.0), step=1.0),
     ] = 0.0  # fmt: skip
     burn_in: Annotated[bool, param("Write frame, time and the cost of the picture into it.")] = False
+    burnt: Annotated[
+        str,
+        param("Settings that are burnt in too, such as Cape.substeps, Cape.wind.", label="Burnt-in settings"),
+    ] = ""
     resume: Annotated[bool, param("Keep numbered pictures that are there already.")] = False
     codec: Annotated[VideoCodec, param("How MP4 is compressed.", label="MP4 codec")] = VideoCodec.H264
 
@@ -124,7 +128,8 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
     ]
     words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
     words += ["--blur", str(settings.blur)] if settings.blur > 1 else []
-    words += ["--burn-in"] if settings.burn_in else []
+    if settings.burn_in:
+        words += ["--burn-in", *(name.strip() for name in settings.burnt.split(",") if name.strip())]
     if settings.turns:
         words += ["--turntable", f"{settings.turns:g}", *(["--around", around] if around else [])]
     formats = [one for one in FILM_FORMATS if one.has_suffix(path)]

@@ -56,15 +56,24 @@ class OutputWindow(QDialog):
         self._queue, self._offered = queue, 0
         self.render_form = SettingsForm(RenderSettings())
         self.export_form = SettingsForm(ExportSettings())
+        self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
+        self.render_button.clicked.connect(lambda: render(self.render_form.settings))
+        self.export_button.clicked.connect(lambda: export(self.export_form.settings, self.format, self.options))
+        self._build_pages()
+        self._build_list()
+        self.setMinimumWidth(self.fontMetrics().height() * 30)
+        queue.changed.connect(self._show_job)
+        self._watch = QTimer(self, interval=PREVIEW_PERIOD)
+        self._watch.timeout.connect(self._show_preview)
+
+    def _build_pages(self) -> None:
+        """What can be chosen of a rendering and of an export."""
         self.formats = QComboBox()
         for format in SCENE_FORMATS:
             self.formats.addItem(f"{format.name} ({' '.join(format.suffixes)})", format)
         self.missing = _hint()
         self._options: dict[str, SettingsForm] = {}
         self._option_place = QVBoxLayout()
-        self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
-        self.render_button.clicked.connect(lambda: render(self.render_form.settings))
-        self.export_button.clicked.connect(lambda: export(self.export_form.settings, self.format, self.options))
         self.tabs = QTabWidget()
         drawn, films = QWidget(), _hint()
         films.setText(missing_films())
@@ -79,6 +88,9 @@ class OutputWindow(QDialog):
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
         self.formats.currentIndexChanged.connect(lambda _: self._show_options())
         self._show_options()
+
+    def _build_list(self) -> None:
+        """The queue and its preview below them."""
         self._rows: dict[Job, JobRow] = {}
         self._list = QVBoxLayout()
         self._list.addStretch(1)
@@ -100,10 +112,6 @@ class OutputWindow(QDialog):
         )  # fmt: skip
         self._scrolled = scrolled
         scrolled.hide()
-        self.setMinimumWidth(self.fontMetrics().height() * 30)
-        queue.changed.connect(self._show_job)
-        self._watch = QTimer(self, interval=PREVIEW_PERIOD)
-        self._watch.timeout.connect(self._show_preview)
 
     @property
     def format(self) -> SceneFormat:

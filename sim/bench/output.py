@@ -17,6 +17,7 @@ from sim.bench.row import Row, row_of
 from sim.export.atomic_file import write_atomically
 from sim.export.error import missing_package
 from sim.export.formats import FILM_FORMATS, PICTURE_WRITERS, SCENE_FORMATS, FilmFormat
+from sim.export.read_back import ReadBack
 from sim.export.scene.recording import Recording, Track
 from sim.export.scene.writing import write_scene
 
@@ -71,13 +72,23 @@ def _films(folder: Path, count: int) -> Writings:
     for format in FILM_FORMATS:
         if not missing_package(format):
             yield format.name, partial(_write_film, format, folder, pictures)
+            yield f"{format.name}, read back", partial(_write_film, format, folder, pictures, is_read=True)
 
 
-def _write_film(format: FilmFormat, folder: Path, pictures: Sequence[npt.NDArray[np.uint8]]) -> None:
-    film = resolved(format.opener)(folder / f"a{format.suffixes[0]}", PICTURE, RATE, False)
+def _write_film(
+    format: FilmFormat, folder: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, is_read: bool = False
+) -> None:
+    path = folder / f"a{format.suffixes[0]}"
+    film = resolved(format.opener)(path, PICTURE, RATE, False)
+    memory = ReadBack(folder, PICTURE, 3, is_exact=film.is_exact)
     for picture in pictures:
         film.add(picture)
+        if is_read:
+            memory.add(film.shown(picture))
     film.close()
+    if is_read:
+        memory.compared(resolved(format.reader)(path), RATE, film.every, path)
+    memory.close()
 
 
 def _exports(folder: Path, count: int) -> Writings:

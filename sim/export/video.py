@@ -108,12 +108,12 @@ def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
     """Pictures of a file, RGB, each with the moment at which it goes [s]."""
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
-        length = 1.0 / float(stream.average_rate)
+        length = 1.0 / float(stream.average_rate or 1.0)
         for number, frame in enumerate(file.decode(stream)):
-            if frame.format.name == "bgr0":
-                shown = frame.to_ndarray(format="rgb24")
-            else:
-                shown = frame.to_ndarray(format="rgb24", src_colorspace="ITU709", dst_color_range="JPEG")
+            tags: dict[str, Any] = (
+                {} if frame.format.name == "bgr0" else {"src_colorspace": "ITU709", "dst_color_range": "JPEG"}
+            )
+            shown: Any = frame.to_ndarray(format="rgb24", **tags)
             yield (number + 1) * length, shown
 
 

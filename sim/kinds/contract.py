@@ -447,7 +447,7 @@ class System:
 
     @property
     def material(self) -> Material | None:
-        """What a surface is made of, for files; None where nothing tells."""
+        """What a surface is made of, or what particles show, for files; None where nothing tells."""
         return None
 
     def measures(self) -> Mapping[str, float]:

@@ -13,8 +13,12 @@ import pytest
 from PIL import Image
 
 import resources
+from app.cli import render
+from app.cli.failure import CommandError
 from app.cli.main import main
 from app.cli.render import turned
+from app.cli.scene import opened
+from app.cli.variants import varied
 from sim.assets.format_registry import resolved
 from sim.export.film import GifFilm, WebpFilm
 from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
@@ -232,9 +236,29 @@ def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_p
     assert np.abs(front - back).mean() > 1.0
 
 
+def test_values_of_several_numbers_are_compared_too() -> None:
+    scene = opened(CAPE)
+    for text in ("Cape.wind=0 0 -4", "Cape.wind=0, 0, -4"):
+        (cape,) = (node for node in varied(scene, text, allow_outside=False).scene.nodes if node.name == "Cape")
+        assert cape.settings.wind == (0.0, 0.0, -4.0)
+    for text, expected in (("Cape.wind=0", "length 3, got 1"), ("Cape.wind=0 0 x", r"got `str` - at `\$.wind\[2\]`")):
+        with pytest.raises(CommandError, match=expected):
+            varied(scene, text, allow_outside=False)
+
+
+def test_a_burnt_in_cost_is_known_from_the_first_picture_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    shown = render.annotated
+    monkeypatch.setattr(render, "annotated", lambda p, lines, **more: told.extend(lines) or shown(p, lines, **more))
+    rendered(tmp_path / "a.png", "--frames", "3", "--burn-in", "Arm.skinning")
+    assert re.fullmatch(r"frame 3   0\.100 s   GPU [\d.]+ ms \(.+\)", told[0]), told
+    assert told[1:] == ["Arm skinning lbs"]
+
+
 def test_what_cannot_be_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, options, expected in (
         ("a.png", ["--beside", "Arm.colour=red"], "model has no such setting"),
+        ("a.png", ["--beside", "Arm.colour_by=0 1"], "model has no such setting"),
         ("a.png", ["--beside", "method=best"], "no such method; there are: lbs, dqs, dqs-scale"),
         ("a.png", ["--burn-in", "Leg.x"], "there are the nodes"),
         ("a.png", ["--around", "Leg"], "nothing of it to look at"),

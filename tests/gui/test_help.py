@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.help import GUIDE, TOUR, _doc_of, guide_texts, shipped_samples
+from app.output.settings import RenderSettings
 from resources import path as resource
 from sim.kinds import KINDS
 from sim.scene.params import params_of
@@ -93,10 +94,11 @@ def test_pages_of_the_guide_have_a_title_and_no_broken_link(page):
 
 
 def test_there_is_a_page_for_every_panel_and_kind(fresh):
-    wanted = {"index", "viewport", "outliner", "inspector", "timeline", "timings", "messages", *KINDS}
+    wanted = {"index", "viewport", "outliner", "inspector", "timeline", "timings", "messages", "output", *KINDS}
     assert wanted <= {page.stem for page in GUIDE.glob("*.md")}
     for name, text in guide_texts().items():
-        assert all(record.declared.doc in text for record in params_of(KINDS[name].settings))
+        settings = KINDS[name].settings if name in KINDS else RenderSettings
+        assert all(record.declared.doc in text for record in params_of(settings))
 
 
 def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot):
@@ -122,3 +124,12 @@ def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot)
     assert guide.current == "light"
     assert guide.page.textCursor().selectedText() == record.declared.doc
     guide.close()
+    fresh.output.open_render()
+    window = fresh.output.window
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.render_button.setFocus()
+    QTest.keyClick(window.render_button, Qt.Key.Key_F1)
+    assert guide.current == "output"
+    guide.close()
+    window.close()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.editor.actions import SCENE_EXPORTS
 from app.output.jobs import CANCELLED, DONE, FAILED
-from app.output.settings import RenderSettings, picture_path, refused
+from app.output.settings import RenderSettings, picture_path, refused, render_words
 from app.output.window import OutputWindow
 from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sim.scene.scene import ParamRef
@@ -104,6 +104,8 @@ def test_pictures_go_on_where_one_of_them_is_chosen():
     ):  # fmt: skip
         assert picture_path(several, Path(name)) == Path(expected)
         assert picture_path(one, Path(name)) == Path(name)
+    words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
+    assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
     assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
     assert "keeps no opacity; pictures, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 

@@ -77,6 +77,7 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
     is_loose = track.form is Form.POINTS
     known = {
         "materials": track.form is Form.SURFACE and bool(track.materials),
+        "images": track.form is not Form.SURFACE and bool(track.materials),
         "colours": track.colours is not None,
         "widths": track.form is not Form.SURFACE and track.widths is not None,
         "velocities": is_loose and track.velocities is not None,
@@ -107,7 +108,10 @@ def _written(
             if "materials" in format.keeps:
                 places = ImagePlaces(_beside(path, stack) if format.has_image_folder else _within)
                 held = tuple(
-                    replace(track, materials=tuple(map(places.material, track.materials))) for track in recording.tracks
+                    replace(
+                        one, materials=tuple(map(places.material, one.materials if one.triangles is not None else ()))
+                    )
+                    for one in recording.tracks
                 )
                 recording = replace(recording, tracks=held)
                 for line in places.lost:

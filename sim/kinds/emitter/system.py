@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.figures.character import Character
 from sim.figures.placement import texture_origin_bottom
 from sim.figures.settings import ModelSettings
@@ -17,7 +18,7 @@ from sim.kinds.emitter.buffers import ScratchPool
 from sim.kinds.emitter.emission import EmitterSource
 from sim.kinds.emitter.emitter import Emitter
 from sim.kinds.emitter.follow import SourceFollower
-from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.shown import shown_particles
 from sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
 from sim.kinds.packing import State
@@ -159,6 +160,15 @@ class EmitterSystem(System):
             return {}
         shape = (self.emitter.settings.capacity, 4)
         return {"colours": Array(self._colours, shape, np.float32, "colours")}
+
+    @property
+    def material(self) -> Material | None:
+        """The picture that every particle shows, where they show one."""
+        settings = self.emitter.settings if self.emitter is not None else None
+        if settings is None or settings.look is not ParticleLook.TEXTURED or not settings.texture:
+            return None
+        path = Path(settings.texture)
+        return Material("particle", path.name, path)
 
     def measures(self) -> Mapping[str, float]:
         """How many particles live."""

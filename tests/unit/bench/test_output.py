@@ -8,6 +8,9 @@ from sim.export.formats import FILM_FORMATS, SCENE_FORMATS
 def test_rows() -> None:
     films, exports = film_rows(1, (2,)), export_rows(1, (9,))
     names = [[one.name for one in formats if not missing_package(one)] for formats in (FILM_FORMATS, SCENE_FORMATS)]
-    assert [row.variant for row in films] == ["PNG, numbered", *names[0]]
+    assert [row.variant for row in films] == [
+        "PNG, numbered",
+        *(n + more for n in names[0] for more in ("", ", read back")),
+    ]
     assert [row.variant for row in exports] == ["plain bytes", *names[1]]
     assert all(row.ms_per_step_min > 0.0 for row in (*films, *exports))

@@ -216,11 +216,12 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
     dust = replace(
         particles(), name="Dust", velocities=np.ones((4, 5, 3), np.float32), ids=np.ones((4, 5), np.int64),
         widths=np.ones((4, 5), np.float32), colours=np.ones((4, 5, 4), np.float32),
+        materials=(Material("star", "star.png", tmp_path / "star.png"),),
     )  # fmt: skip
     sheet = replace(surface("Sheet"), materials=(Material("cotton", None, None),))
     format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
     _, warned = written(tmp_path / f"a{suffix}", dust, sheet)
-    known = {"Sheet": ["materials"], "Dust": ["colours", "widths", "velocities", "ids"]}
+    known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
     told = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
     for name, looks in known.items():
         lost = ", ".join(what for what in looks if what not in format.keeps)
