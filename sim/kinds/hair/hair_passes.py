@@ -24,7 +24,7 @@ from sim.render.projection import Projection
 LEAST_RADIUS = 0.5
 """Of a ribbon [px]."""
 
-ROW_PIXELS = 6.0
+ROW_PIXELS = 10.0
 """Length of a ribbon on the screen that is worth a row [px]."""
 
 ROWS_MAX = 4
