@@ -4,7 +4,7 @@
 It knows no Qt; the caller makes the context current.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,9 @@ from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
 from sim.simulation import Capture, Simulation
 
+AHEAD = 16
+"""Steps whose poses are found together."""
+
 
 class Engine:
     """Poses, skins and draws a scene.
@@ -66,6 +69,7 @@ class Engine:
         self.simulation.services.get(Background).is_on = background
         self._views = SceneViews(context, self.library, self._guard)
         self._time = 0.0
+        self._ahead: frozenset[float] = frozenset()
         self._images: dict[Path, Any] = {}
         self._meshes: dict[str, Mesh] = {}
         self._textures: dict[Path, MipImage] = {}
@@ -174,6 +178,22 @@ class Engine:
             self._advance(time)
             self.simulation.step(self.world, time, grab)
 
+    def foresee(self, number: int, time_of: Callable[[int], float]) -> None:
+        """The next calls are for the steps from this number on, one after the other: their poses are found together.
+
+        Args:
+            number: The next step.
+            time_of: When a step ends [s].
+        """
+        if time_of(number) in self._ahead:
+            return
+        times = [time_of(number + index) for index in range(AHEAD)]
+        self._ahead = frozenset(times)
+        for node, figure in self._views.posed():
+            if not self._guard.is_out(node.id):
+                with self._guard.of(node):
+                    figure.foresee(node, times, self._run_up)
+
     def jump(self, time: float) -> None:
         """Goes to a moment of the scene clock [s] that does not follow the last one."""
         with self.context.timers.scope("simulate"):
@@ -252,6 +272,7 @@ class Engine:
         return World(
             views.scene, views.figures, views.places, self._meshes, self._images, self.simulation.services,
             textures=self._textures, strands=self._strands, in_force=self.simulation.in_force,
+            start_time=self.simulation.start_time,
         )  # fmt: skip
 
     # --- pictures -------------------------------------------------------------------------------------

@@ -395,6 +395,8 @@ class Simulation:
 
     def _given(self, world: World) -> World:
         """The world with what the simulation itself knows."""
+        if world.services is self.services and world.start_time == self.start_time:
+            return world
         return replace(world, services=self.services, start_time=self.start_time)
 
     def _advance_solids(self, world: World) -> Solids:

@@ -1,12 +1,13 @@
 """The value of a number field and the gestures that change it; what the mouse and the keys do is `NumberField`."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QWidget
 
 from sim.scene.params import Scale
-from widgets.number_text import NumberTextError, parse_number
+from widgets.number_text import NumberTextError, is_change, parse_number
 from widgets.number_value import NumberRange, format_number, gain
 from widgets.theme import tabular
 
@@ -31,6 +32,10 @@ class NumberEditing(QLineEdit):
         default: Value of `reset`.
         double_click_resets: A double click restores the default instead of opening the text.
         optional: Whether None is a value: clearing the text gives None.
+
+    Attributes:
+        change: While `edited` is emitted: what a text such as `*2` makes of another value; None for any other edit.
+            Raises `NumberTextError` where that is no finite number.
     """
 
     edit_started = Signal()
@@ -62,6 +67,7 @@ class NumberEditing(QLineEdit):
         self._unit, self._default, self._double_click_resets = unit, default, double_click_resets
         self._optional = optional
         self._value: float | None = default if default is not None or optional else self._range.clamped(0.0)
+        self.change: Callable[[float], float] | None = None
         self._fallback = 0.0
         self._waiting: list[float | None] = []
         self._press: QPointF | None = None
@@ -145,7 +151,7 @@ class NumberEditing(QLineEdit):
     def commit_text(self) -> bool:
         """Take the open text as one gesture; False, with a note beside the field, where it is no number."""
         try:
-            typed = self._typed()
+            text, typed = self.text(), self._typed()
         except NumberTextError as error:
             self._tell(str(error))
             self.selectAll()
@@ -154,7 +160,10 @@ class NumberEditing(QLineEdit):
         if typed == self._value:
             self._take_waiting()
         else:
+            if is_change(text):
+                self.change = lambda own: self._range.clamped(parse_number(text, self._unit, own))
             self._change_once(typed)
+            self.change = None
         return True
 
     def copy_value(self) -> None:
@@ -193,7 +202,8 @@ class NumberEditing(QLineEdit):
             return None
         if self._value is not None and self.text() == self._full_text(self._value):
             return self._value
-        return self._allowed(parse_number(self.text(), self._unit, self._value))
+        present = self._fallback if self._value is None else self._value
+        return self._allowed(parse_number(self.text(), self._unit, present))
 
     def _allowed(self, value: float) -> float:
         """The value, or the nearest one that is allowed; says so."""

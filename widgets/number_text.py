@@ -39,6 +39,11 @@ class NumberTextError(ValueError):
     """Text that is no number; says why in one line."""
 
 
+def is_change(text: str) -> bool:
+    """Whether a text such as `*2` or `+=0.1` says how the present value changes, instead of another one."""
+    return _CHANGE.match(text.strip().replace("×", "")) is not None
+
+
 def parse_number(text: str, unit: str = "", present: float | None = None) -> float:
     """The number in `text`.
 

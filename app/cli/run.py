@@ -1,5 +1,6 @@
 """Runs the simulation of an opened scene step by step, exactly as the editor plays it."""
 
+import functools
 from collections.abc import Collection
 from pathlib import Path
 
@@ -94,6 +95,7 @@ class SceneRun:
             self.restart()
         while self.step_count < step:
             self.step_count += 1
+            self.engine.foresee(self.step_count, functools.partial(step_end, self._start))
             self.engine.step(step_end(self._start, self.step_count))
             if baker is not None:
                 baker.add()

@@ -189,6 +189,6 @@ def simulation_text(state: SimulationState) -> str:
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
-    if not state.running:
-        return f"{clock}, {'held' if state.stale else 'paused'}"
+    if state.held or not state.running:
+        return f"{clock}, {'held' if state.held else 'paused'}"
     return clock if state.share > 0.95 else f"{clock}, {state.share:.0%} of real time"

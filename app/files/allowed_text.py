@@ -41,6 +41,8 @@ def _text(kind: inspect.Type, unit: str) -> str:
             return "null"
         case inspect.StrType():
             return "a text"
+        case inspect.StructType(fields=fields, tag_field=None):
+            return "an object with " + ", ".join(field.encode_name for field in fields)
         case inspect.StructType(tag_field=field, tag=tag):
             return f'an object with "{field}": "{tag}"'
     raise TypeError(f"no words for {kind}")

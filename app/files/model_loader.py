@@ -16,6 +16,7 @@ from sim.assets.load import load_model
 from sim.assets.mip_levels import MipImage, load_mip_image
 from sim.assets.model import CharacterModel, ImageSource
 from sim.assets.raw import LoadCancelled, ModelError
+from sim.figures.looks import TOLD_MAX
 from sim.figures.prepared import PreparedModel, prepare_model
 from sim.printable import printable
 from sim.scene.scene import NodeId
@@ -179,7 +180,7 @@ class ModelLoader(QObject):
         stopped = request.stopped.is_set
         model = self._load(request.path, progress=lambda done: report(done * _MODEL_SHARE), cancelled=stopped)
         images: dict[ImageSource, MipImage] = {}
-        warnings = list(model.warnings)
+        warnings, failed = list(model.warnings), 0
         sources = _texture_images(model)
         try:
             for index, source in enumerate(sources):
@@ -188,7 +189,11 @@ class ModelLoader(QObject):
                 try:
                     images[source] = load_mip_image(source, self._budget, pause=request.stop_here)
                 except ImageError as error:
-                    warnings.append(f"texture {error}")
+                    failed += 1
+                    if failed <= TOLD_MAX:
+                        warnings.append(f"texture {error}")
+            if failed > TOLD_MAX:
+                warnings.append(f"{failed - TOLD_MAX:,} more textures cannot be read")
             warnings += self._budget.take_notes()
             loaded = LoadedModel(model, images, prepare_model(model), tuple(warnings))
         except BaseException:

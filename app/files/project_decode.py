@@ -167,8 +167,9 @@ class ProjectDecoder:
         record = next((record for record in params_of(cls) if record.name == name), None)
         try:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
-        except (msgspec.ValidationError, ParamError, UnicodeEncodeError):
-            raise self._refused(where, value, allowed_text(hint, record.declared if record else None)) from None
+        except (msgspec.ValidationError, ParamError, UnicodeEncodeError) as error:
+            allowed = _own_words(error) or f"allowed: {allowed_text(hint, record.declared if record else None)}"
+            raise self._refused(where, value, allowed, lead="") from None
         if record is not None and record.declared.role is Role.PATH and converted:
             return self._resolved(where, converted)
         if isinstance(converted, tuple) and converted and isinstance(converted[0], msgspec.Struct):
@@ -216,11 +217,17 @@ class ProjectDecoder:
             selection = Selection(view=selection.view)
         return msgspec.structs.replace(state, selection=selection)
 
-    def _refused(self, where: str, value: Any, allowed: str) -> ProjectError:
+    def _refused(self, where: str, value: Any, allowed: str, lead: str = "allowed: ") -> ProjectError:
         text = json.dumps(value, ensure_ascii=False)
         if len(text) > _VALUE_TEXT_MAX:
             text = text[:_VALUE_TEXT_MAX] + "..."
-        return ProjectError(self._path, where, f"{text} is not allowed; allowed: {allowed}")
+        return ProjectError(self._path, where, f"{text} is not allowed; {lead}{allowed}")
+
+
+def _own_words(error: Exception) -> str:
+    """What the type of a value itself says against it; "" where only its form is wrong."""
+    cause = getattr(error.__context__ or error, "__cause__", None)
+    return str(cause) if isinstance(cause, ValueError) else ""
 
 
 def _short(text: str) -> str:

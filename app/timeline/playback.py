@@ -64,6 +64,7 @@ class SimulationState:
         steps: Steps since the start.
         share: Part of real time that the steps keep up with, 1 when they do.
         stale: Whether what is simulated stands, and not as it would be at the playhead.
+        held: Whether it is not as it would be there, also while time runs.
     """
 
     active: bool
@@ -71,6 +72,7 @@ class SimulationState:
     steps: int
     share: float
     stale: bool = False
+    held: bool = False
 
 
 class Playback(QObject):
@@ -278,7 +280,7 @@ class Playback(QObject):
         active = self._stepper.is_active
         held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
         stale = held and not running
-        state = SimulationState(active, running, self._stepper.step_count, self._share, stale)
+        state = SimulationState(active, running, self._stepper.step_count, self._share, stale, held)
         if state != self._told:
             self._told = state
             self.simulated.emit(state)

@@ -34,7 +34,10 @@ class Picker:
         return self._viewport.size_f.width(), self._viewport.size_f.height()
 
     def surface(self, position: QPointF) -> Pick | None:
-        """What covers a place; waits for the GPU to draw a few pixels."""
+        """What covers a place; waits for the GPU to draw a few pixels.
+
+        None also for a node that is gone since the engine was brought to the scene: it is still in the picture.
+        """
         engine = self._client.engine
         if engine is None:
             return None
@@ -42,7 +45,8 @@ class Picker:
         width, height = self.size
         size = round(width * ratio), round(height * ratio)
         with self._viewport.gl_current():
-            return engine.pick(self.camera, size, position.x() * ratio, position.y() * ratio)
+            hit = engine.pick(self.camera, size, position.x() * ratio, position.y() * ratio)
+        return hit if hit is not None and self._document.scene.has(hit.node) else None
 
     def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
         """The node whose mark is nearest to a place and in reach of the mouse, one of some nodes if they are given."""

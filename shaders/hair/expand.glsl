@@ -15,6 +15,10 @@ uniform samplerBuffer u_state;       // KNOTS texels a guide: place from the roo
 uniform samplerBuffer u_roots;       // 4 texels a guide; of its start as it was simulated, of its end as it is shown
 uniform vec3 u_form;                 // clump, part of the radius of curls, noise [m]
 
+#ifdef DETAILS
+uniform samplerBuffer u_details;     // KNOTS texels a strand: what it has along, to the side of and across its curve [m]
+#endif
+
 const float CLUMP_REACH = 0.35;      // part of the length
 const float TWO_PI = 6.283185307179586;
 
@@ -72,6 +76,10 @@ void run(int id) {
         vec3 side = unit_or(cross(along, spot.tangent), spot.normal);
         vec3 other = cross(along, side);
         vec2 wave = sin(vec2(7.0 * random.y + 5.0 * share, 7.0 * random.z + 4.0 * share) + TWO_PI * random.xy);
+#ifdef DETAILS
+        vec3 detail = texelFetch(u_details, int(a_guides.w) * KNOTS + k).xyz;
+        place += a_shares.w * (detail.x * along + detail.y * side + detail.z * other);
+#endif
         place += (form.z * share) * (wave.x * side + wave.y * other);
         knots[k] = place;
     }

@@ -1,10 +1,12 @@
 """A clip whose keys are equally spaced, as EZMesh stores them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from sim.assets.easing import eased
-from sim.assets.model import Interpolation, LocalPose
+from sim.assets.model import Interpolation, LocalPose, stacked
 from sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -110,6 +112,29 @@ class UniformClip:
         blend += np.sin(arc * fraction) * self._quaternions[index + 1]
         blend /= sine
         return LocalPose(linear[:, :3], blend, linear[:, 3:])
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        """Poses at many times [s]; every number is made as `sample` makes it."""
+        last = self.frame_count - 1
+        if not last:
+            return stacked([self.sample(time, interpolation) for time in times])
+        frames = np.minimum(np.maximum(0.0, np.asarray(times, np.float64) / self._step), float(last))
+        index = frames.astype(np.intp)
+        parts = [eased(interpolation, part) for part in (frames - index).tolist()]
+        part = np.array(parts)[:, None, None]
+        lower = np.minimum(index, last - 1)
+        start, end = self._linear[lower], self._linear[lower + 1]
+        linear = start + (end - start) * part
+        arc = self._arcs[lower]
+        blend = np.sin(arc * (1.0 - part)) * self._quaternions[lower]
+        blend += np.sin(arc * part) * self._quaternions[lower + 1]
+        blend /= self._sines[lower]
+        for number, share in enumerate(parts):
+            if share in (0.0, 1.0):
+                key = index[number] + int(share)
+                linear[number], blend[number] = self._linear[key], self._quaternions[key]
+        weights = np.zeros((len(parts), 0))
+        return LocalPose(linear[..., :3], blend, linear[..., 3:], weights)
 
 
 def _continuous(q: Float64) -> Float64:

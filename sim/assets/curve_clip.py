@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.easing import eased
-from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets
+from sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sim.assets.raw import RawChannel
 from sim.maths import quaternion
 
@@ -111,6 +111,10 @@ class CurveClip:
         count = self._joint_count
         positions, scales = table[:count, :3], table[count : 2 * count, :3]
         return LocalPose(positions, table[2 * count : 3 * count], scales, table[3 * count :, 0])
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        """Poses at many times [s]."""
+        return stacked([self.sample(time, interpolation) for time in times])
 
 
 class _Grids:

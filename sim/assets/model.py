@@ -6,6 +6,7 @@ destination_from_source; quaternions are (x, y, z, w).
 
 import enum
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -174,7 +175,10 @@ NO_WEIGHTS: Float64 = np.zeros(0)
 
 @dataclass(frozen=True, slots=True)
 class LocalPose:
-    """All joints at one moment, (B, 3), (B, 4) unit quaternions, (B, 3), and the weights of morph targets (M,)."""
+    """All joints at one moment, (B, 3), (B, 4) unit quaternions, (B, 3), and the weights of morph targets (M,).
+
+    Of many moments at once all shapes begin with their number.
+    """
 
     positions: Float64
     orientations: Float64
@@ -215,6 +219,19 @@ class Clip(Protocol):
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
         """Pose at `time` [s], which is clamped to the clip."""
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        """Poses at many times [s], the same bits as one by one."""
+
+
+def stacked(poses: Sequence[LocalPose]) -> LocalPose:
+    """Poses of single moments, at least one, as one of many."""
+    return LocalPose(
+        np.stack([pose.positions for pose in poses]),
+        np.stack([pose.orientations for pose in poses]),
+        np.stack([pose.scales for pose in poses]),
+        np.stack([pose.weights for pose in poses]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from sim.assets.clip import UniformClip
 from sim.assets.curve_clip import CurveClip
 from sim.assets.model import Bounds, CharacterModel, Interpolation, Mesh
 from sim.assets.raw import RawChannel
+from sim.bench.cloth import of_a_substep
 from sim.bench.row import Case, Row, measure
-from sim.jobs.evaluate import evaluate_pose
+from sim.jobs.evaluate import evaluate_pose, evaluate_poses
 from sim.maths import quaternion
 
 SIZES = (60, 200)
@@ -23,7 +24,9 @@ _DEPTH = 15
 """Levels of the hierarchy, as in the human skeletons at hand."""
 
 _FRAMES = 61
-_STEPS = 200
+_STEPS = 192
+_TOGETHER = 16
+MANY = f"linear, {_TOGETHER} at once"
 
 
 def pose_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
@@ -35,14 +38,30 @@ def pose_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
         ValueError: If `repeat` is not positive.
     """
     posed = [row for size in sizes for row in measure(pose_cases(size), repeat=repeat)]
+    posed = [of_a_substep(row, _TOGETHER) if row.variant == MANY else row for row in posed]
     channels = CHANNELS if sizes is SIZES else ()
     return posed + [row for count in channels for row in measure(curve_cases(count), repeat=repeat)]
 
 
 def pose_cases(joint_count: int) -> list[Case]:
-    """One case for each way of reading a clip; every step poses another moment of it."""
+    """Ways of reading a clip, every step another moment of it, and all moments at once in one step."""
     model = synthetic_character(joint_count)
-    return [_case(model, joint_count, interpolation) for interpolation in (Interpolation.NEAREST, Interpolation.LINEAR)]
+    cases = [
+        _case(model, joint_count, interpolation) for interpolation in (Interpolation.LINEAR, Interpolation.NEAREST)
+    ]
+    clip = model.clips[0]
+    moments = np.linspace(0.0, clip.duration, _STEPS).tolist()
+    parts = itertools.cycle([moments[first : first + _TOGETHER] for first in range(0, _STEPS, _TOGETHER)])
+    batch = Case(
+        system="pose",
+        variant=MANY,
+        size=joint_count,
+        unit="joints",
+        step=lambda: evaluate_poses(model, clip, next(parts)),
+        steps=_STEPS // _TOGETHER,
+        clock=time.process_time,
+    )
+    return [*cases, batch]
 
 
 def _case(model: CharacterModel, joint_count: int, interpolation: Interpolation) -> Case:

@@ -1,5 +1,6 @@
 """One model node on the GPU: its pose and its skinned vertices.  It knows nothing of drawing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
 from sim.figures.deformers.warping import warped_boxes
 from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
-from sim.figures.playing import RunUp, parts_of, pose_of
+from sim.figures.playing import RunUp, parts_of, pose_of, poses_of
 from sim.figures.prepared import PreparedModel
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.figures.shape import shaped, shapes
@@ -81,6 +82,7 @@ class Character:
         self._box: tuple[Pose, npt.NDArray[np.float64], Bounds] | None = None
         self._frames: tuple[Pose, npt.NDArray[np.float64], dict[int, npt.NDArray[np.float64]]]
         self._frames = self.pose, self.world_from_model, {}
+        self._foreseen: tuple[ModelSettings | None, RunUp, dict[float, Pose]] = (None, (0.0, 0.0), {})
         # What the pose of the moment asked for last is blended from.
         self._parts: tuple[ModelSettings | None, float, tuple[Part, ...]] = (None, 0.0, ())
 
@@ -132,6 +134,13 @@ class Character:
         self.primary.skin(self.pose, SkinningMethod.LBS)
         self.secondary.name = self.primary.name
         self.secondary.skin(self.pose, rival)
+
+    def foresee(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
+        """Evaluates poses at moments of the scene clock [s] that `update` will be asked for, together."""
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
+        poses = poses_of(self.model, settings, times, run_up) if active_clip(settings, self.model) is not None else []
+        self._foreseen = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
         """Newest statistics of the two methods, read without waiting; None before the first arrive.
@@ -257,7 +266,9 @@ class Character:
     def _of_clip(self, key: PoseKey) -> Pose:
         if active_clip(key.settings, self.model) is None and not key.settings.pose:
             return self._bind_pose
-        return pose_of(self.model, key.settings, key.time, key.run_up)
+        settings, run_up, poses = self._foreseen
+        found = poses.pop(key.time, None) if settings is key.settings and run_up == key.run_up else None
+        return found or pose_of(self.model, key.settings, key.time, key.run_up)
 
 
 def _moved_box(

@@ -2,14 +2,15 @@
 
 import functools
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import CharacterModel, Clip, LocalPose
+from sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
 from sim.figures.placement import active_clip, up_axis
 from sim.figures.settings import ModelSettings
-from sim.jobs.evaluate import assembled, bind_pose, evaluate_pose
+from sim.jobs.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
 from sim.jobs.pose import Pose
 from sim.jobs.pose_offsets import Offset
 from sim.maths import quaternion
@@ -55,23 +56,53 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
     return blended(model, [(bind_pose(model), 1.0), (first, weight)], settings.pose)
 
 
+def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[float], run_up: RunUp) -> list[Pose]:
+    """What `pose_of` gives for each of many moments of the scene [s], the same bits, clip by clip."""
+    start, length = run_up
+    playing = [parts_of(settings, model, time) if not length or time >= start else () for time in times]
+    wanted: dict[str, dict[float, None]] = {}
+    for part in (part for parts in playing for part in parts):
+        wanted.setdefault(part.clip, {})[part.time] = None
+    found = {
+        (name, time): pose
+        for name, moments in wanted.items()
+        for time, pose in zip(
+            moments,
+            evaluate_poses(model, clip_of(model, name), list(moments), **_reading(model, settings)),
+            strict=True,
+        )
+    }
+    return [
+        blended(model, [(found[part.clip, part.time], part.weight) for part in parts], settings.pose)
+        if parts
+        else pose_of(model, settings, time, run_up)
+        for time, parts in zip(times, playing, strict=True)
+    ]
+
+
 def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
     """The poses of the strips at a moment of the scene [s], the lowest first, each with its weight."""
+    reading = _reading(model, settings)
     parts = parts_of(settings, model, time)
-    return [
-        (
-            evaluate_pose(
-                model,
-                clip_of(model, part.clip),
-                part.time,
-                interpolation=settings.interpolation,
-                lock_root=settings.lock_root,
-                up_axis=up_axis(settings, model),
-            ),
-            part.weight,
-        )
-        for part in parts
-    ] or [(bind_pose(model), 1.0)]
+    return [(evaluate_pose(model, clip_of(model, part.clip), part.time, **reading), part.weight) for part in parts] or [
+        (bind_pose(model), 1.0)
+    ]
+
+
+class _Reading(TypedDict):
+    """How clips are read."""
+
+    interpolation: Interpolation
+    lock_root: bool
+    up_axis: str
+
+
+def _reading(model: CharacterModel, settings: ModelSettings) -> _Reading:
+    return {
+        "interpolation": settings.interpolation,
+        "lock_root": settings.lock_root,
+        "up_axis": up_axis(settings, model),
+    }
 
 
 def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[Offset] = ()) -> Pose:

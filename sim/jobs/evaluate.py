@@ -12,6 +12,9 @@ from sim.jobs.root_motion import root_motion, without_travel
 from sim.maths.local_to_model import model_from_local
 from sim.maths.transform import compose
 
+TOGETHER = 960
+"""Joints of all moments that are evaluated at once; more cost more each, as memory is asked for anew every time."""
+
 
 def evaluate_pose(
     model: CharacterModel,
@@ -51,6 +54,50 @@ def evaluate_pose(
     if motion is not None:
         local, model_from_joint = without_travel(motion, skeleton, local, model_from_joint)
     return _offset(model, skeleton, local, model_from_joint, offsets)
+
+
+def evaluate_poses(
+    model: CharacterModel,
+    clip: Clip,
+    times: Sequence[float],
+    *,
+    interpolation: Interpolation = Interpolation.LINEAR,
+    lock_root: bool = False,
+    up_axis: str = "y",
+) -> list[Pose]:
+    """What `evaluate_pose` gives for each of many moments, the same bits, most of it made together.
+
+    Raises:
+        ValueError: If the clip was made for another number of joints.
+    """
+    skeleton = model.skeleton
+    motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
+    if skeleton is None or motion is not None or len(times) < 2:
+        return [
+            evaluate_pose(model, clip, time, interpolation=interpolation, lock_root=lock_root, up_axis=up_axis)
+            for time in times
+        ]
+    together = max(TOGETHER // max(skeleton.joint_count, 1), 1)
+    return [
+        pose
+        for first in range(0, len(times), together)
+        for pose in _many(model, skeleton, clip, times[first : first + together], interpolation)
+    ]
+
+
+def _many(
+    model: CharacterModel, skeleton: Skeleton, clip: Clip, times: Sequence[float], interpolation: Interpolation
+) -> list[Pose]:
+    local = clip.sample_many(times, interpolation)
+    if local.positions.shape[1] != skeleton.joint_count:
+        raise ValueError(f"clip {clip.name!r} has {local.positions.shape[1]} joints, not {skeleton.joint_count}")
+    arrays = (local.positions, local.orientations, local.scales)
+    # The hierarchy is walked with the joints in front.
+    matrices = np.ascontiguousarray(np.moveaxis(compose(*arrays), 0, 1))
+    model_from_joint = np.ascontiguousarray(np.moveaxis(model_from_local(matrices, skeleton.hierarchy), 1, 0))
+    palette, centres = _palette(model, skeleton, model_from_joint)
+    poses = zip(*arrays, local.weights, model_from_joint, palette, strict=True)
+    return [Pose(LocalPose(p, q, s, w), matrix, entries, centres) for p, q, s, w, matrix, entries in poses]
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
@@ -100,13 +147,14 @@ def _posed(
     model: CharacterModel, skeleton: Skeleton, local: LocalPose, model_from_joint: npt.NDArray[np.float64]
 ) -> Pose:
     """The pose with its palette."""
+    return Pose(local, model_from_joint, *_palette(model, skeleton, model_from_joint))
+
+
+def _palette(
+    model: CharacterModel, skeleton: Skeleton, model_from_joint: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Palette (..., P, 4, 4) and centres (P, 3) of joints (..., B, 4, 4)."""
     entries = model.skin.palette if model.skin is not None else None
     if entries is None:
-        palette = model_from_joint @ skeleton.bind_from_model
-        return Pose(local, model_from_joint, palette, skeleton.model_from_bind[:, :3, 3])
-    return Pose(
-        local,
-        model_from_joint,
-        model_from_joint.take(entries.entry_joints, 0) @ entries.bind_from_mesh,
-        entries.centres,
-    )
+        return model_from_joint @ skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]
+    return model_from_joint.take(entries.entry_joints, -3) @ entries.bind_from_mesh, entries.centres

@@ -112,10 +112,9 @@ def _paths(skeleton: Skeleton, clip: Clip) -> tuple[Float64, Float64]:
     times = clip.key_times
     if len(times) > _SAMPLE_MAX:
         times = np.linspace(float(times[0]), float(times[-1]), _SAMPLE_MAX)
-    poses = [clip.sample(float(time), Interpolation.LINEAR) for time in times]
-    positions = np.stack([pose.positions for pose in poses], axis=1)
-    orientations = np.stack([pose.orientations for pose in poses], axis=1)
-    scales = np.stack([pose.scales for pose in poses], axis=1)
+    poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
+    arrays = (poses.positions, poses.orientations, poses.scales)
+    positions, orientations, scales = (np.ascontiguousarray(np.moveaxis(array, 0, 1)) for array in arrays)
     return positions, model_from_local(compose(positions, orientations, scales), skeleton.hierarchy)
 
 

@@ -4,7 +4,7 @@ Steps count from the start of the simulation: step 0 is that moment, before anyt
 its exact state, so that going on from it gives the same bits as the first time.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -41,6 +41,9 @@ class Stepped(Protocol):
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """One step, which ends at a moment of the scene [s]."""
+
+    def foresee(self, number: int, time_of: Callable[[int], float]) -> None:
+        """The next calls are for the steps from this number on; `time_of` tells when a step ends [s]."""
 
     def restart(self, time: float) -> None:
         """Back to the start, which is at a moment of the scene [s]."""
@@ -225,6 +228,7 @@ class Film:
             self._keep(step - 1)
         again = step <= self._history.reached and self._history.owner(step) is self._history.line and grab is None
         self._engine.stand(self.time_of(step - 1))
+        self._engine.foresee(step, self.time_of)
         self._engine.step(self.time_of(step), grab)
         self.shown = step
         if again:

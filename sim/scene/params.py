@@ -385,6 +385,8 @@ def value_text(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, msgspec.Struct) and type(value).__str__ is not object.__str__:
+        return str(value)
     if isinstance(value, msgspec.Struct):
         return " ".join(value_text(part) for part in msgspec.structs.astuple(value) if part is not None)
     if isinstance(value, tuple) and value and isinstance(value[0], (tuple, msgspec.Struct)):

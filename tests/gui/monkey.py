@@ -22,7 +22,7 @@ from PySide6.QtCore import (
     QUrl,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
+from PySide6.QtGui import QAction, QDrag, QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
@@ -45,6 +45,11 @@ MODIFIERS = (Qt.KeyboardModifier.NoModifier,) * 6 + (
     Qt.KeyboardModifier.ControlModifier,
     Qt.KeyboardModifier.AltModifier,
 )
+MODIFIER_KEYS = {
+    Qt.KeyboardModifier.ShiftModifier: Qt.Key.Key_Shift,
+    Qt.KeyboardModifier.ControlModifier: Qt.Key.Key_Control,
+    Qt.KeyboardModifier.AltModifier: Qt.Key.Key_Alt,
+}
 KEYS = (
     Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Up, Qt.Key.Key_Down,
     Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Delete, Qt.Key.Key_Space,
@@ -223,13 +228,20 @@ class Monkey:
     def _press(self, key, modifiers) -> None:
         target = self._target()
         handle = target.windowHandle()
-        if target is not self._window:  # QTest sends a modifier first, which may close a menu, and then to what is gone
-            modifiers = Qt.KeyboardModifier.NoModifier
-        if handle is not None and isValid(handle):
-            what = f"key {key.name} {modifiers} focus {_named(QApplication.focusWidget())}"
+        if handle is None or not isValid(handle):
+            return
+        what = f"key {key.name} {modifiers} focus {_named(QApplication.focusWidget())}"
+        if target is self._window or modifiers == Qt.KeyboardModifier.NoModifier:
             self._sent(what, lambda: QTest.keyPress(handle, key, modifiers))
             if isValid(handle):
                 self._sent("key up", lambda: QTest.keyRelease(handle, key, modifiers))
+            return
+        # QTest would send the modifier and then the key, to a menu that the modifier closed: to what is gone.
+        for held, name in MODIFIER_KEYS.items():
+            if modifiers & held and isValid(handle):
+                self._sent(f"key {name.name}", lambda name=name: QTest.keyPress(handle, name))
+        if isValid(target) and target.isVisible():
+            self._sent(what, lambda: QApplication.sendEvent(target, QKeyEvent(QEvent.Type.KeyPress, key, modifiers)))
 
     def _shortcut(self) -> None:
         actions = [action for action in self._actions() if not action.shortcut().isEmpty()]

@@ -53,6 +53,17 @@ def row_rect(editor, node_id):
     return outliner.view.visualRect(index)
 
 
+def test_what_is_gone_is_not_picked_from_the_picture_that_still_has_it(editor):
+    ball = balls(editor)[1]
+    place = place_of(editor, (2.0, 0.5, 0.0))
+    assert editor.desk.picker.surface(place).node == ball
+    editor.document.remove_node(ball)
+    camera, size = editor.document.view_state.camera, editor.viewport.pixel_size()
+    with editor.viewport.gl_current():
+        assert editor.client.engine.pick(camera, size, place.x(), place.y()).node == ball
+    assert editor.desk.picker.surface(place) is None
+
+
 # --- bones ------------------------------------------------------------------------------------------------
 
 
@@ -206,6 +217,32 @@ def test_the_inspector_edits_all_of_one_kind_and_shows_what_differs(editor):
     positions = [document.scene.node(node_id).transform.position for node_id in (a, b, c)]
     assert positions == [(1.0, 2.0, 0.0), (2.0, 2.0, 0.0), (3.0, 2.0, 0.0)]
     assert document.undo_stack.count() == 1
+
+
+def test_a_typed_change_is_one_of_each_value(editor):
+    document, nodes = editor.document, balls(editor)
+    radii = [document.scene.node(node_id).settings.radius for node_id in nodes]
+    document.set_value(ParamRef(nodes[0], "collider", "radius"), 2.0 * radii[0])
+    document.undo_stack.clear()
+    document.select(selection_of(nodes))
+
+    def typed(field, text):
+        field.setFocus()
+        field.begin_edit()
+        QTest.keyClicks(field, text)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
+    typed(row_of(editor, "collider", "radius").editor.field, "*2")
+    found = [document.scene.node(node_id).settings.radius for node_id in nodes]
+    assert found == pytest.approx([4.0 * radii[0], 2.0 * radii[1], 2.0 * radii[2]])
+    assert document.undo_stack.count() == 1
+    before = [document.scene.node(node_id).transform.position for node_id in nodes]
+    typed(row_of(editor, "transform", "position").editor.fields[0], "+=50 cm")
+    moved = [document.scene.node(node_id).transform.position for node_id in nodes]
+    assert moved == [pytest.approx((x + 0.5, y, z)) for x, y, z in before]
+    assert document.undo_stack.count() == 2
+    typed(row_of(editor, "collider", "radius").editor.field, "0.5")
+    assert {document.scene.node(node_id).settings.radius for node_id in nodes} == {0.5}
 
 
 def test_escape_in_a_mixed_number_leaves_all_as_they_were(editor):

@@ -62,6 +62,8 @@ def test_each_answer_is_one_entry_that_takes_the_scene_along(editor, text, scale
     assert document.scene == before
     assert document.view_state.camera.distance == pytest.approx(camera.distance)
     np.testing.assert_allclose(document.view_state.camera.target, camera.target, atol=1e-9)
+    picture(editor)
+    assert editor.rooms["model"].unit.notice.isVisible() == (text != "Leave"), "an answer that is undone is none"
 
 
 def test_a_figure_of_a_sound_size_is_not_asked_about(editor):

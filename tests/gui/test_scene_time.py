@@ -61,6 +61,24 @@ def test_strips_are_dragged_trimmed_and_taken_back(opened):
     assert document.scene.node(node).settings.strips == ()
 
 
+def test_a_drag_ends_where_its_strip_goes_away(opened):
+    tracks, document, node = opened.timeline.tracks, opened.document, opened.active.node.id
+    opened.strips.add(node, opened.active.clip.name)
+    opened.timeline.fit()
+    mouse, place = Mouse(tracks), tracks.place_of(node, 1).center()
+    for leave in (document.undo_stack.undo, lambda: document.remove_node(node)):
+        mouse.press(place)
+        mouse.move(place + QPointF(40.0, 0.0))
+        leave()
+        leave() if leave == document.undo_stack.undo else None  # the drag, then the strip
+        before = document.scene
+        mouse.move(place + QPointF(80.0, 0.0))
+        mouse.release(place + QPointF(80.0, 0.0))
+        assert document.scene is before
+        while document.undo_stack.canRedo():
+            document.undo_stack.redo()
+
+
 def test_the_range_is_fitted_to_the_longest_strip_and_survives_the_file(opened, tmp_path, qtbot):
     document, node = opened.document, opened.active.node
     strips = (Strip(clip=opened.active.clip.name, start=1.0, repeats=3.0),)
@@ -152,6 +170,16 @@ def test_backwards_and_ping_pong_play_what_is_kept(opened, monkeypatch):
     playback.scrub(10 * STEP_TIME)
     seen = watch(1, 30)
     assert (min(seen), max(seen)) == (6, 18)
+    opened.document.set_values({ParamRef(PLAYBACK, PLAYBACK, "out_point"): 0.6})
+    playback.scrub(0.5)
+    if playback.playhead.direction > 0:
+        playback.pause()
+        playback.toggle(-1)
+    playback._clock.now += STEP_TIME
+    playback.tick()
+    picture(opened)
+    assert opened.client.film.shown == 20
+    assert opened.window._simulation.text().endswith("held"), "also while it plays"
     turns = np.sign(np.diff([step for n, step in enumerate(seen) if n == 0 or step != seen[n - 1]]))
     assert {1.0, -1.0} <= set(turns.tolist()), "there and back"
     playback.pause()

@@ -4,7 +4,7 @@ An editor shows and edits; it knows neither scene nor history.  A `Binding` carr
 `EditTarget`, as one gesture from press to release.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from sim.scene.params import ParamError
 from sim.scene.scene import NodeId, ParamRef, value_at
+from widgets.number_text import NumberTextError
 from widgets.protocols import EditTarget
 
 
@@ -26,6 +27,11 @@ class Editor(QWidget):
     edited = Signal(object)
     edit_finished = Signal()
     edit_cancelled = Signal()
+
+    @property
+    def change(self) -> Callable[[Any], Any] | None:
+        """While `edited` is emitted: how the value of any node changes, where the user said that and no value."""
+        return None
 
     def set_value(self, value: Any) -> None:
         """Shows a value; emits nothing."""
@@ -67,7 +73,7 @@ class Binding(QObject):
         by_component: bool = False,
     ) -> None:
         super().__init__(editor)
-        self._target = target
+        self._target, self._editor = target, editor
         self._peers, self._by_component = [ParamRef(node_id, ref.part, ref.name) for node_id in peers], by_component
         self._ref = ref
         self._gesture: object | None = None
@@ -89,7 +95,7 @@ class Binding(QObject):
             elif value is not None and not (isinstance(value, tuple) and None in value):
                 # A mixed number that is let go by Escape has no value of its own.
                 self._target.set_values(self._values(value), self._gesture)
-        except ParamError as error:
+        except (ParamError, NumberTextError) as error:
             self.refused.emit(str(error))
         if not self.is_held:
             self.settled.emit()
@@ -97,10 +103,12 @@ class Binding(QObject):
     def _values(self, value: Any) -> dict[ParamRef, Any]:
         """What each of the nodes gets."""
         scene, values = self._target.scene, {self._ref: value}
-        before = value_at(scene, self._ref)
+        before, change = value_at(scene, self._ref), self._editor.change
         for peer in self._peers:
             values[peer] = value
-            if self._by_component and value != before:
+            if change is not None:
+                values[peer] = change(value_at(scene, peer))
+            elif self._by_component and value != before:
                 kept = zip(value_at(scene, peer), before, value, strict=True)
                 values[peer] = tuple(own if new == old else new for own, old, new in kept)
         return values

@@ -199,6 +199,12 @@ class NumberEditor(Editor):
         self._link(self.field)
         self.setFocusProxy(self.field)
 
+    @property
+    def change(self) -> Callable[[Any], Any] | None:
+        """As the field has it; what has no number stays so."""
+        change, kind = self.field.change, int if self._whole else float
+        return None if change is None else lambda own: None if own is None else kind(change(own))
+
     def set_value(self, value: float | None) -> None:
         """Shows a number."""
         self.field.set_value(value)
@@ -246,6 +252,14 @@ class VectorEditor(Editor):
         grid.setColumnStretch(1, 1)
         self.fields = [self._add_component(grid, record, index) for index in range(record.size)]
         self.setFocusProxy(self.fields[0])
+
+    @property
+    def change(self) -> Callable[[Any], Any] | None:
+        """That of the component that is edited; the others stay."""
+        changes = [field.change for field in self.fields]
+        if not any(changes):
+            return None
+        return lambda own: tuple(change(one) if change else one for one, change in zip(own, changes, strict=True))
 
     def set_value(self, value: tuple[float, ...]) -> None:
         """Shows a vector."""

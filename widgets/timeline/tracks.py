@@ -76,9 +76,12 @@ class Tracks(QWidget):
     # What is shown
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Show strips; a gesture on a strip that is gone is taken back."""
+        """Show strips; a gesture on a strip that is gone ends."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
+            held = self._drag and (self._drag.row.node, self._drag.bar.index)
+            if held and all((row.node, bar.index) != held for row in shown for bar in row.bars):
+                self._end(cancelled=False)
             self._arrange()
 
     def set_bars(self, rows: Sequence[BarRow]) -> None:

@@ -72,6 +72,7 @@ class BrushTool(Tool):
         self._stroke: _Stroke | None = None
         self._shown: HairSystem | None = None
         self._place: QPointF | None = None
+        self._told: tuple[object, ...] = ()
         self._ring = BrushRing(desk.viewport)
         self._ring.given_up.connect(lambda: self.take(None))
         self._ring.turned.connect(self.widen)
@@ -126,9 +127,11 @@ class BrushTool(Tool):
 
     def _set_strength(self, strength: float) -> None:
         self.strength = strength
+        self.refresh()
 
     def _set_mirror(self, on: bool) -> None:
         self.mirror = on
+        self.refresh()
 
     def reset(self) -> None:
         """Forgets what was edited by hand of the selected hair."""
@@ -141,7 +144,10 @@ class BrushTool(Tool):
         node = self._desk.selected("hair")
         edited = node is not None and bool(node.settings.groom)
         name = self.brush.name if self.brush is not None else ""
-        self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
+        shown = name, self.radius, self.strength, self.mirror, edited
+        if shown != self._told:
+            self._told = shown
+            self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
         """The selected hair, where it can be seen and there is some."""

@@ -18,6 +18,9 @@ from widgets.inspector.form import FactParameter, SectionParameter
 FRAMES = 60
 """Frames whose costs count."""
 
+RENEWED = 10
+"""Frames after which what they cost is told anew."""
+
 HAIR = ("Guides", "Strands drawn", "Largest bend", "Largest stretch", "Speed", "Selected strand")
 COMPARED = ("Mean distance", "Largest distance", "Solver, a substep", "Other, a substep")
 COSTS = (*PASSES, RIVAL, "Sum", "Source")
@@ -38,6 +41,8 @@ class HairFacts:
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
         self._strand = "–"
+        self._told: tuple[object, ...] = ()
+        self._cost: dict[str, str] = {}
         desk.client.measured.connect(self._frames.extend)
 
     def sections(self) -> Sequence[SectionParameter]:
@@ -60,7 +65,7 @@ class HairFacts:
         found = system if isinstance(system, HairSystem) and system.is_ready else None
         texts = hair_texts(found.strands if found is not None else None)
         texts |= {"Selected strand": self._strand_text(node, found), **compared_texts(found)}
-        texts |= self._cost_texts(node, found)
+        texts |= self._costs(node, found)
         for section in self._sections:
             for fact in section.children():
                 text = texts[fact.name()]
@@ -79,6 +84,14 @@ class HairFacts:
             text = self._tool.text_of(ParticleRef(node.id, chosen[-1]))
             self._strand = text if len(chosen) == 1 else f"{len(chosen)} strands, of them {text}"
         return self._strand
+
+    def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:
+        """Texts of what it cost, made anew where the newest frames make a difference."""
+        newest = self._frames[-1].number // RENEWED if self._frames else -1
+        key = newest, node, getattr(system, "rival", None)
+        if len(self._told) != len(key) or any(a is not b and a != b for a, b in zip(key, self._told, strict=True)):
+            self._told, self._cost = key, self._cost_texts(node, system)
+        return self._cost
 
     def _cost_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         name = node.name or node.id

@@ -19,7 +19,7 @@ class UnitQuestion:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._left: set[tuple[NodeId, str]] = set()
+        self._answered: set[tuple[NodeId, str, float]] = set()
         self._told: set[tuple[NodeId, str]] = set()
         self.notice = Notice("warning")
         self.buttons = [self.notice.add_button(text, tip) for text, tip in _ANSWERS]
@@ -35,7 +35,8 @@ class UnitQuestion:
     def _question(self, node: Node) -> str:
         settings, loaded = node.settings, self._desk.store.loaded(node.id)
         assert isinstance(settings, ModelSettings)
-        if loaded is None or (node.id, settings.path) in self._left or is_plausible(settings, loaded.model):
+        is_answered = (node.id, settings.path, settings.unit_scale) in self._answered
+        if loaded is None or is_answered or is_plausible(settings, loaded.model):
             return ""
         return f"The figure {node.name} measures {size_of(settings, loaded.model):.3g} m. Which unit is its file in?"
 
@@ -54,8 +55,8 @@ class UnitQuestion:
         loaded = self._desk.store.loaded(node.id) if node is not None else None
         if node is None or loaded is None:
             return
-        self._left.add((node.id, node.settings.path))
         scale = node.settings.unit_scale
         scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
+        self._answered.add((node.id, node.settings.path, scales[answer]))
         self._desk.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
         self.follow(self._desk.selected(ModelSettings.kind))

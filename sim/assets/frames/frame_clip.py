@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.easing import catmull_rom, eased
-from sim.assets.model import Interpolation, LocalPose
+from sim.assets.model import Interpolation, LocalPose, stacked
 
 Float64 = npt.NDArray[np.float64]
 
@@ -67,6 +67,10 @@ class FrameClip:
             weights[self._frame(key)] += 1.0 - part
             weights[self._frame(key + 1)] += part
         return LocalPose(np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 3)), weights[1:])
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        """Poses at many times [s]."""
+        return stacked([self.sample(time, interpolation) for time in times])
 
     def _frame(self, key: int) -> int:
         """Frame of a key, also before the first and after the last one."""

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.load import load_model
-from sim.assets.model import AlphaMode, CharacterModel, Interpolation
+from sim.assets.model import AlphaMode, CharacterModel
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
 from sim.export.options import Characters, GlbOptions
 from sim.export.scene.glb_frames import LooseFrames
 from sim.export.scene.recording import Form, Recording, Rig, Track, plain_material
-from sim.jobs.evaluate import evaluate_pose
+from sim.jobs.evaluate import bind_pose, evaluate_poses
 from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
 
@@ -58,8 +58,9 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
     if loose.surfaces:
         model = load_model(files[0])
         clip = model.clips[0] if model.clips else None
-        for time in loose.times.tolist():
-            poses.append(_skinned(model, evaluate_pose(model, clip, time, interpolation=Interpolation.LINEAR)))
+        times = loose.times.tolist()
+        moved = evaluate_poses(model, clip, times) if clip is not None else [bind_pose(model)] * len(times)
+        poses = [_skinned(model, pose) for pose in moved]
     found, place = [], 0
     for node in loose.shown:
         if node in loose.surfaces:

@@ -42,9 +42,14 @@ class DrawnStrands:
         size = self._table.count * record.dtype.itemsize
         self._strands = Buffer(context, size, dtype=record.dtype, usage="copy", label="hair strands")
         self.texels = BufferTexture(context, self._strands, "rgba32f")
-        self._expand = Kernel(
-            library, "hair/expand.glsl", record, inputs=[CHILD], defines={"KNOTS": knots}, records=self.count
-        )
+        self._detail: tuple[Buffer, BufferTexture] | None = None
+        if children.details is not None:
+            texels = np.zeros((*children.details.shape[:2], 4), np.float32)
+            texels[..., :3] = children.details
+            buffer = Buffer(context, texels.reshape(-1, 4), label="hair details")
+            self._detail = buffer, BufferTexture(context, buffer, "rgba32f")
+        defines = {"KNOTS": knots, "DETAILS": self._detail is not None}
+        self._expand = Kernel(library, "hair/expand.glsl", record, inputs=[CHILD], defines=defines, records=self.count)
         self._colours: tuple[Buffer, BufferTexture] | None = None
         self._points: VertexArray | None = None
         self.version = self._made = self._wanted = 0
@@ -59,6 +64,8 @@ class DrawnStrands:
         """
         form = (settings.clump, 1.0, settings.noise)
         values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 3 if self._is_plain else form}
+        if self._detail is not None:
+            values["u_details"] = self._detail[1]
         self._values = values | dict(surface)
         self.version += 1
         wanted, self._made, self._wanted = self._wanted, 0, 0
@@ -100,7 +107,15 @@ class DrawnStrands:
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        owners = (self._source, self._table, self.texels, self._points, self._strands, *(self._colours or ()))
+        owners = (
+            self._source,
+            self._table,
+            self.texels,
+            self._points,
+            self._strands,
+            *(self._colours or ()),
+            *(self._detail or ()),
+        )
         for owned in owners:
             if owned is not None:
                 owned.release()

@@ -51,6 +51,9 @@ class GroomEdits(msgspec.Struct, frozen=True, kw_only=True):
             )
         unpacked(self)
 
+    def __str__(self) -> str:
+        return f"{self.edited} of {self.guides} guides"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edited:

@@ -36,6 +36,8 @@ class Children:
         dyes: Shares of the dye, shape (N,).
         forms: Factors of clump, curls, noise and thickness, shape (N, 4).
         has_colours: Whether the factors are colours of their own.
+        details: What each knot has beside the curve of the guides [m], shape (N, K, 3), see `sim.kinds.hair.smoothing`;
+            None for nothing.
     """
 
     roots: Roots
@@ -47,6 +49,7 @@ class Children:
     dyes: Float64
     forms: Float64
     has_colours: bool = False
+    details: Float64 | None = None
 
     @property
     def count(self) -> int:

@@ -37,6 +37,9 @@ TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
 SHADOW_TAPS = 1
 
+DRAFT_ROWS = 8
+"""How much longer rows of drafts are at most."""
+
 TURN_ROWS, CURL_PIXELS = 10.0, 3.0
 """Rows of a turn of a curl, and the length on the screen that one of these is worth at least [px]."""
 
@@ -80,16 +83,20 @@ def seer_of(clip: glm.dmat4) -> glm.dvec4:
     return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
 
 
-def swell_of(stride: int) -> float:
-    """How much wider a strand of a draft is that stands for so many."""
-    return min(float(stride), LARGEST_SWELL)
+def pixels_of(settings: HairSettings, sheet: Sheet) -> float:
+    """Radius of the nearest strands where they are widest [px]."""
+    return sheet.projection.pixels(max(settings.root_radius, settings.tip_radius), sheet.near)
+
+
+def swell_of(settings: HairSettings, sheet: Sheet, stride: int) -> float:
+    """How much wider a strand of a draft is that stands for so many: no blob, but up to three pixels in any case."""
+    return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
 def shown_of(settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, covers: bool = True) -> int:
     """How many of a crowd of strands are drawn: fewer where a pixel is wider than they are, if they are to cover."""
-    wide = max(settings.root_radius, settings.tip_radius) * swell_of(stride)
-    share = min(sheet.projection.pixels(wide, sheet.near) / LEAST_RADIUS, 1.0) if covers else 1.0
-    return math.ceil(crowd * share)
+    wide = pixels_of(settings, sheet) * swell_of(settings, sheet, stride)
+    return math.ceil(crowd * min(wide / LEAST_RADIUS, 1.0)) if covers else crowd
 
 
 def curls(settings: HairSettings) -> bool:
@@ -107,7 +114,7 @@ def roughness_of(settings: HairSettings) -> float:
 
 def rows_of(settings: HairSettings, sheet: Sheet, stride: int) -> int:
     """Rows of a ribbon: as many for each segment as its length on the screen is worth."""
-    pixels = sheet.pixels / settings.segments / swell_of(stride)
+    pixels = sheet.pixels / settings.segments / min(stride, DRAFT_ROWS)
     curled = min(settings.curl_turns * sheet.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
     finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if curls(settings) else 0.0, 1.0)
     return round(finest) * settings.segments + 1
@@ -171,7 +178,7 @@ class HairPasses:
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
         tip = settings.tip_radius if settings.show is HairShow.HAIR else settings.root_radius
-        program["u_width"] = (settings.root_radius, tip, swell_of(part.stride), LEAST_RADIUS)
+        program["u_width"] = (settings.root_radius, tip, swell_of(settings, sheet, part.stride), LEAST_RADIUS)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows

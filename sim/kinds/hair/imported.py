@@ -14,12 +14,13 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel, Skin
 from sim.assets.strands.strand_set import StrandSet, resampled
 from sim.figures.settings import UpAxis
-from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom
+from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
 from sim.kinds.hair.growth import Children, Float64, Ground, Growth, Intp, as_drawn, plain_children, surface_of
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.root_settings import GUIDES_MAX
 from sim.kinds.hair.roots import Roots, Surface, root_frames, unit
 from sim.kinds.hair.settings import HairSettings
+from sim.kinds.hair.smoothing import details, largest_turns, smooth_curves
 from sim.maths.hash import birth_numbers
 from sim.maths.srgb import linear_from_srgb
 from sim.scene.params import SettingsError
@@ -52,23 +53,36 @@ def growth_from_file(settings: HairSettings, ground: Ground, pause: Callable[[],
     alive = chords * settings.segments >= SHORTEST
     if not alive.any():
         raise SettingsError(f"no strand of {Path(settings.file).name} has a length at this scale; nothing grows")
-    chosen, knots, chords = chosen[alive], knots[alive], chords[alive]
+    chosen, knots = chosen[alive], knots[alive]
+    curves, chords = smooth_curves(knots)
     places, edges = _child_places(settings, strands, knots[:, 0], to_world)
     every = np.concatenate([knots[:, 0], places])
-    first = unit(np.diff(knots[:, :2], axis=1)[:, 0])
+    first = unit(np.diff(curves[:, :2], axis=1)[:, 0])
     surface, roots = _bound(ground, every, np.concatenate([first, first[edges]]), pause)
     own, others = roots[: len(chosen)], roots[len(chosen) :]
     at, frames = root_frames(surface, own)
-    along = unit(np.diff(knots, axis=1).reshape(-1, 3), np.array([0.0, 1.0, 0.0])).reshape(len(chosen), -1, 3)
+    along = unit(np.diff(curves, axis=1), np.array([0.0, 1.0, 0.0]))
     groom = Groom(own, at, frames, chords * settings.segments, np.einsum("nxy,nkx->nky", frames, along))
     if not settings.children:
         children, sources = as_drawn(groom, settings.seed), chosen
+        children = _detailed(children, knots, curves, frames)
     else:
         nearest, weights = nearest_guides(places, knots[:, 0], pause)
         random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + len(places)), LENGTHS)
         children, sources = plain_children(others, nearest, weights, random[:, 1]), _sources(settings, strands)
+        if largest_turns(knots).max() > TURN_MAX:
+            # Detail is that of the strands that they stand for, each beside a curve of its own.
+            own_knots, _ = _shapes(strands, sources, to_world, settings.segments, pause)
+            children = _detailed(children, own_knots, smooth_curves(own_knots)[0], root_frames(surface, others)[1])
     is_own = ground.model is None
     return Growth(surface, groom, _looking(settings, strands, children, sources), is_own, not settings.children)
+
+
+def _detailed(children: Children, knots: Float64, curves: Float64, frames: Float64) -> Children:
+    """Children with what strands have beside their curves, both (N, K, 3); `frames` are those of the roots."""
+    if knots is curves or np.allclose(knots, curves, atol=1e-7):
+        return children
+    return replace(children, details=details(knots, curves, frames[:, :, 0], frames[:, :, 2]))
 
 
 def every_of(settings: HairSettings, strands: StrandSet) -> int:

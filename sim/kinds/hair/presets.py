@@ -23,7 +23,7 @@ _CHANGES: dict[str, dict[str, Any]] = {
     "Ponytail": {"length": 0.4, "bending_length": 0.06, "carried": 0.6, "lean": 0.2, "bow": 0.9, "clump": 0.8,
                  "comb": (0.0, -1.0, -0.3), "root_radius": 1e-4, "colours": _BLOND},
     "Beard": {"length": 0.04, "bending_length": 0.04, "carried": 0.9, "lean": 0.4, "bow": 0.8, "clump": 0.3,
-              "comb": (0.0, -1.0, 0.3), "knots": 8, "curl_radius": 0.001, "curl_turns": 60.0,
+              "comb": (0.0, -1.0, 0.3), "knots": 8, "curl_radius": 0.002, "curl_turns": 60.0,
               "root_radius": 1.4e-4, "colours": _DARK},
     "Mane": {"length": 0.15, "bending_length": 0.1, "carried": 0.9, "lean": 0.6, "bow": 0.6, "clump": 0.5,
              "root_radius": 1.6e-4, "colours": _DARK},

@@ -22,7 +22,7 @@ from sim.render.projection import Projection
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
 """Length of strands on the screen up to which automatic hair is drawn as shells, and in drafts by a processor.
 
-They must have fewer triangles than the ribbons that are drawn there.
+They must have half the triangles of the ribbons that are drawn there.
 """
 
 SHADOW_STRIDE = 4
@@ -151,7 +151,9 @@ class Ribbons(Item):
             return None
         strands = shown_of(settings, sheet, -(-self.crowd // stride), stride)
         of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
-        return shells if shells.copies(settings, length, stride) * shells.triangles < of_ribbons else None
+        # Those of shells are larger.
+        of_shells = 2 * shells.copies(settings, length, stride) * shells.triangles
+        return shells if of_shells < of_ribbons else None
 
     def _draw(
         self, passes: HairPasses, program: Program, sheet: Sheet, part: Part, kind: str, shells: Shells | None

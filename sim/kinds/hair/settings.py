@@ -284,12 +284,12 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     ] = HairLook.HAIR  # fmt: skip
     root_radius: Annotated[
         float,
-        param("Radius of a strand at its root.", unit="m", lo=0.0, hi=0.01, soft=(1e-5, 5e-4), scale=Scale.LOG,
+        param("Radius of a strand at its root.", unit="m", lo=0.0, hi=1.0, soft=(1e-5, 5e-4), scale=Scale.LOG,
               group="Look", effect=Effect.VIEW),
     ] = 6e-5  # fmt: skip
     tip_radius: Annotated[
         float,
-        param("Radius of a strand at its tip.", unit="m", lo=0.0, hi=0.01, soft=(0.0, 5e-4), group="Look",
+        param("Radius of a strand at its tip.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 5e-4), group="Look",
               effect=Effect.VIEW),
     ] = 0.0  # fmt: skip
     root_colour: Annotated[

@@ -182,6 +182,18 @@ def test_nothing_flickers_while_the_camera_turns(stage: Stage, form: HairForm) -
         assert turned < 0.35 * reseeded
 
 
+def test_a_draft_is_as_dense_as_the_picture_in_full(stage: Stage) -> None:
+    stage.show(LONG, root_radius=0.0, tip_radius=0.0)
+    bare = stage.picture(2.0)
+    stage.show(LONG, children=60_000, root_radius=6e-5)
+    full = stage.picture(2.0)
+    stage.engine.draw(stage.output, camera(2.0), draft=True)
+    draft = stage.output.read_pixels()[..., :3].astype(np.float64)
+    covered = changed(full, bare) | changed(draft, bare)
+    np.testing.assert_allclose(draft[covered].mean(axis=0), full[covered].mean(axis=0), atol=8.0)
+    assert changed(draft, bare).sum() == pytest.approx(changed(full, bare).sum(), rel=0.15)
+
+
 def test_where_it_is_seen_from_changes_no_guide(stage: Stage) -> None:
     states = []
     for looks in (False, True):

@@ -13,7 +13,7 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
-from sim.assets.strands.strand_set import StrandSet
+from sim.assets.strands.strand_set import StrandSet, resampled
 from sim.engine import Engine
 from sim.figures.reference import skin
 from sim.figures.settings import ModelSettings, SkinningMethod, UpAxis
@@ -24,6 +24,7 @@ from sim.kinds.hair.strands import Strands
 from sim.maths import quaternion
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Attachment, Node, Scene
+from sim.scene.transform import Transform
 from tests.strand_samples import strand_set
 
 Float64 = npt.NDArray[np.float64]
@@ -145,3 +146,30 @@ def test_strands_of_a_file_keep_their_shape_without_a_model(engine: Engine) -> N
     children = found.growth.children
     np.testing.assert_allclose(children.forms[:, 3], np.repeat(np.arange(1.0, 9.0) / 4.5, 2))
     assert engine.bounds("h") is not None
+
+
+@pytest.mark.parametrize("children", [0, 5])
+def test_curls_of_a_file_are_drawn_beside_guides_that_come_to_rest(engine: Engine, children: int) -> None:
+    """Guides turn by 0.3 rad a joint at most; what is finer is drawn, turned as the strands turn."""
+    share = np.linspace(0.0, 1.0, 60)
+    coils = [
+        [0.02 * np.cos(turn * share) - 0.02 + place, -0.2 * share, 0.02 * np.sin(turn * share)]
+        for place, turn in ((0.0, 0.0), (0.1, 3.0), (0.2, 12.0), (0.3, 19.0), (0.4, 12.0))
+    ]
+    lines = np.moveaxis(np.array(coils), 1, 2)
+    engine.set_files({}, {}, strands={FILE: strand_set(lines)})
+    hair = HairSettings(source=HairSource.FILE, file=str(FILE), file_up=UpAxis.Y, children=children, carried=1.0,
+                        noise=0.0, clump=0.0, bending_length=0.3)  # fmt: skip
+    turned = Transform(position=(0.0, 1.0, 0.0), rotation=(0.0, 90.0, 0.0))
+    engine.apply(Scene(nodes=(Node(id="h", name="Hair", transform=turned, settings=hair),)))
+    for step in range(240):
+        engine.step((step + 1) * STEP_TIME)
+    engine.refresh(0.0)
+    made = engine.system("h").strands  # type: ignore[union-attr]
+    edges = made.growth.guides.edges
+    assert np.arccos(np.clip(np.sum(edges[:, 1:] * edges[:, :-1], axis=2), -1.0, 1.0)).max() < 0.31
+    assert np.abs(made.velocities()).max() < 1e-3
+    expected, _ = resampled(lines[..., [2, 1, 0]] * [1.0, 1.0, -1.0] + [0.0, 1.0, 0.0], hair.segments)
+    np.testing.assert_allclose(made.drawn.positions()[:, 0], expected[:, 0], atol=1e-6)
+    np.testing.assert_allclose(made.drawn.positions(), expected, atol=3e-3)
+    assert np.isfinite(made.drawn.positions()).all()

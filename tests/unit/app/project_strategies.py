@@ -3,10 +3,13 @@
 import typing
 
 import msgspec
+import numpy as np
 from hypothesis import strategies as st
 from msgspec import inspect
 
 from sim.kinds import KINDS
+from sim.kinds.hair.groom_edits import Edited, GroomEdits, packed
+from sim.kinds.hair.roots import unit
 from sim.scene.camera import Camera
 from sim.scene.params import Role, params_of
 from sim.scene.playback import PlaybackSettings
@@ -47,6 +50,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.tuples(*(_values(item) for item in items))
         case inspect.VarTupleType(item_type=inspect.UnionType() as item):  # entries of a list
             return st.lists(_values(item), max_size=2).map(tuple)
+        case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is GroomEdits:
+            return st.lists(grooms(), max_size=1).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
@@ -70,6 +75,17 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
         case inspect.StrType():
             return texts
     raise TypeError(f"no values for {kind}")
+
+
+@st.composite
+def grooms(draw: st.DrawFn) -> GroomEdits:
+    """Edited guides; their data is that of so many."""
+    guides, segments = draw(st.integers(1, 6)), draw(st.integers(2, 15))
+    numbers = sorted(draw(st.sets(st.integers(0, guides - 1), min_size=1)))
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    edges = unit(random.normal(size=(len(numbers), segments, 3)))
+    factors = random.uniform(0.1, 4.0, len(numbers))
+    return packed(Edited(random.normal(size=(guides, 3)), np.array(numbers), factors, edges))
 
 
 @st.composite

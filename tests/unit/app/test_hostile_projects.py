@@ -48,6 +48,11 @@ WRONG = [
     ('"nodes": [{"id": "a", "emitter": {"opacity_over_life": []}}]', "$.nodes[0].emitter.opacity_over_life: [] is not"),
     ('"nodes": [{"id": "a", "emitter": {"opacity_over_life": [[0, 1], [0.5, 0.5], [0.2, 0.1]]}}]',
      "$.nodes[0].emitter.opacity_over_life: [[0, 1], [0.5, 0.5], [0.2, 0.1]] is not allowed"),
+    ('"nodes": [{"id": "a", "hair": {"groom": [{"guides": 3, "edited": 1, "segments": 4, "data": "AAAA"}]}}]',
+     '$.nodes[0].hair.groom: [{"guides": 3, "edited": 1, "segments": 4, "data": "AAAA"}] is not allowed; data: 4'
+     " letters, not the 92 of 1 of 3 guides"),
+    ('"nodes": [{"id": "a", "hair": {"groom": [{"guides": 3}]}}]',
+     '$.nodes[0].hair.groom: [{"guides": 3}] is not allowed; allowed: 0 to 1 items of an object with guides, edited,'),
     ('"view": {"display": "\\ud800"}', '$.view.display: "\\ud800" holds half a character'),
     ('"view": {"display": "\\udcff"}', '$.view.display: "\\udcff" is not allowed; allowed: one of: '),
     ('"nodes": [{"id": "\\ud800", "light": {}}]', '$.nodes[0].id: "\\ud800" holds half'),

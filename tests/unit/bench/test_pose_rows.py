@@ -9,10 +9,12 @@ from sim.jobs.evaluate import evaluate_pose
 def test_one_row_for_each_size_and_way_of_reading():
     rows = pose_rows(1, sizes=(7, 30))
     assert [(row.system, row.variant, row.size, row.unit) for row in rows] == [
-        ("pose", "nearest", 7, "joints"),
         ("pose", "linear", 7, "joints"),
-        ("pose", "nearest", 30, "joints"),
+        ("pose", "nearest", 7, "joints"),
+        ("pose", "linear, 16 at once", 7, "joints"),
         ("pose", "linear", 30, "joints"),
+        ("pose", "nearest", 30, "joints"),
+        ("pose", "linear, 16 at once", 30, "joints"),
     ]
     for row in rows:
         assert 0.0 < row.ms_per_step_min <= row.ms_per_step_median <= row.ms_per_step_max

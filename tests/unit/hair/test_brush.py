@@ -13,6 +13,7 @@ from sim.kinds.hair.roots import Roots, Surface
 from sim.kinds.hair.settings import HairSettings
 from sim.kinds.hair.shaping import RISE, edited, edits_of
 from sim.scene.camera import Camera
+from sim.scene.params import value_text
 
 SIZE = (400.0, 400.0)
 CAMERA = Camera(target=(0.0, 0.0, 0.0), yaw=0.0, pitch=0.0, distance=2.0)
@@ -147,6 +148,7 @@ def test_edits_are_kept_to_the_bit_and_close_to_what_was_combed():
     again = msgspec.json.decode(msgspec.json.encode(edits), type=tuple[GroomEdits, ...])
     assert edited(groom, surface, again).edges.tobytes() == found.edges.tobytes()
     assert edits_of(groom, groom, surface) == ()
+    assert value_text(edits) == f"{edits[0].edited} of 81 guides"
     # Where the model stands makes no difference.
     placed = np.eye(4)
     placed[:3, :3], placed[:3, 3] = 2.0 * np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]), (1, 2, 3)

@@ -7,7 +7,7 @@ import pytest
 import resources
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
-from sim.figures.playing import pose_of
+from sim.figures.playing import pose_of, poses_of
 from sim.figures.settings import ModelSettings
 from sim.jobs.evaluate import bind_pose, evaluate_pose
 from sim.maths.quaternion import to_matrix
@@ -52,6 +52,21 @@ def test_no_strips_are_the_clip_over_and_over_to_the_bit(model):
         pose = pose_of(model, ModelSettings(clip="walk"), time, (0.0, 0.0))
         within = time if time <= walk.duration else time % walk.duration
         assert pose.palette.tobytes() == evaluate_pose(model, walk, within).palette.tobytes()
+
+
+@pytest.mark.parametrize("interpolation", [Interpolation.LINEAR, Interpolation.NEAREST, Interpolation.SMOOTH])
+@pytest.mark.parametrize("lock_root", [False, True])
+def test_poses_of_many_moments_are_those_of_each_to_the_bit(model, interpolation, lock_root):
+    walk, wave = model.clip("walk"), model.clips[-1]
+    strips = Strip(clip="walk", repeats=2.0), Strip(clip=wave.name, start=walk.duration, repeats=1.0, speed=-0.7)
+    settings = ModelSettings(strips=strips, interpolation=interpolation, lock_root=lock_root)
+    times = [-0.5, 0.0, *np.linspace(0.3, 3.0 * walk.duration, 70).tolist(), walk.duration, walk.duration / 2.0]
+    found = poses_of(model, settings, times, (0.0, 1.0))
+    for time, pose in zip(times, found, strict=True):
+        alone = pose_of(model, settings, time, (0.0, 1.0))
+        for name in ("palette", "model_from_joint", "centres"):
+            assert getattr(pose, name).tobytes() == getattr(alone, name).tobytes(), f"{name} at {time}"
+        assert pose.local.orientations.tobytes() == alone.local.orientations.tobytes()
 
 
 def test_the_run_up_begins_in_the_bind_pose_and_rests_in_the_first(model):
