@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PIL import Image
 
 from app.cli.main import main
@@ -13,6 +14,7 @@ from app.files.project_file import cache_folder, save_project
 from sim.kept.bake import INDEX, Bake
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
+from sim.scene.playback import PlaybackSettings
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import ViewState
 
@@ -65,6 +67,15 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1
     assert INDEX in capsys.readouterr().err
+
+
+def test_a_bake_has_what_is_shown_at_the_start_after_a_run_up(tmp_path: Path) -> None:
+    project = tmp_path / "a.sinew"
+    scene = structs.replace(saved(project), playback=PlaybackSettings(run_up=0.1))
+    save_project(project, scene, ViewState())
+    simulate(project, "--cache")
+    assert Bake(cache_folder(project)).steps("c") == range(6, 19), "the first frame of the scene, and 12 steps"
+    assert main(["verify", str(project)]) == 0
 
 
 def test_pictures_of_a_project_are_baked_and_drawn_from_the_bake(
