@@ -24,6 +24,8 @@ from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.maths.srgb import light_of
 from sim.scene.scene import Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
@@ -170,6 +172,14 @@ def test_usd_holds_meshes_particles_and_characters(
                              (sparks.GetIdsAttr(), "ids"), (sparks.GetWidthsAttr(), "widths")):  # fmt: skip
             wanted = steps[f"Sparks / hot.{name}"][frame][alive]
             np.testing.assert_array_equal(np.array(values.Get(frame)).reshape(wanted.shape), wanted)
+        # From birth to death along the gradient, and as opaque as the curve says.
+        colours = np.array(sparks.GetDisplayColorAttr().Get(frame)).reshape(-1, 3).astype(float)
+        share = (0.9 - colours[:, 1]) / 0.65
+        np.testing.assert_allclose(colours, np.array([1.0, 0.9, 0.6]) - share[:, None] * [0.0, 0.65, 0.55], atol=1e-6)
+        opacity = np.interp(share, [0.0, 0.7, 1.0], [1.0, 0.8, 0.0])
+        np.testing.assert_allclose(sparks.GetDisplayOpacityAttr().Get(frame), opacity, atol=2e-6)
+        assert ((share > -1e-6) & (share <= 1.0 + 1e-6)).all()
+    np.testing.assert_allclose(sheet.GetDisplayColorAttr().Get(), [light_of(ClothSettings().colour)], atol=1e-6)
     ids = np.concatenate([np.array(sparks.GetIdsAttr().Get(frame)) for frame in range(FRAMES + 1)])
     assert set(ids.tolist()) == set(range(36)), "90 a second are born, and none twice"
     root = skel.Root(prims["Tiny"])
@@ -179,6 +189,21 @@ def test_usd_holds_meshes_particles_and_characters(
         world = np.array(geom.Xformable(baked).ComputeLocalToWorldTransform(frame))
         points = np.array(baked.GetPointsAttr().Get(frame)) @ world[:3, :3] + world[3, :3]
         np.testing.assert_allclose(points, figure(frame), atol=2e-6)
+
+
+def test_strands_have_their_colours_and_widths(tmp_path: Path) -> None:
+    usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
+    hair = HairSettings(source=HairSource.ELLIPSOID, guides=12, children=40, knots=6)
+    project = tmp_path / "hair.sinew"
+    save_project(project, Scene(nodes=(Node(id="h", name="Hair", settings=hair),)), ViewState())
+    stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda", "--frames", "0:2")))
+    curves = geom.BasisCurves(stage.GetPrimAtPath("/World/Hair"))
+    assert list(curves.GetCurveVertexCountsAttr().Get()) == [6] * 12
+    colours, widths = (np.array(one.Get()).reshape(12, 6, -1) for one in (
+        curves.GetDisplayColorAttr(), curves.GetWidthsAttr()))  # fmt: skip
+    ends = [light_of(hair.root_colour), light_of(hair.tip_colour)]
+    np.testing.assert_allclose(colours[:, [0, -1]], np.tile(ends, (12, 1, 1)), atol=1e-6)
+    np.testing.assert_allclose(widths[0, [0, -1], 0], [2.0 * hair.root_radius, 2.0 * hair.tip_radius], atol=1e-9)
 
 
 def test_alembic_holds_meshes_and_particles(project: Path, steps: dict[str, np.ndarray], tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
 """Where hair grows, and what it knows of itself before anything moves."""
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
 
 from sim.kinds.hair.groom import carried_loads
 from sim.kinds.hair.growth import growth_on_ellipsoid
+from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.nearest import nearest_guides
 from sim.kinds.hair.presets import PRESETS, with_preset
 from sim.kinds.hair.settings import HairSettings, HairSource
+from sim.maths.srgb import light_of
 
 BALL = HairSettings(source=HairSource.ELLIPSOID, radii=(0.3, 0.2, 0.1), guides=60, children=500, knots=8)
 
@@ -68,3 +72,23 @@ def test_carried_loads_leave_only_pulls_along_the_strand() -> None:
     edges = np.einsum("nxy,nky->nkx", groom.frames, groom.edges)
     np.testing.assert_allclose(np.cross(pulls, edges), 0.0, atol=1e-9)
     assert (np.sum(pulls * edges, axis=2) > -1e-9).all()
+
+
+@pytest.mark.parametrize("has_colours", [False, True])
+def test_guides_look_like_the_strands_that_they_carry(has_colours: bool) -> None:
+    children = growth_on_ellipsoid(BALL, np.eye(4)).children
+    random = np.random.default_rng(3)
+    tints, dyes = random.uniform(0.2, 1.0, (children.count, 2, 3)), random.uniform(0.0, 1.0, children.count)
+    shown = replace(children, tints=tints, dyes=dyes, has_colours=has_colours)
+    colours = guide_colours(BALL, shown, 60).reshape(60, BALL.knots, 4)
+    own = (BALL.root_colour, BALL.tip_colour) if not has_colours else ((1.0,) * 3,) * 2
+    for guide in range(60):
+        carried = children.carriers == guide
+        carried = carried if carried.any() else np.ones_like(carried)
+        dye = dyes[carried].mean()
+        for place, colour in enumerate(own):
+            plain = tints[carried, place].mean(axis=0) * light_of(colour)
+            expected = plain * (1.0 - dye) + np.array(light_of(BALL.dye_colour)) * dye
+            np.testing.assert_allclose(colours[guide, -place], [*expected, 1.0], rtol=1e-6)
+    widths = guide_widths(BALL, 60).reshape(60, BALL.knots)
+    np.testing.assert_allclose(widths[:, [0, -1]], [[2.0 * BALL.root_radius, 2.0 * BALL.tip_radius]] * 60, rtol=1e-6)
