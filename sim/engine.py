@@ -231,6 +231,11 @@ class Engine:
         self._advance(time)
         self.simulation.restore(state, self.world, time)
 
+    def look_between(self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float) -> None:
+        """Shows what is between two steps at a moment of the scene clock [s]; see `Simulation.look_between`."""
+        self._advance(time)
+        self.simulation.look_between(states, step, share, self.world, time)
+
     @property
     def given_steps(self) -> range:
         """The steps of which nothing needs to be simulated; those of the simulation."""

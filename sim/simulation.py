@@ -303,6 +303,33 @@ class Simulation:
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
 
+    def look_between(
+        self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
+    ) -> None:
+        """Shows what is between two steps, each node as `System.between` has it; nothing can be gone on from.
+
+        Args:
+            states: What `state` gave after the two, as far as it is kept; what is given counts before that.
+            step: The first.
+            share: Of the way to the next, 0 to 1.
+            world: The figures as they stand there.
+            time: Scene time there [s].
+        """
+        kept = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
+        world = self._given(world)
+        self._advance_solids(world)
+        for service in self.services.all():
+            service.finish_step()
+        for node, _, system in self._stepped:
+            if not self._has_state(node, system):
+                continue
+            with self._guard.of(node):
+                one, other = (self.given.state(node.id, step + i) or kept[i].get(node.id) for i in (0, 1))
+                if one is not None and other is not None:
+                    system.restore(system.between(one, other, share), world)
+        self.show(time)
+        self._stale |= self.systems.keys()
+
     # --- what is given --------------------------------------------------------------------------------
 
     @property

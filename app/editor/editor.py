@@ -216,6 +216,7 @@ class Editor:
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)
+        self.playback.seen_changed.connect(self.viewport.update)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
         self.turns.finished.connect(self._on_uploaded)

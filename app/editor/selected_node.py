@@ -158,9 +158,7 @@ class SelectedNode(QObject):
         """Lets the simulation of a node go on from its last sound state."""
         system = self._desk.system(node_id)
         if system is not None:
-            with self._desk.viewport.gl_current():
-                system.resume()
-            self._desk.stepper.altered()
+            self._desk.stepper.alter(system.resume)
 
     def _connect(self) -> None:
         desk, head = self._desk, self._head

@@ -92,6 +92,7 @@ class Playback(QObject):
         time_changed: The playhead is at another time [s].
         playing_changed: Whether it runs, and in which direction.
         simulated: How the simulation clock stands; carries `SimulationState`.
+        seen_changed: In slow motion another moment is to be shown, while the playhead stands at the same step.
         behind: What is simulated is missing from where it is to be played on; steps before that are to be simulated.
 
     Attributes:
@@ -102,6 +103,7 @@ class Playback(QObject):
     playing_changed = Signal(bool, int)
     simulated = Signal(object)
     behind = Signal()
+    seen_changed = Signal()
 
     def __init__(
         self,
@@ -131,6 +133,18 @@ class Playback(QObject):
     def playhead(self) -> Playhead:
         """Time, whether it runs, and in which direction."""
         return self._playhead
+
+    @property
+    def seen(self) -> float:
+        """The moment to show [s]: the playhead's, in slow motion on the way to its step from the one before."""
+        if not self._is_slow:
+            return self._playhead.time
+        return max(self._playhead.time - (1.0 - self._steps.share) * STEP_TIME, self.start)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether moments between two steps are to be shown as such: while it plays slowly."""
+        return self._playhead.playing and 0.0 < abs(self._settings().speed) < 1.0 and not self._scrubbing
 
     @property
     def settings(self) -> PlaybackSettings:
@@ -291,6 +305,11 @@ class Playback(QObject):
         runs = forwards if self._playhead.playing else self._in_hand
         return self._stepper is not None and self._stepper.is_active and runs
 
+    @property
+    def _is_slow(self) -> bool:
+        """Whether steps last longer than they take, so that there are pictures between them."""
+        return self.is_between and self._simulates() and not self._in_hand
+
     def _simulate(self, elapsed: float) -> None:
         """Whole steps of scene time, as many as are due and as the time allows."""
         due = self._steps.advance(elapsed * abs(self._settings().speed))
@@ -303,6 +322,8 @@ class Playback(QObject):
             self._share += 0.1 * (done / (due.steps + due.dropped) - self._share)
             self._stepping += 0.1 * ((now - begun) / max(elapsed, STEP_TIME) - self._stepping)
             self.tell()
+        elif self._is_slow:
+            self.seen_changed.emit()
 
     def _step(self, after: Playhead) -> None:
         """One step, which ends with the playhead at `after`; a run over the end begins anew at the start."""

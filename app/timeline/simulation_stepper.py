@@ -124,9 +124,15 @@ class SimulationStepper:
 
         self._run(act)
 
-    def altered(self) -> None:
-        """What is simulated was changed by something other than a setting."""
-        self._run(lambda _, film: film.altered())
+    def alter(self, change: Callable[[], None]) -> None:
+        """Changes what is simulated by something other than a setting, at the step that is shown."""
+
+        def act(_: Engine, film: Film) -> None:
+            film.settle()
+            change()
+            film.altered()
+
+        self._run(act)
 
     def _run(self, act: Callable[[Engine, Film], T]) -> T | None:
         """Acts on the engine as the document is now, and shows the outcome."""

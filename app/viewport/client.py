@@ -331,8 +331,12 @@ class ViewportClient(QObject):
         """The engine, brought to the document and the playhead."""
         assert self.engine is not None
         self.prepare()
-        time = self._playback.playhead.time
-        self.engine.advance(time if self.film is None else self.film.show(time))
+        time, film = self._playback.seen, self.film
+        if film is not None:
+            # Distances are known of steps alone.
+            compares = self.compared is not None and self.compared.is_on
+            time = film.show_between(time) if self._playback.is_between and not compares else film.show(time)
+        self.engine.advance(time)
         return self.engine
 
     def _tell(self, engine: Engine) -> None:

@@ -4,6 +4,7 @@ Steps count from the start of the simulation: step 0 is that moment, before anyt
 its exact state, so that going on from it gives the same bits as the first time.
 """
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol
 
@@ -19,6 +20,9 @@ from sim.scene.scene import NodeId
 
 GIVEN = object()
 """Mark of steps that are given."""
+
+_NEAR = 1e-3
+"""Share of a step from which a moment is that of the step itself."""
 
 AHEAD = 2
 """Steps that are simulated at once where a kept one is missing between two, so that a picture does not wait long."""
@@ -56,6 +60,9 @@ class Stepped(Protocol):
 
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]."""
+
+    def look_between(self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float) -> None:
+        """Shows what is between what `state` gave after a step and after the next, at a moment of the scene [s]."""
 
     @property
     def given_steps(self) -> range:
@@ -185,6 +192,24 @@ class Film:
             self.is_catching_up = self.shown < wanted
         self._stand_at(self.shown, wanted)
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
+
+    def show_between(self, time: float) -> float:
+        """The same as `show`, but between two steps, where both are there, those blended.
+
+        For looking only: whatever goes on stands at a step first.
+        """
+        step = math.floor((time - self._start) / STEP_TIME) + self._run_up
+        share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
+        if not self._engine.has_state or not _NEAR < share < 1.0 - _NEAR:
+            return self.show(time)
+        self.flush()
+        states = self.state_at(step), self.state_at(step + 1)
+        given = self._engine.given_steps
+        if None in states and not (step in given and step + 1 in given):
+            return self.show(time)
+        self._engine.look_between(states, step, share, time)
+        self._stands, self.shown, self.is_catching_up = None, step + 1, False
+        return time
 
     def _can_catch_up(self, wanted: int) -> bool:
         """Whether what is missing until a step was simulated before, with the settings of now, and let go of."""

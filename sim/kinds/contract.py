@@ -473,6 +473,18 @@ class System:
             SettingsError: If it is of other settings.
         """
 
+    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+        """A state to look at, between those after two steps that follow one another; none is gone on from.
+
+        Places are blended; what is not in both is as in the first.  Without more, the nearer of the two.
+
+        Args:
+            one: What `state` gave after a step.
+            other: The same after the next.
+            share: Of the way from one to the other, 0 to 1.
+        """
+        return other if share >= 0.5 else one
+
     def release(self) -> None:
         """Deletes everything; may be called twice."""
 

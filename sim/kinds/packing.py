@@ -41,6 +41,11 @@ class State:
         return msgspec.msgpack.encode((head, parts))
 
 
+def blended(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
+    """Numbers on the straight way from one to the other."""
+    return one + np.float32(share) * (other - one)
+
+
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
     """The head and the arrays of a packed state."""
     head, packed = msgspec.msgpack.decode(state)

@@ -76,7 +76,12 @@ class FixedStep:
         due = int(self._left + _ROUNDING)
         self._left = max(self._left - due, 0.0)
         steps = min(due, self.max_steps)
-        return FrameTime(steps, min(self._left, 1.0), due - steps)
+        return FrameTime(steps, self.share, due - steps)
+
+    @property
+    def share(self) -> float:
+        """Share of a step that has passed since the last one, 0 to 1."""
+        return min(self._left, 1.0)
 
     def reset(self) -> None:
         """Forget the share of a step that has passed."""

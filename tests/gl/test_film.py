@@ -22,6 +22,7 @@ from sim.kept.film import Film
 from sim.kept.store import StepStore
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.contract import Grab
+from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import ViewState
 
@@ -119,6 +120,48 @@ def test_steps_are_those_of_a_fresh_run_after_any_walk(context: Context, name: s
         reel.scrub(step)
         assert reel.bits() == after[step], step
     reel.release()
+
+
+def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
+    """Places of what a node has, by its name where that is told."""
+    places = np.frombuffer(bits[f"{node}.positions"], np.float32).reshape(-1, 3)
+    names = np.frombuffer(bits[f"{node}.ids"], np.int64) if f"{node}.ids" in bits else np.arange(len(places))
+    return {name: place for name, place in zip(names.tolist(), places, strict=True) if np.isfinite(place).all()}
+
+
+@pytest.mark.parametrize("name", ["cape", "sparks", "hair-on-sphere"])
+def test_between_two_steps_what_moves_is_on_the_straight_way_and_goes_on_as_before(context: Context, name: str) -> None:
+    reel = Reel(context, opened(resources.path("projects") / f"{name}.sinew"))
+    try:
+        reel.fill(12)
+        kept = {}
+        for step in (8, 9, 12):
+            reel.scrub(step)
+            kept[step] = reel.bits()
+        film, moment = reel.film, reel.film.time_of(8) + 0.25 * STEP_TIME
+        assert film.show_between(moment) == moment
+        reel.engine.advance(moment)
+        between = reel.bits()
+        for node in {key.split(".")[0] for key in between}:
+            one, other, seen = (places_of(bits, node) for bits in (kept[8], kept[9], between))
+            stay = sorted(one.keys() & other.keys())
+            assert seen.keys() == one.keys(), "who is born or dies on the way"
+            ways = [np.array([places[name] for name in stay]) for places in (one, other, seen)]
+            assert not np.array_equal(ways[0], ways[1])
+            np.testing.assert_allclose(ways[2], ways[0] + 0.25 * (ways[1] - ways[0]), atol=1e-5)
+        assert film.show_between(film.time_of(8)) == film.time_of(8)
+        assert reel.bits() == kept[8], "a step itself is shown exactly"
+        film.show_between(moment)
+        assert film.advance(13)
+        after = reel.bits()
+        reel.scrub(12)
+        assert reel.bits() == kept[12]
+        film.restart()
+        reel.scrub(0)
+        reel.fill(13)
+        assert reel.bits() == after, "looking leaves no trace"
+    finally:
+        reel.release()
 
 
 def test_thinned_steps_are_simulated_again_to_the_bit(context: Context) -> None:

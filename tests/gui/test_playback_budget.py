@@ -1,5 +1,6 @@
 """How many simulation steps a tick does: as many as are due and fit into its time."""
 
+import numpy as np
 import pytest
 
 from app.timeline.playback import STEP_BUDGET, Playback
@@ -63,4 +64,36 @@ def test_the_cause_of_slow_motion_is_the_true_one(qapp, step, picture, cause):
         playback.tick()
     assert playback.pace < 0.8
     assert playback.slowed_by == cause
+    playback.pause()
+
+
+def test_slow_motion_shows_moments_between_steps_and_a_pause_the_step_itself(qapp):
+    clock = Clock()
+    playback = Playback(lambda: PlaybackSettings(speed=0.25), lambda: 1000.0, Costly(clock, 0.0), clock=clock)
+    told = []
+    playback.seen_changed.connect(lambda: told.append(playback.seen))
+    playback.toggle()
+    seen, reached = [], []
+    for _ in range(20):
+        clock.now += STEP_TIME
+        playback.tick()
+        seen.append(playback.seen)
+        reached.append(playback.playhead.time)
+    assert np.diff(seen[4:]) == pytest.approx(0.25 * STEP_TIME), "evenly"
+    assert np.array(reached) / STEP_TIME == pytest.approx([tick // 4 for tick in range(1, 21)]), "by whole steps"
+    assert len(told) == 15, "where no step was due"
+    assert playback.is_between
+    playback.pause()
+    assert playback.seen == playback.playhead.time
+    assert not playback.is_between
+
+
+def test_at_full_speed_the_playhead_is_what_is_seen(qapp):
+    clock = Clock()
+    playback = Playback(PlaybackSettings, lambda: 1000.0, Costly(clock, 0.0), clock=clock)
+    playback.toggle()
+    for _ in range(5):
+        clock.now += 1.3 * STEP_TIME
+        playback.tick()
+        assert playback.seen == playback.playhead.time
     playback.pause()

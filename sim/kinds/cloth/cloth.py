@@ -22,7 +22,7 @@ from sim.kinds.cloth.sheet import ClothSheet
 from sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sim.kinds.cloth.spring_lines import SpringLines
 from sim.kinds.cloth.surface import ClothSurface
-from sim.kinds.packing import State, unpacked_state
+from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths.transform import transform_points
 from sim.scene.params import Effect, SettingsError, changed_effects
 from sim.skin.attachment import Attachment
@@ -34,6 +34,17 @@ NO_INPUTS = ClothInputs()
 
 INTERVAL = 0.1
 """Shortest time between two statistics [s]."""
+
+
+def particles_between(one: bytes, other: bytes, share: float) -> bytes:
+    """The second of two snapshots, its particles on the straight way from where they were in the first."""
+    (_, (_, former, *_)), (head, (moving, kept, *rest)) = unpacked_state(one), unpacked_state(other)
+    if len(former) != len(kept):
+        return other
+    seen = kept.copy()  # the last sound state is what is shown
+    for name in ("position", "velocity"):
+        seen[name][:, :3] = blended(former[name][:, :3], kept[name][:, :3], share)
+    return State(head, moving, seen, *rest).packed()
 
 
 class Cloth:

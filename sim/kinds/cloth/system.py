@@ -9,7 +9,7 @@ from sim.assets.model import Material
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.cloth.carriage import Carriage
-from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.cloth import Cloth, particles_between
 from sim.kinds.cloth.fabric import fabric
 from sim.kinds.cloth.follow import PinFollower
 from sim.kinds.cloth.picking import nearest_particle
@@ -179,6 +179,11 @@ class ClothSystem(System):
         self._follower.tie(self.cloth, self.cloth.go_back(head["cloth"]), world.figures)
         self.cloth.start = start
         self._carriage.restore(head, self._node, self.cloth, world)
+
+    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+        """The second, its particles on the straight way from where they were."""
+        (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
+        return State(head | {"cloth": particles_between(before["cloth"], head["cloth"], share)}, *arrays).packed()
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""

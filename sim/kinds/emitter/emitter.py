@@ -22,11 +22,29 @@ from sim.kinds.emitter.passes import EmitterPasses, Substep, substeps_of
 from sim.kinds.emitter.plan import check_emitter, schedule_of, slots_needed, starvation
 from sim.kinds.emitter.room import check_room
 from sim.kinds.emitter.settings import EmitterSettings
-from sim.kinds.packing import State, unpacked_state
+from sim.kinds.packing import State, blended, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects
 
 UInt32 = npt.NDArray[np.uint32]
+
+
+def particles_between(one: bytes, other: bytes, share: float) -> bytes:
+    """The first of two snapshots, those particles that live on in the second on the straight way to it.
+
+    Who dies on the way is seen to the end of it, who is born not before.
+    """
+    (head, (former,)), (_, (later,)) = unpacked_state(one), unpacked_state(other)
+    count = min(len(former), len(later))
+    place, speed, next_place, next_speed = (
+        records[name][:count] for records in (former, later) for name in ("position", "velocity")
+    )
+    # The same use of a slot is the same particle.
+    lives = (place[:, 3] >= 0.0) & (next_place[:, 3] >= 0.0) & (speed[:, 3] == next_speed[:, 3])
+    seen = former.copy()
+    seen["position"][:count][lives] = blended(place[lives], next_place[lives], share)
+    seen["velocity"][:count][lives] = blended(speed[lives], next_speed[lives], share)
+    return State(head, seen).packed()
 
 
 class Emitter:

@@ -16,7 +16,7 @@ from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import Array, Services, StepInputs, System, World
 from sim.kinds.emitter.buffers import ScratchPool
 from sim.kinds.emitter.emission import EmitterSource
-from sim.kinds.emitter.emitter import Emitter
+from sim.kinds.emitter.emitter import Emitter, particles_between
 from sim.kinds.emitter.follow import SourceFollower
 from sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sim.kinds.emitter.shown import shown_particles
@@ -185,6 +185,10 @@ class EmitterSystem(System):
         assert self._node is not None
         self.emitter.go_back(state)
         self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
+
+    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+        """The first, what lives on in the second on its way there."""
+        return particles_between(one, other, share)
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""

@@ -36,7 +36,7 @@ from sim.kinds.hair.roots import cofactors
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
 from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
-from sim.kinds.packing import State, unpacked_state
+from sim.kinds.packing import State, blended, unpacked_state
 from sim.maths import quaternion
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
@@ -47,6 +47,17 @@ Float64 = npt.NDArray[np.float64]
 
 TABLE_FIELDS = ("gravity", "carried", "hold_fade")
 """Settings that the table of the groom holds."""
+
+
+def strands_between(one: bytes, other: bytes, share: float) -> bytes:
+    """The second of two snapshots, its knots on the straight way from where they were; its roots are the surface's."""
+    (_, (former, *_)), (head, (now, *rest)) = unpacked_state(one), unpacked_state(other)
+    if len(former) != len(now):
+        return other
+    seen = now.copy()
+    offsets, before = (records.view(np.float32).reshape(len(records), -1, 4)[..., :3] for records in (seen, former))
+    offsets[:] = blended(before, offsets, share)
+    return State(head, seen, *rest).packed()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,7 +32,7 @@ from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
-from sim.kinds.hair.strands import Strands, SurfaceTexels
+from sim.kinds.hair.strands import Strands, SurfaceTexels, strands_between
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
@@ -272,6 +272,13 @@ class HairSystem(System):
         self.strands.go_back(head.get("strands", state))
         if self.rival is not None and "rival" in head:
             self.rival.strands.go_back(head["rival"])
+
+    def between(self, one: bytes, other: bytes, share: float) -> bytes:
+        """The second, its strands on the straight way from where they were."""
+        (before, _), (head, _) = unpacked_state(one), unpacked_state(other)
+        if "rival" not in head or "rival" not in before:
+            return strands_between(before.get("strands", one), head.get("strands", other), share)
+        return State({name: strands_between(before[name], head[name], share) for name in head}).packed()
 
     def release(self) -> None:
         """Deletes everything; may be called twice."""
