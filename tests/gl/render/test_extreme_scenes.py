@@ -26,9 +26,9 @@ from sim.scene.view_state import ViewState
 
 CHEAP = {
     "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),
-    "children": (0, 64),
+    "children": (0, 64), "groom": ((),),
 }  # fmt: skip
-"""Numbers of elements, whose ends cost too much time for a test."""
+"""Numbers of elements, whose ends cost too much time for a test; packed by hand is only what a brush did."""
 SIZE = (48, 32)
 TINY = 1e-30
 
