@@ -148,6 +148,7 @@ class MainWindow(QMainWindow):
         bar = self.statusBar()
         dress(bar)
         self._hint = QLabel()
+        self._hint.setMinimumWidth(1)  # what is told beside it comes first where there is little room
         self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
         self._bar.setFixedWidth(140)
         self._bar.setMaximumHeight(14)
