@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Collection
 from pathlib import Path
+from typing import Self
 
 from app.cli.failure import CommandError, print_warnings
 from app.cli.scene import OpenedScene
@@ -11,7 +12,7 @@ from sim.engine import Engine
 from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
-from sim.kept.bake import Bake, BakeWriter
+from sim.kept.bake import Bake, BakeWriter, is_bake
 from sim.kept.key import digest
 from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
@@ -183,7 +184,7 @@ def known_bake(project: Path) -> Bake | None:
         BakeError: If that cannot be read.
     """
     folder = cache_folder(project)
-    return Bake(folder) if folder.exists() else None
+    return Bake(folder) if is_bake(folder) else None
 
 
 class Baker:
@@ -228,5 +229,11 @@ class Baker:
             self._writer.finish()
 
     def cancel(self) -> None:
-        """The bake of before stays."""
+        """The bake of before stays, unless this one is finished."""
         self._writer.cancel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()

@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
         with (
             recorder(run, scene, steps // options.every + 1, options.output) as recorded,
             request if options.partial else contextlib.nullcontext(),
+            baker or contextlib.nullcontext(),
         ):
             for step in range(0, steps + 1, options.every):
                 refuse(scene, run.advance_to(step, baker))

@@ -16,7 +16,7 @@ from app.cli.scene import opened
 from app.cli.scene_files import add_outside_option
 from app.files.project_file import PROJECT_SUFFIX, cache_folder, is_project
 from sim.engine import Engine
-from sim.kept.bake import Bake
+from sim.kept.bake import Bake, is_bake
 from sim.kept.key import digest
 from sim.kinds.contract import System
 from sim.scene.params import SettingsError
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
         raise CommandError(project, "", f"is no project; its name does not end in {PROJECT_SUFFIX}")
     scene = opened(project, allow_outside=options.allow_outside)
     folder: Path = options.bake or cache_folder(project)
-    if not folder.exists():
+    if not is_bake(folder):
         raise CommandError(project, "", f"has no baked steps; {folder.name} is missing")
     bake = Bake(folder)
     nodes = {node for node in bake.index.nodes if scene.scene.has(node) and len(bake.steps(node))}

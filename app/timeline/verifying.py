@@ -7,6 +7,7 @@ from app.files.project_error import ProjectError
 from app.files.project_file import cache_folder
 from app.output.jobs import RUNNING, Job, JobQueue
 from app.viewport.client import ViewportClient
+from sim.kept.bake import is_bake
 
 
 class Verifying(QObject):
@@ -46,7 +47,7 @@ class Verifying(QObject):
         project = self._document.path
         if self.busy:
             self.ended.emit("The bake is being verified already")
-        elif project is None or not cache_folder(project).is_dir():
+        elif project is None or not is_bake(cache_folder(project)):
             self.ended.emit("Nothing is baked beside the project")
         else:
             try:

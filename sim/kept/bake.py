@@ -164,14 +164,14 @@ class BakeWriter:
                 writing.file.flush()
                 os.fsync(writing.file.fileno())
                 writing.file.close()
+            before: Mapping[NodeId, BakedNode] = {}
             with contextlib.suppress(BakeError):
                 before = _read_index(self._folder).nodes
-                self._write({**before, **self._made()})
-                return
-            self._write(self._made())
+            self._write({**before, **self._made()})
+            self._nodes.clear()
 
     def cancel(self) -> None:
-        """Gives up: the bake of before stays."""
+        """Gives up what is not finished: the bake of before stays."""
         for writing in self._nodes.values():
             writing.file.close()
             with contextlib.suppress(OSError):
@@ -196,6 +196,11 @@ class BakeWriter:
         name = _new_name(self._folder, node)
         self._nodes[node] = _Writing((self._folder / name).open("xb"), name, step)
         return self._nodes[node]
+
+
+def is_bake(folder: Path) -> bool:
+    """Whether a bake lies there; writing that was killed may leave a folder without one."""
+    return (folder / INDEX).is_file()
 
 
 def free(folder: Path, nodes: Iterable[NodeId]) -> None:

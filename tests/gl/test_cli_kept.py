@@ -78,6 +78,30 @@ def test_a_bake_has_what_is_shown_at_the_start_after_a_run_up(tmp_path: Path) ->
     assert main(["verify", str(project)]) == 0
 
 
+def test_a_run_that_fails_bakes_nothing_and_a_folder_without_an_index_is_no_bake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, output = tmp_path / "a.sinew", tmp_path / "out.npz"
+    saved(project, substeps=1, stretch_stiffness=1e6)
+    words = ["simulate", str(project), "--steps", "30", "--output", str(output), "--cache"]
+    assert main(words) == 1
+    assert "Sheet: stopped at" in capsys.readouterr().err
+    assert not cache_folder(project).exists()
+    saved(project)
+    simulate(project, "--cache")
+    before = Bake(cache_folder(project)).index
+    saved(project, substeps=1, stretch_stiffness=1e6)
+    assert main(words) == 1
+    assert Bake(cache_folder(project)).index == before, "the one of before stays"
+    (cache_folder(project) / INDEX).unlink()
+    saved(project)
+    capsys.readouterr()
+    assert main(["verify", str(project)]) == 1
+    assert "has no baked steps" in capsys.readouterr().err
+    simulate(project, "--cache")
+    assert main(["verify", str(project)]) == 0
+
+
 def test_pictures_of_a_project_are_baked_and_drawn_from_the_bake(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
