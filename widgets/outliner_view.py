@@ -137,9 +137,9 @@ class OutlinerView(QTreeView):
         self.scrollTo(found[0][1])
 
     def rename(self, entry: Entry) -> None:
-        """Opens the name of a row for editing."""
+        """Opens the name of a row for editing, unless one is being edited."""
         index = self._proxy.mapFromSource(self._model.index_of(entry))
-        if index.isValid():
+        if index.isValid() and self.state() != QAbstractItemView.State.EditingState:
             self.edit(index)
 
     def copy_name(self, entry: Entry) -> None:

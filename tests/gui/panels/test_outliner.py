@@ -225,6 +225,14 @@ def test_f2_renames_in_place(outliner, target, qtbot):
     assert proxy_index(outliner, "c").data() == "sun"
 
 
+def test_to_rename_again_leaves_the_name_that_is_being_edited(outliner, qtlog):
+    click(outliner, "c")
+    for _ in range(2):
+        outliner.view.rename(outliner.model.entry_of(("c",)))
+    assert len(outliner.view.findChildren(QLineEdit)) == 1
+    assert qtlog.records == []
+
+
 def test_bones_cannot_be_renamed_and_an_empty_name_is_no_wish(outliner):
     model = outliner.model
     bone = model.index_of(model.entry_of(("a", "bone", "hips")))
