@@ -290,10 +290,7 @@ class Simulation:
             SettingsError: If it is of another scene.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        world = self._given(world)
-        self._advance_solids(world)
-        for service in self.services.all():
-            service.finish_step()
+        world = self._stood(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if self._give(node, system, moment, world):
@@ -316,10 +313,7 @@ class Simulation:
             time: Scene time there [s].
         """
         kept = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        world = self._given(world)
-        self._advance_solids(world)
-        for service in self.services.all():
-            service.finish_step()
+        world = self._stood(world)
         for node, _, system in self._stepped:
             if not self._has_state(node, system):
                 continue
@@ -329,6 +323,14 @@ class Simulation:
                     system.restore(system.between(one, other, share), world)
         self.show(time)
         self._stale |= self.systems.keys()
+
+    def _stood(self, world: World) -> World:
+        """The world that systems see once what they meet and share stands as it does."""
+        world = self._given(world)
+        self._advance_solids(world)
+        for service in self.services.all():
+            service.finish_step()
+        return world
 
     # --- what is given --------------------------------------------------------------------------------
 
@@ -443,7 +445,7 @@ class Simulation:
         place, places = kind.load("solids"), world.places
         try:
             found: dict[NodeId, Placement] = place(nodes, places)
-        except Exception:
+        except Exception:  # of one of them: alone each is told by the guard
             found = {}
             for node in nodes:
                 found |= self._guard.call(node, functools.partial(place, (node,), places), {})
