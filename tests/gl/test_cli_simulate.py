@@ -289,7 +289,7 @@ def test_nothing_to_simulate_is_told(tmp_path: Path, output: Path, capsys: pytes
 
 
 def test_absurd_lengths_are_refused_at_once(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    project = saved(tmp_path, sheet(columns=1024, rows=1024))
+    project = saved(tmp_path, sheet(columns=256, rows=256))
     assert main(["simulate", str(project), "--steps", "900000000", "--output", str(output)]) == 1
     err = capsys.readouterr().err
     assert err.startswith(f"sinew: {output}: needs ")
