@@ -65,8 +65,10 @@ def one_editor(qapp, tmp_path_factory):
 
 @pytest.fixture
 def fresh(one_editor):
-    """The shared editor with nothing in it and no messages."""
+    """The shared editor with nothing in it, no messages and no handles."""
     one_editor.playback.pause()
+    if one_editor.handles.mode is not None:
+        one_editor.handles.set_mode(one_editor.handles.mode)
     one_editor.dialogs.choice = Answer.DISCARD
     one_editor.files.new()
     one_editor.panels.messages.model.clear()

@@ -11,7 +11,7 @@ from sim.scene.clock import STEP_TIME
 from sim.scene.playback import LoopMode
 from sim.scene.playhead import Playhead
 from sim.scene.scene import PLAYBACK, ParamRef
-from tests.gui.editor_harness import Clock, Mouse, picture, place_of
+from tests.gui.editor_harness import Mouse, Session, picture, place_of
 
 COLUMNS = ROWS = 12
 LOWER_LEFT = COLUMNS * (ROWS - 1)
@@ -22,11 +22,9 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 class Stage:
     """An editor with one small cloth that fills the viewport, and a clock that stands."""
 
-    def __init__(self, session, model=None):
-        self.clock = Clock()
-        self.editor = session.open(model, clock=self.clock) if model else session.start(clock=self.clock)
+    def __init__(self, editor):
+        self.editor, self.clock = editor, editor.playback._clock
         self.playback, self.document = self.editor.playback, self.editor.document
-        self.playback._timer.setInterval(100000)  # ticks come from the test
         self.editor.edits.add("cloth")
         self.node = self.document.scene.of_kind("cloth")[0].id
         for name, value in (("columns", COLUMNS), ("rows", ROWS)):
@@ -76,8 +74,15 @@ class Stage:
 
 
 @pytest.fixture
-def stage(session):
-    return Stage(session)
+def stage(fresh):
+    return Stage(fresh)
+
+
+@pytest.fixture
+def armed(fresh, arm, qtbot):
+    """The same beside a model with a clip."""
+    Session(qtbot).load(fresh, arm)
+    return Stage(fresh)
 
 
 # --- hover ------------------------------------------------------------------------------------------------
@@ -151,6 +156,7 @@ def test_a_pull_does_not_jump_when_it_begins_beside_the_particle(stage):
     assert np.allclose(stage.editor.stepper.grab.hand, before, atol=1e-6)
     stage.run(20)
     assert np.allclose(stage.positions()[LOWER_LEFT], before, atol=1e-4)
+    stage.mouse.release(press)
 
 
 def test_pulling_a_held_cloth_simulates_only_while_the_button_is_down(stage):
@@ -387,8 +393,8 @@ def test_a_scene_without_a_clip_that_plays_once_does_not_end(stage):
     simulated(stage)
 
 
-def test_going_back_to_the_start_resets_and_other_places_hold(session, arm):
-    stage = Stage(session, arm)
+def test_going_back_to_the_start_resets_and_other_places_hold(armed):
+    stage = armed
     rest = stage.positions()
     simulated(stage)
     moved = stage.positions()
@@ -401,8 +407,8 @@ def test_going_back_to_the_start_resets_and_other_places_hold(session, arm):
     np.testing.assert_array_equal(stage.positions(), rest)
 
 
-def test_the_first_frame_resets_even_where_the_playhead_is_there_already(session, arm):
-    stage = Stage(session, arm)
+def test_the_first_frame_resets_even_where_the_playhead_is_there_already(armed):
+    stage = armed
     start = stage.pixel(LOWER_LEFT)
     stage.mouse.press(start)
     stage.mouse.move(start + QPointF(0.0, -40.0))
@@ -413,8 +419,8 @@ def test_the_first_frame_resets_even_where_the_playhead_is_there_already(session
     assert stage.steps == 0
 
 
-def test_selecting_something_else_does_not_reset(session, arm):
-    stage = Stage(session, arm)
+def test_selecting_something_else_does_not_reset(armed):
+    stage = armed
     simulated(stage)
     stage.playback.set_playhead(Playhead())
     stage.editor.edits.select(stage.document.scene.of_kind("model")[0].id)
@@ -498,8 +504,8 @@ def middle_of(stage, node):
     return (box.lo + box.hi) / 2.0
 
 
-def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_move_it_there(session, arm):
-    stage = Stage(session, arm)
+def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_move_it_there(armed):
+    stage = armed
     model = stage.document.scene.of_kind("model")[0]
     stage.document.set_value(ParamRef(model.id, "transform", "scale"), (2.0, 2.0, 2.0))
     bone = stage.editor.store.loaded(model.id).model.skeleton.names[1]

@@ -10,7 +10,6 @@ from sim.kinds.cloth.settings import ClothLook, ClothSource
 from sim.kinds.cloth.stability import stability
 from sim.render.shot import Look, Overlay
 from sim.scene.scene import Attachment, ParamRef
-from tests.gui.editor_harness import Clock
 from widgets.inspector.form_items import FactItem, items_of
 from widgets.message_model import Severity
 
@@ -18,18 +17,21 @@ SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 
 
 
 @pytest.fixture
-def clock():
-    return Clock()
+def clock(one_editor):
+    return one_editor.playback._clock
 
 
-@pytest.fixture
-def editor(session, clock):
-    """An editor with a small sheet of cloth."""
-    editor = session.start(clock=clock)
+def with_sheet(editor):
+    """This editor with a small sheet of cloth."""
     editor.edits.add("cloth")
     set_cloth(editor, columns=8, rows=8)
     draw(editor)
     return editor
+
+
+@pytest.fixture
+def editor(fresh):
+    return with_sheet(fresh)
 
 
 def node(editor):
@@ -203,7 +205,8 @@ def test_a_preset_is_one_edit(editor):
     assert editor.panels.inspector.head.presets.combo.currentIndex() == -1
 
 
-def test_own_presets_are_there_at_the_next_start(session, editor):
+def test_own_presets_are_there_at_the_next_start(session):
+    editor = with_sheet(session.start())
     set_cloth(editor, density=0.77)
     bar = editor.panels.inspector.head.presets
     bar.saved.emit("Heavy")
@@ -247,7 +250,7 @@ def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
     assert editor.scene_files.meshes == {}
 
 
-def test_a_cloth_without_a_file_says_what_it_needs(session, editor):
+def test_a_cloth_without_a_file_says_what_it_needs(editor):
     make_mesh(editor, "")
     assert status(editor).note == "Choose the file that becomes cloth."
 

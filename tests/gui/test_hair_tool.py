@@ -12,7 +12,7 @@ from sim.profile.sample import TimeSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
-from tests.gui.editor_harness import Clock, Mouse, picture, place_of
+from tests.gui.editor_harness import Mouse, picture, place_of
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}
 
@@ -20,11 +20,9 @@ SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2
 class Stage:
     """An editor with hair on a ball that fills the viewport, and a clock that stands."""
 
-    def __init__(self, session):
-        self.clock = Clock()
-        self.editor = session.start(clock=self.clock)
+    def __init__(self, editor):
+        self.editor, self.clock = editor, editor.playback._clock
         self.playback, self.document = self.editor.playback, self.editor.document
-        self.playback._timer.setInterval(100000)  # ticks come from the test
         self.document.select(Selection())
         self.editor.edits.add("hair")
         self.node = self.document.scene.of_kind("hair")[0].id
@@ -82,8 +80,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(session):
-    return Stage(session)
+def stage(fresh):
+    return Stage(fresh)
 
 
 def test_the_strand_under_the_mouse_is_marked_named_and_chosen(stage):
