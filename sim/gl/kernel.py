@@ -69,12 +69,14 @@ class Kernel:
             self._texts[BackEnd.COMPUTE] = compute_text(self.layouts, outputs)
         self._programs: dict[BackEnd, Program] = {}
         library.kernels.add(self)
-        self.prepare(self.back_end)
+        self._choose()
 
     @property
     def back_end(self) -> BackEnd:
         """What it runs on now; that of the context, which may change between two frames."""
-        return self.back_end_with(None)
+        if self._choice is not self._back_ends.choice:
+            self._choose()
+        return self._back_end
 
     def back_end_with(self, choice: BackEndChoice | None) -> BackEnd:
         """What it would run on if this were chosen, see `BackEnds.choice`."""
@@ -86,8 +88,14 @@ class Kernel:
     @property
     def program(self) -> Program:
         """The program of the back end it runs on now, which takes uniforms and textures."""
-        back_end = self.back_end
-        return self._programs.get(back_end) or self.prepare(back_end)
+        if self._choice is not self._back_ends.choice:
+            self._choose()
+        return self._program
+
+    def _choose(self) -> None:
+        self._choice = self._back_ends.choice
+        self._back_end = self.back_end_with(None)
+        self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
         """The program for a back end, built with the first call.
