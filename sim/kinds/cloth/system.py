@@ -137,6 +137,11 @@ class ClothSystem(System):
         if self.cloth is not None:
             self.cloth.resume()
 
+    def reconsider(self) -> None:
+        """Goes on if its settings are no longer those that it halted with, and sound."""
+        if self.cloth is not None:
+            self._recovery.reconsider(self.cloth)
+
     def arrays(self) -> Mapping[str, Array]:
         """Particles, and the triangles between them."""
         if self.cloth is None:
