@@ -125,22 +125,24 @@ class Kernel:
         source: VertexArray,
         targets: Buffer | Sequence[Buffer],
         count: int | None = None,
+        first: int = 0,
+        /,
         **uniforms: Any,
     ) -> None:
-        """Write `count` records (all of the source by default) to the start of each target.
+        """Write `count` records (all that follow in the source by default) from the `first` on to each target.
 
         Raises:
             GLLimitError: If a target is too small, or their number is wrong.
         """
         buffers = (targets,) if isinstance(targets, Buffer) else tuple(targets)
-        length = source.vertex_count if count is None else count
-        self._check_targets(buffers, length)
+        length = source.vertex_count - first if count is None else count
+        self._check_targets(buffers, first + length)
         program = self.program
         for name, value in uniforms.items():
             program[name] = value
         if length > 0:
             with self.writing(source) as capture:
-                capture.write(buffers[0].name, 0, length, *(buffer.name for buffer in buffers[1:]))
+                capture.write(buffers[0].name, first, length, *(buffer.name for buffer in buffers[1:]))
 
     def _check_targets(self, buffers: Sequence[Buffer], count: int) -> None:
         if len(buffers) != len(self.outputs):
