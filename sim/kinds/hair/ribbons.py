@@ -176,12 +176,11 @@ class Ribbons(Item):
     ) -> None:
         settings = self.settings
         if shells is not None:
-            # Where it might have been strands, the first of them stand for all.
-            whole = settings.form is HairForm.AUTOMATIC
-            if whole:
-                part = Part(part.stride, 0, shells.triangles * settings.shells if part.first == 0 else 0)
-            if kind in ("CAST", "DEEP"):
-                part = Part(SHADOW_STRIDE, 0, part.count if part.first == 0 else 0)
+            # Where it might have been strands, and in shadows, the first part stands for all.
+            casts = kind in ("CAST", "DEEP")
+            if casts or settings.form is HairForm.AUTOMATIC:
+                count = shells.triangles * settings.shells if part.first == 0 else 0
+                part = Part(SHADOW_STRIDE if casts else part.stride, 0, count)
             if kind != "BLENDED":
                 passes.shells(program, shells, settings, sheet, part)
             return
