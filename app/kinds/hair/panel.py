@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.editor.desk import Desk
@@ -146,6 +147,9 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
+            place, engine = self._desk.edits.place, self._desk.client.engine
+            if engine is not None:
+                place = replace(place, area=engine.skin_area(figure.id, section=section))
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)
