@@ -8,8 +8,8 @@ from sim.figures.placement import world_from_model
 from sim.figures.playing import pose_of
 from sim.figures.settings import ModelSettings
 from sim.jobs.pose import Pose
+from sim.maths.facing import facing
 from sim.maths.transform import transform_points
-from sim.skin.facing import facing
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: npt.NDArray[np.float64]) -> float:

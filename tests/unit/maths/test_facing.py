@@ -9,7 +9,7 @@ import resources
 from sim.assets.load import load_model
 from sim.figures.front import front_at_first
 from sim.kinds import KINDS
-from sim.skin.facing import facing
+from sim.maths.facing import facing
 
 STYLES = [
     ("thigh_l", "thigh_r", "hand.L", "hand.R"),
