@@ -5,6 +5,7 @@ end of the step.  It knows neither playhead nor drawing, and no kind.
 """
 
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -163,6 +164,27 @@ class Simulation:
     def is_preparing(self) -> bool:
         """Whether a system goes by settings of before."""
         return any(system.is_preparing for system in self.systems.values())
+
+    @property
+    def progress(self) -> dict[NodeId, float]:
+        """How far systems are that prepare something, 0 to 1."""
+        found = {node_id: system.progress for node_id, system in self.systems.items()}
+        return {node_id: share for node_id, share in found.items() if share is not None}
+
+    def prepare(self, ends: float) -> bool:
+        """Does what is left to do of that on the GPU until monotonic time `ends` [s]; returns whether there was any."""
+        did = False
+        for node_id, system in self.systems.items():
+            while not self._guard.is_out(node_id) and system.prepare():
+                did = True
+                if time.monotonic() >= ends:
+                    return True
+        return did
+
+    def give_up(self) -> None:
+        """Ends what systems prepare; they go by what they have."""
+        for system in self.systems.values():
+            system.give_up()
 
     @property
     def in_force(self) -> Mapping[NodeId, Settings | None]:

@@ -232,6 +232,7 @@ class Editor:
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
         self.client.switched.connect(self.window.show_hint, _LATER)
+        self.client.preparing.connect(self.window.show_preparing, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -289,6 +290,8 @@ class Editor:
         else:
             self.files.cancel()
             self.scene_files.cancel()
+            self.client.give_up_preparing()
+            self.viewport.update()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""

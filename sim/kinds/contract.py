@@ -374,6 +374,18 @@ class System:
         return False
 
     @property
+    def progress(self) -> float | None:
+        """How far it is with that, 0 to 1; None where nothing goes on."""
+        return None
+
+    def prepare(self) -> bool:
+        """Does a small part of what is left to do of that on the GPU; returns whether there was one."""
+        return False
+
+    def give_up(self) -> None:
+        """Ends that; what there is stays, until something else is to be prepared."""
+
+    @property
     def in_force(self) -> Settings | None:
         """Settings that it goes by while it is preparing; None where there is nothing yet."""
         return None

@@ -70,8 +70,11 @@ class HairPanel(Panel):
         scene, carrier = self._desk.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
             return "Choose the file of its strands."
-        if system is not None and system.is_preparing and not system.is_ready:
-            return "It is growing."
+        if system is not None and system.is_preparing:
+            if system.progress is None:
+                return "Its growth was given up." + (" What grew before is shown." if system.is_ready else "")
+            if not system.is_ready:
+                return "It is growing."
         if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
@@ -80,14 +83,20 @@ class HairPanel(Panel):
             return "The model that it grew on is no longer in the scene: choose another one."
         return "" if system is not None and system.is_ready else "Its model is being read."
 
-    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Another file for one that cannot be read; substeps that are stable, where some are."""
+    def remedy(self, node: Node, system: Any) -> Command | None:
+        """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
         if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
             return Command("", "Locate…", "Choose where the strands are.", self.locate)
+        if system is not None and system.is_preparing and system.progress is None:
+            return Command("", "Grow", "Have it grow after all.", lambda: self._try_again(system))
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
         return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def _try_again(self, system: Any) -> None:
+        system.try_again()
+        self._desk.viewport.update()
 
     def locate(self) -> None:
         """Asks for the file of the selected hair; reads it again where it is the same."""
