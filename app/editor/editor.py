@@ -233,7 +233,7 @@ class Editor:
         # Not while a picture is painted: what appears in the window may give the viewport another size.
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
-        self.client.switched.connect(self.window.show_hint, _LATER)
+        self.client.switched.connect(self.window.show_news, _LATER)
         self.client.preparing.connect(self.window.show_preparing, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
@@ -270,7 +270,7 @@ class Editor:
         timings.toggled.connect(lambda on: actions.check("timing.measure", on))
         timings.paused.connect(lambda on: actions.check("timing.pause", on))
         timings.recording.connect(lambda on: actions.check("timing.record", on))
-        timings.hint.connect(self.window.show_hint)
+        timings.hint.connect(self.window.show_news)
         timings.view.back_ends_requested.connect(self.compare_back_ends)
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
@@ -279,7 +279,7 @@ class Editor:
 
     def _tell_distance(self, text: str) -> None:
         """Says how far the bake is from what is shown, once the picture is there."""
-        QTimer.singleShot(0, self.window, lambda: self.window.show_hint(text))
+        QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
     # --- what happens ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
 from sim.figures.deformers.warping import warped_boxes
+from sim.figures.front import front_in
 from sim.figures.placement import active_clip, texture_origin_bottom, world_from_model
 from sim.figures.playing import RunUp, parts_of, pose_of, poses_of
 from sim.figures.prepared import PreparedModel
@@ -200,6 +201,10 @@ class Character:
     def joint_positions(self) -> npt.NDArray[np.float64]:
         """Places of the joints in the world [m], shape (B, 3)."""
         return _transformed(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
+
+    def facing(self) -> float:
+        """Yaw of where it looks in the world, to a quarter of a turn; that of +z where its bones do not tell [°]."""
+        return front_in(self.model, self.pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
         """Box in the world that holds what is shown [m], without reading the skinned vertices back."""

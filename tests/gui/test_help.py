@@ -36,6 +36,16 @@ def test_a_click_on_a_picture_opens_the_sample(fresh, qtbot):
     assert not page.isVisible()
 
 
+@pytest.mark.parametrize(("width", "height", "rows"), [(680, 560, 3), (530, 459, 3), (530, 330, 2), (530, 160, 0)])
+def test_as_many_rows_of_samples_are_shown_as_fit(fresh, width, height, rows):
+    page = fresh.overlays.empty
+    page.place(width, height)
+    columns = sum(card.y() == page.cards[0].y() for card in page.cards[:4]) if rows else 0
+    assert sum(not card.isHidden() for card in page.cards) == rows * columns
+    assert page.height() <= height
+    fresh.overlays.place()
+
+
 def test_the_start_page_opens_files(fresh, qtbot):
     fresh.dialogs.asked.clear()
     fresh.dialogs.path = None

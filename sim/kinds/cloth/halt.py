@@ -36,7 +36,7 @@ def halt_reason(
     limit = f"a thread stretched beyond {most:g} times its length"
     if ratio >= 1.0 or (ratio > MARGIN and not tears):
         what = limit if is_finite else "particles left the world"
-        if found.substeps > SUBSTEPS_MAX:
+        if settings.step_time >= SUBSTEPS_MAX * found.h_max:
             return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
         return f"{what}; more substeps or a softer fabric keep it stable"
     if stretch(model, places) > most:
