@@ -122,6 +122,14 @@ class HairPanel(Panel):
         """The facts of the inspector are gone."""
         self._facts.forget()
 
+    def sides(self) -> tuple[str, str] | None:
+        """The two solvers of the first hair that is compared; on the second side the other one."""
+        for node in self._desk.document.scene.of_kind("hair"):
+            other = rival_settings(node.settings)
+            if node.visible and other is not None:
+                return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
+        return None
+
     def legend(self) -> ColourKey | None:
         """Bend or stretch, where hair is drawn in their colours."""
         for node in self._desk.document.scene.of_kind("hair"):
