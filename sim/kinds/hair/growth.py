@@ -98,8 +98,10 @@ class Growth:
     @functools.cached_property
     def rooted(self) -> npt.NDArray[np.integer]:
         """Vertices of the surface that anything grows on."""
-        corners = [roots.corners.ravel() for roots in (self.guides.roots, self.children.roots)]
-        return np.unique(np.concatenate(corners))
+        grows = np.zeros(len(self.surface.positions), bool)
+        for roots in (self.guides.roots, self.children.roots):
+            grows[roots.corners] = True
+        return np.flatnonzero(grows)
 
     @functools.cached_property
     def box(self) -> Bounds:
