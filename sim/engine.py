@@ -232,6 +232,10 @@ class Engine:
         self._advance(time)
         self.simulation.restore(state, self.world, time)
 
+    def reconsider(self) -> None:
+        """What the restored state has halted may go on, the settings being others since it was kept."""
+        self.simulation.reconsider()
+
     def look_between(self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float) -> None:
         """Shows what is between two steps at a moment of the scene clock [s]; see `Simulation.look_between`."""
         self._advance(time)

@@ -322,6 +322,12 @@ class Simulation:
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
 
+    def reconsider(self) -> None:
+        """Lets systems look whether what halted them in the restored state is still so with the settings of now."""
+        for node, _, system in self._stepped:
+            with self._guard.of(node):
+                system.reconsider()
+
     def look_between(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
     ) -> None:

@@ -155,7 +155,7 @@ def _view_slots(editor: Editor) -> Slots:
 def _help_slots(editor: Editor) -> Slots:
     return {
         "help.guide": editor.show_guide,
-        "help.tour": lambda: editor.overlays.begin_tour(),
+        "help.tour": lambda: editor.begin_tour(),
         "help.shortcuts": lambda: show_shortcuts(editor),
         "help.about": lambda: show_about(editor),
     }

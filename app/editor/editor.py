@@ -34,7 +34,7 @@ from app.files.recent_files import RecentFiles
 from app.files.recovery import RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings, stored_choice
-from app.help import GUIDE, guide_texts, place_of
+from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.bake_distance import BakeDistance
@@ -249,7 +249,7 @@ class Editor:
         )
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
-        self.overlays.empty.tour_requested.connect(self.overlays.begin_tour)
+        self.overlays.empty.tour_requested.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
@@ -463,6 +463,12 @@ class Editor:
         if step.panel:
             self.window.docks.reveal(step.panel)
         self.overlays.place()
+
+    def begin_tour(self) -> None:
+        """Shows the user around, in a sample where nothing is open."""
+        if not self.document.scene.nodes:
+            self.files.open(TOUR_SAMPLE)
+        self.overlays.begin_tour()
 
     def show_guide(self) -> Guide:
         """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""

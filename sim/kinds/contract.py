@@ -458,6 +458,9 @@ class System:
     def resume(self) -> None:
         """Lets it go on from its last sound state, if it was halted."""
 
+    def reconsider(self) -> None:
+        """It was put back to a state that was kept with other settings: where these halted it, those of now may not."""
+
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
         return {}

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.help import GUIDE, TOUR, _doc_of, guide_texts, shipped_samples
+from app.help import GUIDE, TOUR, TOUR_SAMPLE, _doc_of, guide_texts, shipped_samples
 from app.output.settings import RenderSettings
 from resources import path as resource
 from sim.kinds import KINDS
@@ -43,9 +43,14 @@ def test_the_start_page_opens_files(fresh, qtbot):
     assert fresh.dialogs.asked == ["open"]
 
 
-def test_the_tour_has_seven_steps_that_fit(fresh, qtbot):
+def test_the_tour_has_seven_steps_that_fit_and_something_to_look_at(fresh, qtbot, monkeypatch):
+    assert TOUR_SAMPLE.is_file()
+    monkeypatch.setattr("app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
     card = fresh.overlays.tour
-    QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
+    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+        QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
+    assert fresh.document.scene.figures
+    assert not fresh.overlays.empty.isVisible()
     assert len(TOUR) == 7
     for number, step in enumerate(TOUR):
         assert card.isVisible()
@@ -55,6 +60,11 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot):
         assert not step.panel or fresh.window.docks[step.panel].isVisible()
         QTest.mouseClick(card.next_button, LEFT)
     assert not card.isVisible()
+    scene = fresh.document.scene
+    fresh.window.actions_table["help.tour"].trigger()
+    assert card.isVisible()
+    assert fresh.document.scene is scene
+    QTest.mouseClick(card.close_button, LEFT)
 
 
 def held(editor, *paths):
