@@ -82,7 +82,9 @@ class HairPanel(Panel):
             return "Choose the model that it grows on, under Attachment."
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
-        return "" if system is not None and system.is_ready else "Its model is being read."
+        if system is None or not system.is_ready:
+            return (system.lack if system is not None else "") or "Its model is being read."
+        return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
         """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
