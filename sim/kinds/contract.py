@@ -774,6 +774,10 @@ class Panel:
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the menu of a node that was clicked at a place of the viewport."""
 
+    def sides(self) -> tuple[str, str] | None:
+        """What nodes of the kind show on either side of a split view, in words; None where both show the same."""
+        return None
+
     def legend(self) -> ColourKey | None:
         """What colours of visible nodes stand for."""
         return None

@@ -120,7 +120,7 @@ def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch)
     node = added(editor)
     first = strands_of(editor, node)
     system, panel = editor.client.engine.system(node.id), editor.rooms["hair"]
-    assert not editor.window._cancel.isVisible()
+    qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=10000)
     go_on, grow = threading.Event(), growing.grown_whole
 
     def slow(*args, pause):

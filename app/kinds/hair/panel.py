@@ -82,7 +82,9 @@ class HairPanel(Panel):
             return "Choose the model that it grows on, under Attachment."
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
-        return "" if system is not None and system.is_ready else "Its model is being read."
+        if system is None or not system.is_ready:
+            return (system.lack if system is not None else "") or "Its model is being read."
+        return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
         """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
@@ -121,6 +123,14 @@ class HairPanel(Panel):
     def forget(self) -> None:
         """The facts of the inspector are gone."""
         self._facts.forget()
+
+    def sides(self) -> tuple[str, str] | None:
+        """The two solvers of the first hair that is compared; on the second side the other one."""
+        for node in self._desk.document.scene.of_kind("hair"):
+            other = rival_settings(node.settings)
+            if node.visible and other is not None:
+                return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
+        return None
 
     def legend(self) -> ColourKey | None:
         """Bend or stretch, where hair is drawn in their colours."""

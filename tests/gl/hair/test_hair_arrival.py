@@ -107,7 +107,7 @@ def test_what_is_drawn_in_turns_is_the_very_same_picture(
     pending.show(output)
     np.testing.assert_array_equal(output.read_pixels(), expected)
     # What the lamp sees nearest and in layers, the light, the shadow that is cast, and what the eye sees.
-    assert turns > (5 * 700 / 58 if form is HairForm.RIBBONS else 10)
+    assert turns > (25 if form is HairForm.RIBBONS else 10)
     output.release()
 
 
