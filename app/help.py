@@ -17,6 +17,9 @@ from widgets.tour import TourStep
 
 GUIDE = path("guide")
 
+TOUR_SAMPLE = path("projects") / f"humanoid{PROJECT_SUFFIX}"
+"""What the tour is about where nothing is open."""
+
 TOUR = (
     TourStep(
         "The viewport",

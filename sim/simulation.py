@@ -5,6 +5,7 @@ end of the step.  It knows neither playhead nor drawing, and no kind.
 """
 
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -165,6 +166,27 @@ class Simulation:
         return any(system.is_preparing for system in self.systems.values())
 
     @property
+    def progress(self) -> dict[NodeId, float]:
+        """How far systems are that prepare something, 0 to 1."""
+        found = {node_id: system.progress for node_id, system in self.systems.items()}
+        return {node_id: share for node_id, share in found.items() if share is not None}
+
+    def prepare(self, ends: float) -> bool:
+        """Does what is left to do of that on the GPU until monotonic time `ends` [s]; returns whether there was any."""
+        did = False
+        for node_id, system in self.systems.items():
+            while not self._guard.is_out(node_id) and system.prepare():
+                did = True
+                if time.monotonic() >= ends:
+                    return True
+        return did
+
+    def give_up(self) -> None:
+        """Ends what systems prepare; they go by what they have."""
+        for system in self.systems.values():
+            system.give_up()
+
+    @property
     def in_force(self) -> Mapping[NodeId, Settings | None]:
         """Settings of before that systems go by, see `World`."""
         return {node_id: one.in_force for node_id, one in self.systems.items() if one.is_preparing}
@@ -299,6 +321,12 @@ class Simulation:
                 system.restore(states[node.id], world)
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
+
+    def reconsider(self) -> None:
+        """Lets systems look whether what halted them in the restored state is still so with the settings of now."""
+        for node, _, system in self._stepped:
+            with self._guard.of(node):
+                system.reconsider()
 
     def look_between(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float

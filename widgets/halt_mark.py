@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from widgets.colours import DARK
 from widgets.icons import GlyphLabel
 from widgets.overlay import TEXT, Overlay, paint_ground
 from widgets.parts import packed
@@ -27,7 +28,7 @@ class HaltMark(Overlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         picture = GlyphLabel("error", _ICON_SIDE, self)
-        picture.set_tint("error")
+        picture.set_tint("error", DARK)  # as the plate is in every scheme
         self.label = QLabel(self)
         palette = self.label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, TEXT)

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from sim.kinds import KINDS
-from widgets.colours import colours
+from widgets.colours import Colours, colours
 
 _FAMILY = "mdi6"
 _PACKAGE = "qtawesome"
@@ -162,6 +162,7 @@ class GlyphLabel(QWidget):
         self._character = glyph(name)
         self._role = QPalette.ColorRole.PlaceholderText
         self._tint = ""
+        self._scheme: Colours | None = None
         self.setFixedSize(side, side)
 
     def set_icon(self, name: str) -> None:
@@ -169,9 +170,9 @@ class GlyphLabel(QWidget):
         self._character = glyph(name)
         self.update()
 
-    def set_tint(self, tint: str) -> None:
-        """Takes one of `Colours` instead of the dim one."""
-        self._tint = tint
+    def set_tint(self, tint: str, scheme: Colours | None = None) -> None:
+        """Takes one of `Colours` instead of the dim one, of a scheme that its ground is of, else of that in force."""
+        self._tint, self._scheme = tint, scheme
         self.update()
 
     def set_role(self, role: QPalette.ColorRole) -> None:
@@ -182,7 +183,7 @@ class GlyphLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         """Draws the glyph in the palette of the moment."""
         with QPainter(self) as painter:
-            tint = tint_colour(self._tint) if self._tint else self.palette().color(self._role)
+            tint = tint_colour(self._tint, self._scheme) if self._tint else self.palette().color(self._role)
             draw_glyph(painter, self.rect(), self._character, tint)
 
 
@@ -211,16 +212,16 @@ class GlyphEngine(QIconEngine):
         palette = QGuiApplication.palette()
         if mode == QIcon.Mode.Disabled:
             return palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.ButtonText)
+        if mode == QIcon.Mode.Selected:  # no tint can be read on the accent
+            return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         if self._tint:
             return tint_colour(self._tint)
-        if mode == QIcon.Mode.Selected:
-            return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.HighlightedText)
         return palette.color(QPalette.ColorGroup.Active, QPalette.ColorRole.ButtonText)
 
 
-def tint_colour(name: str) -> QColor:
-    """One of `Colours` in the scheme of the moment."""
-    return QColor(getattr(colours(), name))
+def tint_colour(name: str, scheme: Colours | None = None) -> QColor:
+    """One of `Colours`, in the scheme of the moment unless another is given."""
+    return QColor(getattr(scheme or colours(), name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,17 +75,12 @@ class StartPage(QFrame):
             self._columns = columns
             for number, card in enumerate(self.cards):
                 self._grid.addWidget(card, number // columns, number % columns)
-        for card in self.cards:
-            card.setVisible(True)
-        self.adjustSize()
-        if self.sizeHint().height() > height - 2 * SPACE_WIDE:
-            for card in self.cards[columns:]:
-                card.hide()
+        for rows in range(-(-len(self.cards) // columns), -1, -1):
+            for number, card in enumerate(self.cards):
+                card.setVisible(number < rows * columns)
             self.adjustSize()
-        if self.sizeHint().height() > height - 2 * SPACE_WIDE:
-            for card in self.cards:
-                card.hide()
-            self.adjustSize()
+            if self.sizeHint().height() <= height - 2 * SPACE_WIDE:
+                break
         size = self.sizeHint().boundedTo(QSize(width, height))
         self.resize(size)
         self.move((width - size.width()) // 2, (height - size.height()) // 2)

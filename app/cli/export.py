@@ -24,12 +24,14 @@ from app.cli.scene import OpenedScene, opened
 from app.cli.scene_files import add_outside_option
 from app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
 from app.files.project_file import PROJECT_SUFFIX, is_project
+from sim.assets.build import build_model
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import read_raw
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
 from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
 from sim.export.scene.writing import write_scene
+from sim.figures.looks import lost_images, lost_lines
 from sim.scene.params import validated
 from sim.scene.scene import Node
 from sim.scene.view import Comparison
@@ -131,7 +133,7 @@ def convert(options: argparse.Namespace) -> None:
     with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
         raw = read_raw(options.path, progress=progress)
     MODEL_WRITERS.of(options.output).save(raw, options.output)
-    print_warnings(options.path, tuple(raw.warnings))
+    print_warnings(options.path, [*raw.warnings, *lost_lines(lost_images(build_model(raw), ()))])
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:

@@ -88,7 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--view", choices=[*VIEWS, "saved"],
-        help="where to look from; front is +z, right is +x (default: as the project was saved, else from the front)",
+        help="where to look from; the front is where the only figure looks, as the names of its bones tell, else"
+        " +z (default: as the project was saved, else from the front)",
     )  # fmt: skip
     parser.add_argument("--around", metavar="NODE", help="fill the picture with this object")
     parser.add_argument(

@@ -159,7 +159,7 @@ class Renderer:
         if state is not None and view in (None, "saved"):
             return state.camera
         yaw, pitch = VIEWS[view or "front"]
-        camera = msgspec.structs.replace(Camera(), yaw=yaw, pitch=pitch)
+        camera = msgspec.structs.replace(Camera(), yaw=yaw + self._facing(times[0]), pitch=pitch)
         boxes = [box for time in _spread(times) if (box := self._bounds(time))]
         if not boxes:
             return camera
@@ -196,6 +196,15 @@ class Renderer:
             pictures.append(self._drawn(engine, Camera()))
         engine.release()
         return pictures[0], pictures[1]
+
+    def _facing(self, time: float) -> float:
+        """Yaw of where the only figure looks at a moment; that of +z where there are others, or nothing tells [°]."""
+        figures = self._scene.scene.figures
+        figure = self.engine.figure(figures[0].id) if len(figures) == 1 else None
+        if figure is None:
+            return 0.0
+        self.engine.advance(time)
+        return figure.facing()
 
     def _warn(self, problems: list[str]) -> None:
         print_warnings(self._scene.path, problems)

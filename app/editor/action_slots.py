@@ -155,7 +155,7 @@ def _view_slots(editor: Editor) -> Slots:
 def _help_slots(editor: Editor) -> Slots:
     return {
         "help.guide": editor.show_guide,
-        "help.tour": lambda: editor.overlays.begin_tour(),
+        "help.tour": lambda: editor.begin_tour(),
         "help.shortcuts": lambda: show_shortcuts(editor),
         "help.about": lambda: show_about(editor),
     }
@@ -173,7 +173,7 @@ def toggle(editor: Editor, name: str) -> None:
     chosen = [scene.node(node_id) for node_id in scene.with_contents(editor.document.selection.nodes)]
     simulated = [node for node in chosen if KINDS[node.kind].system]
     if not simulated:
-        editor.window.show_hint("Select something that is simulated first")
+        editor.window.show_news("Select something that is simulated first")
         return
     on = any(not getattr(node, name) for node in simulated)
     verbs = {"muted": ("Unmute", "Mute"), "solo": ("End solo of", "Solo")}
@@ -192,7 +192,7 @@ def paste(editor: Editor) -> None:
     """Adds the nodes of the clipboard; says so where it holds none."""
     text = QGuiApplication.clipboard().text()
     if FORMAT not in text:
-        editor.window.show_hint("The clipboard holds no objects of a scene")
+        editor.window.show_news("The clipboard holds no objects of a scene")
         return
     try:
         editor.edits.paste(text)

@@ -1,5 +1,6 @@
 """The few questions that may stop the user: files to choose, and work that could be lost."""
 
+import enum
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +11,18 @@ from app.files.project_files import Answer
 from app.files.recovery import Recovery
 from sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sim.kinds import KINDS
+from sim.printable import printable
 from widgets.file_filter import ALL_FILES, file_filter
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
+
+
+class Existing(enum.Enum):
+    """What the user says about files that are there already."""
+
+    REPLACE = "replace"
+    KEEP = "keep"  # and write the others
+    CANCEL = "cancel"
 
 
 class Dialogs:
@@ -79,6 +89,21 @@ class Dialogs:
         accepted = dialog.exec() == QFileDialog.DialogCode.Accepted
         dialog.deleteLater()
         return Path(dialog.selectedFiles()[0]) if accepted else None
+
+    def pictures_there(self, folder: Path, name: str, count: int) -> Existing:
+        """What to do with so many of the numbered pictures."""
+        box = QMessageBox(self.parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Pictures are there already")
+        box.setText(f"{count} of the pictures {printable(name)} {'is' if count == 1 else 'are'} there already.")
+        box.setInformativeText(f"They are in {printable(str(folder))}.")
+        replace = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
+        keep = box.addButton("Keep, write the others", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.exec()
+        chosen = box.clickedButton()
+        box.deleteLater()
+        return Existing.REPLACE if chosen is replace else Existing.KEEP if chosen is keep else Existing.CANCEL
 
     def recover(self, recovery: Recovery) -> Answer:
         """Whether to open what a crashed session left: SAVE recovers, DISCARD deletes it, CANCEL keeps it for later."""

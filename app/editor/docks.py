@@ -22,6 +22,9 @@ _SHALLOW = 44
 _REST = 400
 """Time after which sizes are taken for those that the user, or the program, wants [ms]; layouts take several passes."""
 
+_PASSES = 4
+"""How often heights are asked for until docks have them: what layouts make of them comes nearer every time."""
+
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
@@ -206,7 +209,7 @@ class Docks(QObject):
             self._keeping.start()
         if seen:
             self._opened = spec
-        else:
+        elif self._docks[spec.id].isHidden():  # and not behind another one, which takes some of its height for tabs
             self._drawer_height = self._docks[spec.id].height()
 
     def _keep_heights(self) -> None:
@@ -223,12 +226,14 @@ class Docks(QObject):
             free = below + self._window.centralWidget().height() - height - self._window.height() // 2 - _HANDLES
             docks.append(dock)
             heights.append(max(min(self._drawer_height or self._opened.size, free), dock.height(), 1))
-        self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
-        self._window.layout().activate()
-        if len(docks) > 1 and timeline.height() < height:  # as tabs need room too
-            heights[1] += height - timeline.height()
+        wanted = tuple(heights)
+        for _ in range(_PASSES):
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
             self._window.layout().activate()
+            lack = max(most - one.height() for most, one in zip(wanted, docks, strict=True))
+            if len(docks) < 2 or lack <= 0:
+                break
+            heights[1] += lack  # tabs need room too
         self.make_height()
 
     def reset(self) -> None:

@@ -34,7 +34,7 @@ from app.files.recent_files import RecentFiles
 from app.files.recovery import RecoveryStore
 from app.files.scene_files import SceneFiles
 from app.files.settings_store import app_settings, stored_choice
-from app.help import GUIDE, guide_texts, place_of
+from app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from app.output.controller import Output
 from app.timeline.active_model import ActiveModel
 from app.timeline.bake_distance import BakeDistance
@@ -119,7 +119,9 @@ class Editor:
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
-        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
+        self.edits = SceneEdits(
+            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_area
+        )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.projects = ProjectLoader()
@@ -231,7 +233,8 @@ class Editor:
         # Not while a picture is painted: what appears in the window may give the viewport another size.
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
-        self.client.switched.connect(self.window.show_hint, _LATER)
+        self.client.switched.connect(self.window.show_news, _LATER)
+        self.client.preparing.connect(self.window.show_preparing, _LATER)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -246,7 +249,7 @@ class Editor:
         )
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
-        self.overlays.empty.tour_requested.connect(self.overlays.begin_tour)
+        self.overlays.empty.tour_requested.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
@@ -267,7 +270,7 @@ class Editor:
         timings.toggled.connect(lambda on: actions.check("timing.measure", on))
         timings.paused.connect(lambda on: actions.check("timing.pause", on))
         timings.recording.connect(lambda on: actions.check("timing.record", on))
-        timings.hint.connect(self.window.show_hint)
+        timings.hint.connect(self.window.show_news)
         timings.view.back_ends_requested.connect(self.compare_back_ends)
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
@@ -276,7 +279,7 @@ class Editor:
 
     def _tell_distance(self, text: str) -> None:
         """Says how far the bake is from what is shown, once the picture is there."""
-        QTimer.singleShot(0, self.window, lambda: self.window.show_hint(text))
+        QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
     # --- what happens ---------------------------------------------------------------------------------
 
@@ -289,6 +292,8 @@ class Editor:
         else:
             self.files.cancel()
             self.scene_files.cancel()
+            self.client.give_up_preparing()
+            self.viewport.update()
 
     def frame_all(self) -> None:
         """Fills the viewport with everything that is visible."""
@@ -313,6 +318,13 @@ class Editor:
             return None
         with self.viewport.gl_current():
             return self.client.own_bounds(selection.node, selection.bone)
+
+    def selected_area(self) -> float | None:
+        """Area of the skin of what is selected [m²]; None where that has none."""
+        selection = self.document.selection
+        if self.client.engine is None or selection.node is None:
+            return None
+        return self.client.engine.skin_area(selection.node, bone=selection.bone or "")
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""
@@ -451,6 +463,12 @@ class Editor:
         if step.panel:
             self.window.docks.reveal(step.panel)
         self.overlays.place()
+
+    def begin_tour(self) -> None:
+        """Shows the user around, in a sample where nothing is open."""
+        if not self.document.scene.nodes:
+            self.files.open(TOUR_SAMPLE)
+        self.overlays.begin_tour()
 
     def show_guide(self) -> Guide:
         """Opens the guide at the panel or row that has the focus; it may stay open beside the work."""

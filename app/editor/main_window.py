@@ -25,6 +25,9 @@ OUTSIDE = (
     ("Read", "Read these files, as long as the project is open."),
     ("Leave out", "Show the project without them; nothing there is touched."),
 )
+_NEWS = 10_000
+"""How long it is said what came of something [ms]."""
+
 SCREEN_SHARE = 0.92
 """Part of a small screen that the window takes at first; its frame and a panel of the desktop need the rest."""
 
@@ -77,6 +80,11 @@ class MainWindow(QMainWindow):
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction)
 
+    def show_preparing(self, names: str, fraction: float) -> None:
+        """Shows how far nodes are that prepare for other settings, with a way to cancel; "" hides it."""
+        self._cancel.setToolTip("Give up; what there is stays as it is.")
+        self._show_work(f"Preparing {names}" if names else "", fraction)
+
     def show_transfer(self, text: str, fraction: float) -> None:
         """Shows how far a file of timings is, with a way to cancel; "" hides it."""
         self._cancel.setToolTip("Give up; what is half written does not appear.")
@@ -90,7 +98,13 @@ class MainWindow(QMainWindow):
 
     def show_hint(self, text: str) -> None:
         """Says what the mouse does here now."""
+        self._passing.stop()
         self._hint.setText(label_text(text))
+
+    def show_news(self, text: str) -> None:
+        """Says what came of something in the place of that, for a while."""
+        self.show_hint(text)
+        self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
         """Says how the simulation clock stands; offers to bring it to the playhead where it is elsewhere."""
@@ -148,6 +162,8 @@ class MainWindow(QMainWindow):
         bar = self.statusBar()
         dress(bar)
         self._hint = QLabel()
+        self._passing = QTimer(self, interval=_NEWS, singleShot=True)
+        self._passing.timeout.connect(self._hint.clear)
         self._hint.setMinimumWidth(1)  # what is told beside it comes first where there is little room
         self._loading, self._bar, self._cancel = QLabel(), QProgressBar(), QPushButton("Cancel")
         self._bar.setFixedWidth(140)

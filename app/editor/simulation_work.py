@@ -47,7 +47,7 @@ class SimulationWork(QObject):
         self._window = window
         for work in (self.seek, self.baking, self.verifying):
             work.progressed.connect(window.show_seek)
-            work.ended.connect(window.show_hint)
+            work.ended.connect(window.show_news)
         self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
         self.verifying.told.connect(panels.inform)

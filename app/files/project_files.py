@@ -19,10 +19,12 @@ from app.files.project_loader import ProjectLoader, ReadProject
 from app.files.recent_files import RecentFiles
 from app.files.recovery import Recovery
 from sim.assets.load import is_model
+from sim.figures.front import front_at_first
 from sim.figures.settings import ModelSettings
 from sim.kept.bake import BakeError, carry
 from sim.kinds import KINDS
 from sim.kinds.contract import AddPlace
+from sim.scene.camera import Camera
 from sim.scene.scene import VIEW, Node, ParamRef, Scene
 from sim.scene.view import ViewSettings
 from sim.scene.view_state import Selection, ViewState
@@ -285,7 +287,8 @@ class ProjectFiles(QObject):
             nodes = [node, *(make(loaded.model) for make in makers.values())]
             nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
             scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
-            self._document.replace_scene(scene, ViewState(selection=Selection(node=nodes[0].id)))
+            camera = Camera(yaw=Camera().yaw + front_at_first(loaded.model))
+            self._document.replace_scene(scene, ViewState(camera=camera, selection=Selection(node=nodes[0].id)))
         else:
             with self._document.macro(f"Import {path.name}"):
                 if not self._document.scene.figures:

@@ -7,12 +7,21 @@ import msgspec
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
+from app.cli.picture_sink import NUMBERED
 from app.document.document import Document
-from app.editor.dialogs import Dialogs
+from app.editor.dialogs import Dialogs, Existing
 from app.editor.panels import Panels
 from app.files.project_error import ProjectError
 from app.output.jobs import Job, JobQueue
-from app.output.settings import ExportSettings, RenderSettings, export_words, picture_path, refused, render_words
+from app.output.settings import (
+    ExportSettings,
+    RenderSettings,
+    export_words,
+    picture_path,
+    pictures_there,
+    refused,
+    render_words,
+)
 from app.output.window import OutputWindow
 from app.timeline.active_model import ActiveModel
 from sim.export.formats import RENDER_FORMATS, SceneFormat
@@ -86,7 +95,16 @@ class Output:
             if refusal:
                 self._failed(str(file), refusal)
                 return
-            self._queue(file, lambda project: render_words(settings, file, project, self._selected()), preview=True)
+            there = 0 if settings.resume else pictures_there(settings, file)
+            answer = (
+                self._dialogs.pictures_there(file.parent, NUMBERED.sub("…", file.name), there)
+                if there
+                else Existing.REPLACE
+            )
+            if answer is Existing.CANCEL:
+                return
+            chosen = msgspec.structs.replace(settings, resume=True) if answer is Existing.KEEP else settings
+            self._queue(file, lambda project: render_words(chosen, file, project, self._selected()), preview=True)
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
         """Asks for a file and queues an export."""

@@ -1,6 +1,7 @@
 """What can be chosen of an export and of a rendering, and the command that does it."""
 
 import enum
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 
+from app.cli.picture_sink import NUMBERED
 from sim.export.error import missing_package
 from sim.export.formats import FILM_FORMATS, RENDER_FORMATS, FilmFormat
 from sim.export.options import VideoCodec, VideoOptions
@@ -87,6 +89,19 @@ def picture_path(settings: RenderSettings, path: Path) -> Path:
     number = re.fullmatch(r"(.*_)([0-9]{3,6})", path.stem)
     stem = f"{number[1]}%0{len(number[2])}d" if number else f"{path.stem}_%04d"
     return path.with_name(f"{stem}{path.suffix}")
+
+
+def pictures_there(settings: RenderSettings, path: Path) -> int:
+    """How many of the numbered pictures that are to be written are there already."""
+    place = NUMBERED.search(path.name)
+    if place is None or not path.parent.is_dir():
+        return 0
+    stem, end = (re.escape(part) for part in (path.name[: place.start()], path.name[place.end() :]))
+    name = re.compile(rf"{stem}(\d+){end}")
+    found = (match for entry in os.scandir(path.parent) if (match := name.fullmatch(entry.name)))
+    return sum(
+        settings.first <= int(match[1]) <= settings.last and place[0] % int(match[1]) == match[1] for match in found
+    )
 
 
 def refused(settings: RenderSettings, path: Path) -> str:

@@ -1,5 +1,6 @@
-"""Feeds the strip under the ruler: the costs of the frames of the clip that the timeline shows."""
+"""Feeds the strip under the ruler: the costs of the frames of the scene that the timeline shows."""
 
+import math
 from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, QTimer
@@ -14,11 +15,11 @@ _REFRESH_MS = 200
 
 
 class FrameCostStrip(QObject):
-    """Collects costs by animation frame; another clip, model or source of times starts anew.
+    """Collects costs by frame of the scene; another clip, model or source of times starts anew.
 
     Args:
         strip: Shows them.
-        active: The model whose clip runs.
+        active: The model whose clip runs, and the frames of the scene.
     """
 
     def __init__(self, strip: CostStrip, active: ActiveModel) -> None:
@@ -45,8 +46,7 @@ class FrameCostStrip(QObject):
 
     def clear(self) -> None:
         """Forgets what frames cost; pictures that were drawn before do not count any more."""
-        clip = self._active.clip
-        self.by_frame.clear(len(clip.frame_times) if clip is not None else 0)
+        self.by_frame.clear(math.ceil(self._active.duration / self._active.frame_step) + 1)
         self._from = self._newest + 1
         self.refresh()
 
@@ -64,8 +64,8 @@ class FrameCostStrip(QObject):
                 self._source = sample.source
                 self.clear()
                 self._from = sample.number
-            if sample.number >= self._from and sample.moment.clip == self._clip_name:
-                self.by_frame.add(sample)
+            if sample.number >= self._from:
+                self.by_frame.add(sample, sample.moment.time / self._active.frame_step)
 
     def refresh(self) -> None:
         """Shows what is known by now."""
@@ -79,14 +79,10 @@ class FrameCostStrip(QObject):
         else:
             self._strip.hide()
 
-    @property
-    def _clip_name(self) -> str:
-        clip = self._active.clip
-        return clip.name if clip is not None else ""
-
     def _check_subject(self) -> None:
-        node = self._active.node
-        subject = (node.id if node else None, id(self._active.model), self._clip_name)
+        node, clip = self._active.node, self._active.clip
+        name = clip.name if clip is not None else ""
+        subject = (node.id if node else None, id(self._active.model), name, self._active.frame_step)
         if subject != self._subject:
             self._subject = subject
             self.clear()

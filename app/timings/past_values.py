@@ -1,7 +1,6 @@
 """Goes back to a measured frame: the playhead to its moment, the inspector to the values that were in force."""
 
 import itertools
-import math
 
 from PySide6.QtCore import QObject
 
@@ -96,11 +95,9 @@ class PastValues(QObject):
         self._scenes.clear()
 
     def _go_to(self, sample: FrameSample) -> str:
-        """Moves the playhead to the frame's moment, where its clip is the one that runs."""
+        """Moves the playhead to the frame's moment, where its clip is the one that runs, or there was none."""
         moment, clip = sample.moment, self._active.clip
-        if math.isnan(moment.clip_frame):
-            return ""
-        if clip is None or clip.name != moment.clip:
+        if moment.clip and (clip is None or clip.name != moment.clip):
             return f"Frame {sample.number:,} showed the clip {moment.clip}, which does not run now"
         self._playback.visit(pause(scrub(self._playback.playhead, moment.time, self._playback.duration)))
         return ""

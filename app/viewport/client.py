@@ -1,6 +1,7 @@
 """Connects the engine to the viewport: it draws the document at the playhead, and nothing else."""
 
 import logging
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,6 +40,10 @@ _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
 _LOOK = 0.02
 """Time between two looks whether systems have prepared [s]."""
+_PREPARED = 0.01
+"""Time that a turn goes on with what they have left to do on the GPU [s]."""
+_LONG = 0.3
+"""Time from which on it is told that they prepare [s]."""
 
 
 class ViewportClient(QObject):
@@ -51,6 +56,7 @@ class ViewportClient(QObject):
         troubled: Something is wrong with a simulated node; its id, or "", and one line.
         measured: What pictures cost became known; carries a list of `FrameSample`, in order.
         switched: Kernels run on what was wanted from now on; carries what that is, and why, in one line.
+        preparing: How far systems are that prepare for longer than a moment: their nodes by name, or "", and a part.
         painted: The viewport was painted; more may be left to do, see `gl_turn`.
 
     Attributes:
@@ -68,6 +74,7 @@ class ViewportClient(QObject):
     gl_failed = Signal(str)
     measured = Signal(list)
     painted = Signal()
+    preparing = Signal(str, float)
     ready = Signal()
     switched = Signal(str)
     troubled = Signal(str, str)
@@ -99,6 +106,8 @@ class ViewportClient(QObject):
         self._scale = 0.0
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
+        self._prepared, self._preparing_since = False, math.inf
+        self._told = ("", 1.0)
 
     # --- what the viewport calls ----------------------------------------------------------------------
 
@@ -142,6 +151,8 @@ class ViewportClient(QObject):
         try:
             if self._switching is not None:
                 self._switch(self.engine, self._switching)
+            if self._prepares(self.engine):
+                return False
             if self.engine.simulation.is_due:
                 self.engine.pictures.outdate()
                 return True
@@ -153,17 +164,39 @@ class ViewportClient(QObject):
             self._fail(error)
             return False
 
+    def _prepares(self, engine: Engine) -> bool:
+        """Does a part of what systems have left to do on the GPU, and tells how far they are; whether there was any."""
+        self._prepared = engine.simulation.prepare(time.monotonic() + _PREPARED)
+        progress = engine.simulation.progress
+        if not progress:
+            self._preparing_since = math.inf
+        elif math.isinf(self._preparing_since):
+            self._preparing_since = time.monotonic()
+        is_long = time.monotonic() - self._preparing_since > _LONG
+        named = [self._document.scene.by_id[node_id] for node_id in progress if self._document.scene.has(node_id)]
+        names = ", ".join(node.name or node.id for node in named) if is_long else ""
+        told = (names, round(min(progress.values()), 2) if names else 1.0)
+        if told != self._told:
+            self._told = told
+            self.preparing.emit(*told)
+        return self._prepared
+
+    def give_up_preparing(self) -> None:
+        """Systems go by what they have, and prepare nothing else."""
+        if self.engine is not None:
+            self.engine.simulation.give_up()
+
     @property
     def delay(self) -> float | None:
         """Time until the next turn [s]; None where nothing is left to do."""
-        if self._switching is not None:
+        if self._switching is not None or self._prepared:
             return 0.0
         beside = self._beside
         if beside is not None:
             return beside.delay
         if self.engine is None:
             return None
-        waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.is_preparing else None)
+        waiting = (self.engine.pictures.delay, _LOOK if self.engine.simulation.progress or self._told[0] else None)
         return min((delay for delay in waiting if delay is not None), default=None)
 
     @property
@@ -244,6 +277,8 @@ class ViewportClient(QObject):
         textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
         self.engine.set_files(files.meshes, files.images, textures, files.strands)
         self.engine.simulation.given = self.given
+        # Also here, as pictures that follow one another leave no time for turns.
+        self._prepares(self.engine)
         self.engine.apply(self._document.scene)
         if self.film is not None:
             self.film.take(self._playback.playhead.time)

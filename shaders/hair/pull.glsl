@@ -12,6 +12,7 @@
 #include "hair/contact.glsl"
 #endif
 
+uniform vec2 u_span;                 // substep as fractions of the step: start, end
 uniform samplerBuffer u_solved;
 uniform ivec2 u_pulled;              // strand, knot
 uniform vec4 u_hand;                 // place [m], distance from the root at which no strand comes along [m]
@@ -21,7 +22,7 @@ const int PULL_ROUNDS = 2;
 // Where the pulled knot of a strand is to be at the end of the substep: the way to the hand is gone evenly over a step.
 vec3 pulled_place(int strand, Root root, Root holder) {
     vec3 held = holder.place - holder.move + texelFetch(u_now, u_pulled.x * KNOTS + u_pulled.y).xyz;
-    float share = (u_span.y - u_span.x) / max(1.0 - u_span.x, 1e-6);
+    float share = (span.y - span.x) / max(1.0 - span.x, 1e-6);
     return texelFetch(u_now, strand * KNOTS + u_pulled.y).xyz - root.move + share * (u_hand.xyz - held);
 }
 
@@ -55,11 +56,13 @@ void pull_knots(inout vec3 knots[KNOTS], float segment, vec3 target) {
 
 void run(int id) {
     vec3 knots[KNOTS];
+    span = u_span;
     vec4 first = texelFetch(u_solved, id * KNOTS);
+    moved = first.xyz;
     knots[0] = vec3(0.0);
     for (int k = 1; k < KNOTS; ++k) knots[k] = texelFetch(u_solved, id * KNOTS + k).xyz;
-    Root root = root_of(id, first.xyz);
-    Root holder = root_of(u_pulled.x, vec3(0.0));
+    Root root = root_of(id);
+    Root holder = root_of(u_pulled.x);
     float share = pulled_share(id, root, holder);
     if (share > 0.0 && first.w == 0.0) {
         vec3 here = knots[u_pulled.y];

@@ -14,7 +14,7 @@ vec4 smallest_turn(vec3 from, vec3 to) {
 }
 
 // What bends each joint back, and how stiffly: rho [m] and c, a mass over a mass.
-void joints_of(int strand, Root root, vec3 now[KNOTS], out vec3 rho[SEGMENTS], out float stiffness[KNOTS + 1]) {
+void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffness[KNOTS + 1]) {
     float scale = u_step.x * u_step.x * u_rod.x / (root.segment * root.segment * root.segment * root.segment);
     vec4 frame = root.turn;
     vec3 edge_before = vec3(0.0);
@@ -47,12 +47,12 @@ void joints_of(int strand, Root root, vec3 now[KNOTS], out vec3 rho[SEGMENTS], o
 }
 
 // Knots after push and bending, relative to the root; a band of five, eliminated without pivots.
-void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
+void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
     float h = u_step.x;
     float drag = u_step.z * h;
     vec3 rho[SEGMENTS];
     float stiffness[KNOTS + 1];
-    joints_of(strand, root, now, rho, stiffness);
+    joints_of(strand, root, rho, stiffness);
     float lag = 1.0 + u_rod.y / h;
     float next[KNOTS];
     float after[KNOTS];
@@ -66,9 +66,8 @@ void bend_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]
 #endif
     for (int k = 1; k < KNOTS; ++k) {
         float mass = k == SEGMENTS ? 0.5 : 1.0;
-        vec4 before = texelFetch(u_before, strand * KNOTS + k);
         vec3 place = root.place - root.move + now[k];
-        vec3 push = now[k] - before.xyz + root.felt + drag * (h * air_at(place) - u_step.y * root.move);
+        vec3 push = now[k] - was[k] + root.felt + drag * (h * air_at(place) - u_step.y * root.move);
         vec3 weight = u_gravity;
         float held = 0.0;
 #if defined(LOADS) || defined(HOLD)
@@ -136,8 +135,8 @@ void straighten(float segment, inout vec3 knots[KNOTS]) {
     }
 }
 
-void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
-    bend_strand(strand, root, now, knots);
+void solve_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
+    bend_strand(strand, root, knots);
     straighten(root.segment, knots);
     straighten(root.segment, knots);
 #ifndef CONTACT

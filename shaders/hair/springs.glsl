@@ -28,9 +28,9 @@ vec3 spring_knot(Root root, vec3 move_before, vec3 before, vec3 former, vec3 her
     return here + h * (velocity + h * change) - u_step.y * root.move;
 }
 
-void solve_strand(int strand, Root root, vec3 now[KNOTS], inout vec3 knots[KNOTS]) {
-    vec3 move_before = u_step.y * texelFetch(u_now, strand * KNOTS).xyz;
+void solve_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
+    vec3 move_before = u_step.y * moved;
     knots[0] = vec3(0.0);
-#define MOVE(k) knots[k] = spring_knot(root, move_before, before_of(strand, k), now[k - 1], now[k], now[min(k + 1, SEGMENTS)]);
+#define MOVE(k) knots[k] = spring_knot(root, move_before, was[k], now[k - 1], now[k], now[min(k + 1, SEGMENTS)]);
     EACH_KNOT(MOVE)
 }

@@ -15,7 +15,6 @@ uniform samplerBuffer u_now;
 uniform samplerBuffer u_before;
 uniform samplerBuffer u_roots;
 uniform samplerBuffer u_rest;
-uniform vec2 u_span;                 // substep as fractions of the step: start, end
 uniform vec4 u_step;                 // duration of a substep [s], part of the root's motion that is felt, drag [1/s]
 uniform int u_knots;                 // KNOTS; a bound that is not known when compiling keeps compilers quick
 uniform vec3 u_gravity;              // [m/s2]
@@ -25,6 +24,13 @@ uniform vec4 u_waves[WAVE_COUNT];
 uniform vec3 u_amplitudes[WAVE_COUNT];
 #endif
 
+// The substep that is made, as fractions of the step: start, end; knots before and after the last one, and the move of
+// the root over it [m].
+vec2 span;
+vec3 was[KNOTS];
+vec3 now[KNOTS];
+vec3 moved;
+
 struct Root {
     vec3 place;        // at the end of the substep [m]
     vec3 move;         // over the substep [m]
@@ -33,14 +39,14 @@ struct Root {
     float segment;     // length [m]
 };
 
-Root root_of(int strand, vec3 move_before) {
+Root root_of(int strand) {
     vec4 start = texelFetch(u_roots, 4 * strand);
     vec4 turn_start = texelFetch(u_roots, 4 * strand + 1);
     vec3 travel = texelFetch(u_roots, 4 * strand + 2).xyz - start.xyz;
     vec4 turn_end = texelFetch(u_roots, 4 * strand + 3);
-    vec3 move = (u_span.y - u_span.x) * travel;
-    vec4 turn = normalize(mix(turn_start, turn_end, u_span.y));
-    return Root(start.xyz + u_span.y * travel, move, u_step.y * (move_before - move), turn, start.w);
+    vec3 move = (span.y - span.x) * travel;
+    vec4 turn = normalize(mix(turn_start, turn_end, span.y));
+    return Root(start.xyz + span.y * travel, move, u_step.y * (moved - move), turn, start.w);
 }
 
 vec4 rest_edge(int strand, int segment) {
@@ -49,10 +55,6 @@ vec4 rest_edge(int strand, int segment) {
 
 vec4 rest_load(int strand, int segment) {
     return texelFetch(u_rest, 2 * (strand * SEGMENTS + segment) + 1);
-}
-
-vec3 before_of(int strand, int knot) {
-    return texelFetch(u_before, strand * KNOTS + knot).xyz;
 }
 
 vec3 air_at(vec3 place) {

@@ -21,6 +21,8 @@ def eased(interpolation: Interpolation, fraction: float) -> float:
 
     What runs through more than two keys is even here.
     """
+    if interpolation is Interpolation.LINEAR:
+        return fraction
     if interpolation is Interpolation.STEP and fraction >= 1.0:
         return 1.0
     easing = _EASED.get(interpolation)

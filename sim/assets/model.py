@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -173,8 +174,7 @@ class Skin:
 NO_WEIGHTS: Float64 = np.zeros(0)
 
 
-@dataclass(frozen=True, slots=True)
-class LocalPose:
+class LocalPose(msgspec.Struct, frozen=True, eq=False):
     """All joints at one moment, (B, 3), (B, 4) unit quaternions, (B, 3), and the weights of morph targets (M,).
 
     Of many moments at once all shapes begin with their number.
@@ -183,7 +183,7 @@ class LocalPose:
     positions: Float64
     orientations: Float64
     scales: Float64
-    weights: Float64 = field(default_factory=lambda: NO_WEIGHTS)
+    weights: Float64 = msgspec.field(default_factory=lambda: NO_WEIGHTS)
 
 
 class Interpolation(enum.Enum):

@@ -1,8 +1,8 @@
 """The same kernels by transform feedback and by compute, in turn on the same buffers: the second row of each pair has
 the ratio.
 
-A step of the cloth is one of its substeps, the sheet of the cookbooks over floor and ellipsoid; the emitter is always
-full, over a floor; the mesh is skinned by both methods.
+A step of the cloth is one of its substeps, the sheet of the cookbooks over floor and ellipsoid, and so is one of the
+hair, rods of 11 knots on a head; the emitter is always full, over a floor; the mesh is skinned by both methods.
 """
 
 import itertools
@@ -12,6 +12,8 @@ from math import isqrt
 import numpy as np
 
 from sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, of_a_substep, raised
+from sim.bench.hair import SUBSTEPS as HAIR_SUBSTEPS
+from sim.bench.hair import BenchHair, variants
 from sim.bench.particles import BenchEmitter, floor, fountain_settings
 from sim.bench.row import Case, Row, measure
 from sim.bench.skinning import random_pose, synthetic_mesh, synthetic_skin
@@ -25,6 +27,9 @@ from sim.kinds.cloth.model import build_cloth
 SIZES = (500, 16_384, 65_536, 262_144)
 ELEMENTS_PER_MEASUREMENT = 400_000
 """Few elements take several steps between two readings of the clock."""
+
+KNOTS = 11
+"""Of a strand."""
 
 
 def backends_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
@@ -48,6 +53,10 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
     poses = itertools.cycle([random_pose(random), random_pose(random)])
     found = _pair(context, "cloth", isqrt(size) ** 2, "particles", cloth.step, SUBSTEPS, repeat)
     rows = [of_a_substep(row) for row in found]
+    strands = max(size // KNOTS, 1)
+    hair = BenchHair(context, library, variants(strands)["rod with the head"])
+    found = _pair(context, "hair", strands * KNOTS, "knots", hair.step, HAIR_SUBSTEPS, repeat)
+    rows += [of_a_substep(row, HAIR_SUBSTEPS) for row in found]
     rows += _pair(context, "emitter", size, "particles", emitter.step, 1, repeat)
     for method in (SkinningMethod.LBS, SkinningMethod.DQS):
 
@@ -55,7 +64,7 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
             skinned.skin(next(poses), method)
 
         rows += _pair(context, f"skinning {method.value}", size, "vertices", skin, 1, repeat)
-    for owned in (cloth, emitter, skinned):
+    for owned in (cloth, hair, emitter, skinned):
         owned.release()
     return rows
 

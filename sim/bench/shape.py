@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from sim.assets.model import Mesh, Targets
@@ -41,11 +42,13 @@ def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> l
     cases = [_case(context, plain, "without targets", poses)]
     for count in ACTIVE:
         weights = np.where(np.arange(TARGETS) < count, 0.1, 0.0)
-        moved = [replace(pose, local=replace(pose.local, weights=weights)) for pose in poses]
+        moved = [
+            msgspec.structs.replace(pose, local=msgspec.structs.replace(pose.local, weights=weights)) for pose in poses
+        ]
         cases.append(_case(context, morphing, f"{count} of {TARGETS} targets", moved))
     for kind in DEFORMERS:
         if kind.function:
-            moved = [replace(pose, warps=warps_of([kind()], mesh)) for pose in poses]
+            moved = [msgspec.structs.replace(pose, warps=warps_of([kind()], mesh)) for pose in poses]
             cases.append(_case(context, plain, kind.label.lower(), moved))
     rows = measure(cases, repeat=repeat)
     plain.release()

@@ -1,7 +1,6 @@
 """How the settings of a figure deform its bind pose: weights of morph targets, and deformers."""
 
-import dataclasses
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,9 +20,9 @@ def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: flo
     """A pose with what the settings add at a moment of the scene clock [s]; the very same where they add nothing."""
     if not shapes(settings):
         return pose
-    local = dataclasses.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
+    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
     warps = warps_of(settings.deformers, model, up_axis(settings, model), time) if settings.deformers else None
-    return dataclasses.replace(pose, local=local, warps=warps)
+    return msgspec.structs.replace(pose, local=local, warps=warps)
 
 
 def _weights(

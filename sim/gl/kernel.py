@@ -32,6 +32,7 @@ class Kernel:
             sequence of records each must be a single vec4 field.
         inputs: Layouts whose fields the function reads as `a_field`.
         defines: Macros.
+        compute_defines: Macros that only the program for compute has.
         per_vertex: Records that one vertex stands for, where every count is a multiple of it; for transform feedback.
         records: How many are made at a time, by which the back end is chosen; 0 where they are few.
         back_end: The only one it ever runs on; that of the context by default.
@@ -49,6 +50,7 @@ class Kernel:
         *,
         inputs: Sequence[Record | np.dtype] = (),
         defines: Mapping[str, object] | None = None,
+        compute_defines: Mapping[str, object] | None = None,
         per_vertex: int = 1,
         records: int = 0,
         back_end: BackEnd | None = None,
@@ -58,7 +60,9 @@ class Kernel:
         self._size = max(self.sizes)
         self.per_vertex = per_vertex
         self.layouts = tuple(layout.dtype if isinstance(layout, Record) else layout for layout in inputs)
-        self._library, self._file, self._defines = library, file, dict(defines or {})
+        self._library, self._file = library, file
+        self._defines = {BackEnd.TF: dict(defines or {})}
+        self._defines[BackEnd.COMPUTE] = self._defines[BackEnd.TF] | dict(compute_defines or {})
         self._records, self._pinned, self._back_ends = records, back_end, library.context.back_ends
         outputs, separate = [record.dtype for record in self.outputs], not isinstance(output, Record)
         capture = capture_text(self.layouts, outputs, separate=separate, per_vertex=per_vertex)
@@ -69,12 +73,14 @@ class Kernel:
             self._texts[BackEnd.COMPUTE] = compute_text(self.layouts, outputs)
         self._programs: dict[BackEnd, Program] = {}
         library.kernels.add(self)
-        self.prepare(self.back_end)
+        self._choose()
 
     @property
     def back_end(self) -> BackEnd:
         """What it runs on now; that of the context, which may change between two frames."""
-        return self.back_end_with(None)
+        if self._choice is not self._back_ends.choice:
+            self._choose()
+        return self._back_end
 
     def back_end_with(self, choice: BackEndChoice | None) -> BackEnd:
         """What it would run on if this were chosen, see `BackEnds.choice`."""
@@ -86,8 +92,14 @@ class Kernel:
     @property
     def program(self) -> Program:
         """The program of the back end it runs on now, which takes uniforms and textures."""
-        back_end = self.back_end
-        return self._programs.get(back_end) or self.prepare(back_end)
+        if self._choice is not self._back_ends.choice:
+            self._choose()
+        return self._program
+
+    def _choose(self) -> None:
+        self._choice = self._back_ends.choice
+        self._back_end = self.back_end_with(None)
+        self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
         """The program for a back end, built with the first call.
@@ -97,7 +109,7 @@ class Kernel:
         """
         program = self._programs.get(back_end)
         if program is None:
-            program = self._library.program(self._file, defines=self._defines, around=self._texts[back_end])
+            program = self._library.program(self._file, defines=self._defines[back_end], around=self._texts[back_end])
             self._programs[back_end] = program
         return program
 
@@ -113,22 +125,24 @@ class Kernel:
         source: VertexArray,
         targets: Buffer | Sequence[Buffer],
         count: int | None = None,
+        first: int = 0,
+        /,
         **uniforms: Any,
     ) -> None:
-        """Write `count` records (all of the source by default) to the start of each target.
+        """Write `count` records (all that follow in the source by default) from the `first` on to each target.
 
         Raises:
             GLLimitError: If a target is too small, or their number is wrong.
         """
         buffers = (targets,) if isinstance(targets, Buffer) else tuple(targets)
-        length = source.vertex_count if count is None else count
-        self._check_targets(buffers, length)
+        length = source.vertex_count - first if count is None else count
+        self._check_targets(buffers, first + length)
         program = self.program
         for name, value in uniforms.items():
             program[name] = value
         if length > 0:
             with self.writing(source) as capture:
-                capture.write(buffers[0].name, 0, length, *(buffer.name for buffer in buffers[1:]))
+                capture.write(buffers[0].name, first, length, *(buffer.name for buffer in buffers[1:]))
 
     def _check_targets(self, buffers: Sequence[Buffer], count: int) -> None:
         if len(buffers) != len(self.outputs):

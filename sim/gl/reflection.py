@@ -103,7 +103,9 @@ NUMBERS = frozenset((float, int, bool))
 
 def is_plain(value: object) -> bool:
     """Whether a value is made of numbers and tuples alone, so that nobody can write into it."""
-    return type(value) in NUMBERS or (type(value) is tuple and all(map(is_plain, value)))
+    if type(value) is not tuple:
+        return type(value) in NUMBERS
+    return NUMBERS.issuperset(map(type, value)) or all(map(is_plain, value))
 
 
 def uniform_type(code: int) -> UniformType:

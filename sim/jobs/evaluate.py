@@ -1,5 +1,6 @@
 """Pose of a character at a time: sample, compose, multiply along the hierarchy, make the palette."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -93,10 +94,10 @@ def _many(
         raise ValueError(f"clip {clip.name!r} has {local.positions.shape[1]} joints, not {skeleton.joint_count}")
     arrays = (local.positions, local.orientations, local.scales)
     # The hierarchy is walked with the joints in front.
-    matrices = np.ascontiguousarray(np.moveaxis(compose(*arrays), 0, 1))
-    model_from_joint = np.ascontiguousarray(np.moveaxis(model_from_local(matrices, skeleton.hierarchy), 1, 0))
-    palette, centres = _palette(model, skeleton, model_from_joint)
-    poses = zip(*arrays, local.weights, model_from_joint, palette, strict=True)
+    joints = model_from_local(np.ascontiguousarray(compose(*arrays).swapaxes(0, 1)), skeleton.hierarchy)
+    palette, centres = _palette(model, skeleton, joints)
+    moments = (np.ascontiguousarray(matrices.swapaxes(0, 1)) for matrices in (joints, palette))
+    poses = zip(*arrays, local.weights, *moments, strict=True)
     return [Pose(LocalPose(p, q, s, w), matrix, entries, centres) for p, q, s, w, matrix, entries in poses]
 
 
@@ -153,8 +154,11 @@ def _posed(
 def _palette(
     model: CharacterModel, skeleton: Skeleton, model_from_joint: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Palette (..., P, 4, 4) and centres (P, 3) of joints (..., B, 4, 4)."""
+    """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4); all moments of an entry are one product."""
     entries = model.skin.palette if model.skin is not None else None
     if entries is None:
-        return model_from_joint @ skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]
-    return model_from_joint.take(entries.entry_joints, -3) @ entries.bind_from_mesh, entries.centres
+        joints, after, centres = model_from_joint, skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]
+    else:
+        joints, after, centres = model_from_joint.take(entries.entry_joints, 0), entries.bind_from_mesh, entries.centres
+    rows = joints.reshape(len(joints), math.prod(joints.shape[1:-1]), 4)
+    return (rows @ after).reshape(joints.shape), centres

@@ -5,9 +5,9 @@ offset acts in the frame of the joint, and whatever clip runs is seen below it.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -52,7 +52,7 @@ def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]
     positions[joints] += quaternion.rotate(local.orientations[joints], moves)
     orientations[joints] = quaternion.multiply(local.orientations[joints], turns)
     sizes[joints] *= scales
-    return replace(local, positions=positions, orientations=orientations, scales=sizes)
+    return msgspec.structs.replace(local, positions=positions, orientations=orientations, scales=sizes)
 
 
 def frame_below(skeleton: Skeleton, pose: Pose, offset: Offset) -> Float64 | None:

@@ -1,8 +1,9 @@
 """Finds the joint that carries a character through a clip, and takes its travel away."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -78,7 +79,7 @@ def without_travel(
     model[motion.carried, :3, 3] -= travel
     positions = local.positions.copy()
     positions[motion.travellers] -= _in_parent(skeleton, model_from_joint, motion.travellers, travel)
-    return replace(local, positions=positions), model
+    return msgspec.structs.replace(local, positions=positions), model
 
 
 def _in_parent(skeleton: Skeleton, model: Float64, joints: npt.NDArray[np.intp], vector: Float64) -> Float64:

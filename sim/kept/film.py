@@ -61,6 +61,9 @@ class Stepped(Protocol):
     def restore(self, state: bytes, time: float) -> None:
         """Goes back to what `state` gave after the step that ended at `time` [s]."""
 
+    def reconsider(self) -> None:
+        """The settings of now are others than those with which the state was kept that was just restored."""
+
     def look_between(self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float) -> None:
         """Shows what is between what `state` gave after a step and after the next, at a moment of the scene [s]."""
 
@@ -146,6 +149,7 @@ class Film:
         if self._history.change(shown, key):
             if state is not None:
                 self._engine.restore(state, self.time_of(shown))
+                self._engine.reconsider()
             self._keep(shown)  # as the new settings found it: they may have moved what is held
         else:
             self._stands = None

@@ -9,6 +9,18 @@ from sim.kinds.contract import Service
 
 T = TypeVar("T")
 
+Pause = Callable[[float], None]
+"""Called now and then in long work with the part of it that is done, 0 to 1; what it raises ends the work."""
+
+
+def unpaused(_share: float) -> None:
+    """A pause for work that somebody waits for."""
+
+
+def part_of(pause: Pause, first: float, last: float) -> Pause:
+    """The pause of a part of some work, which is between these parts of the whole."""
+    return lambda share: pause(first + share * (last - first))
+
 
 class Cancelled(Exception):
     """Nobody wants the result any more."""
@@ -18,11 +30,15 @@ class Job(Generic[T]):
     """Work that was begun.
 
     Args:
-        work: What is done; it calls its argument now and then, which ends it where nobody wants it any more.
+        work: What is done; the pause that it is given ends it where nobody wants it any more.
         threads: Where; None for here and now.
+
+    Attributes:
+        share: Part of it that is done, 0 to 1.
     """
 
-    def __init__(self, work: Callable[[Callable[[], None]], T], threads: ThreadPoolExecutor | None) -> None:
+    def __init__(self, work: Callable[[Pause], T], threads: ThreadPoolExecutor | None) -> None:
+        self.share = 0.0
         self._stopped = threading.Event()
         self._future: Future[T] = Future()
         if threads is not None:
@@ -47,7 +63,8 @@ class Job(Generic[T]):
         self._stopped.set()
         self._future.cancel()
 
-    def _pause(self) -> None:
+    def _pause(self, share: float) -> None:
+        self.share = share
         if self._stopped.is_set():
             raise Cancelled
 
@@ -64,7 +81,7 @@ class Background(Service):
         self._threads: ThreadPoolExecutor | None = None
         self._jobs: list[Job[Any]] = []
 
-    def start(self, work: Callable[[Callable[[], None]], T]) -> Job[T]:
+    def start(self, work: Callable[[Pause], T]) -> Job[T]:
         """Begins some work."""
         if self.is_on and self._threads is None:
             self._threads = ThreadPoolExecutor(1, "background")

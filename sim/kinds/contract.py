@@ -49,11 +49,13 @@ class AddPlace:
         scene: The scene.
         view: Camera and selection.
         box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
+        area: Of the skin of the figure, or of what the bone moves of it, that is selected [m²]; None elsewhere.
     """
 
     scene: Scene
     view: ViewState
     box: Bounds | None = None
+    area: float | None = None
 
     @property
     def target(self) -> Vec3:
@@ -126,6 +128,7 @@ class Presets:
         values: Those that come with the program, by name.
         fields: Values that one's own holds.
         kept: Names of values that a node keeps under its settings, whatever the preset says.
+        fitted: Those that may be larger for where a node is, which they stay with another preset, up to some value.
     """
 
     format: str
@@ -134,10 +137,11 @@ class Presets:
     values: Mapping[str, Mapping[str, Any]]
     fields: tuple[str, ...]
     kept: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
+    fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
         """Name of the first preset, one's own included, whose values the settings have; "" for none."""
-        kept = self.kept(settings)
+        kept = self.kept(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in kept or getattr(settings, key) == value for key, value in values.items()):
                 return name
@@ -146,7 +150,12 @@ class Presets:
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
         """What some settings take of the values of a preset: all but what they keep, before or after it."""
         kept = self.kept(settings) | self.kept(validated(settings, **values))
-        return {key: value for key, value in values.items() if key not in kept}
+        taken = {key: value for key, value in values.items() if key not in kept}
+        former = self.values.get(self.name_of(settings, {}), {})
+        for key, most in self.fitted.items():
+            if key in taken and former.get(key) and (ratio := getattr(settings, key) / former[key]) > 1.0:
+                taken[key] = type(taken[key])(max(min(taken[key] * ratio, most), taken[key]))
+        return taken
 
     def of(self, settings: Settings) -> dict[str, Any]:
         """Values of some settings, to be kept as a preset of one's own."""
@@ -374,6 +383,18 @@ class System:
         return False
 
     @property
+    def progress(self) -> float | None:
+        """How far it is with that, 0 to 1; None where nothing goes on."""
+        return None
+
+    def prepare(self) -> bool:
+        """Does a small part of what is left to do of that on the GPU; returns whether there was one."""
+        return False
+
+    def give_up(self) -> None:
+        """Ends that; what there is stays, until something else is to be prepared."""
+
+    @property
     def in_force(self) -> Settings | None:
         """Settings that it goes by while it is preparing; None where there is nothing yet."""
         return None
@@ -436,6 +457,9 @@ class System:
 
     def resume(self) -> None:
         """Lets it go on from its last sound state, if it was halted."""
+
+    def reconsider(self) -> None:
+        """It was put back to a state that was kept with other settings: where these halted it, those of now may not."""
 
     def arrays(self) -> Mapping[str, Array]:
         """What there is to write into files, by name; "positions" and "velocities" where there are particles."""
@@ -749,6 +773,10 @@ class Panel:
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+
+    def sides(self) -> tuple[str, str] | None:
+        """What nodes of the kind show on either side of a split view, in words; None where both show the same."""
+        return None
 
     def legend(self) -> ColourKey | None:
         """What colours of visible nodes stand for."""

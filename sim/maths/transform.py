@@ -17,11 +17,15 @@ _SCALE_COLUMNS: Float64 = np.tile(np.eye(3, 4), 4)
 _SCALE_COLUMNS[:, 12:] = 0.0
 """Spreads a scale over the first three columns of a row-major 4x4 matrix."""
 
+_ROWS: Float64 = np.eye(4).repeat(4, axis=1)
+_COLUMNS: Float64 = np.tile(np.eye(4), 4)
+"""Spread the components of a vector over the rows and the columns of a row-major 4x4 matrix."""
+
 
 def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float64:
     """Matrices (..., 4, 4) from translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
     q = orientations
-    outer = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
+    outer = (q @ _ROWS) * (q @ _COLUMNS)  # several times as fast as numpy's outer products of so few
     matrix = outer @ quaternion.ROTATION_FROM_OUTER
     matrix *= scales @ _SCALE_COLUMNS
     matrix[..., 3:12:4] = positions

@@ -1,6 +1,6 @@
-"""What each frame of an animation costs, over the loops in which it was shown.
+"""What each frame of a scene costs, over the loops in which it was shown.
 
-Every picture is put to the animation frame that is nearest. Bands are passes down to a depth, each without the bands
+Every picture is put to the frame that is nearest. Bands are passes down to a depth, each without the bands
 that are parts of it, so that they add up to the total.
 """
 
@@ -80,11 +80,11 @@ class ByFrame:
         self._stale: set[int] = set()
         self.version += 1
 
-    def add(self, sample: FrameSample) -> None:
-        """Takes a measured frame; one without an animation, or whose times were lost, is left out."""
-        if not sample.is_whole or not 0.0 <= sample.moment.clip_frame < BINS_MAX * self._stride:
+    def add(self, sample: FrameSample, frame: float) -> None:
+        """Takes a measured picture of a fractional frame; one whose times were lost, or of no frame, is left out."""
+        if not sample.is_whole or not 0.0 <= frame < BINS_MAX * self._stride:
             return
-        where = int(sample.moment.clip_frame + 0.5) // self._stride
+        where = int(frame + 0.5) // self._stride
         self._make_room(where)
         bands = _bands(sample, self._depth)
         for path in [path for path in bands if path not in self._rings]:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sim.gl.steps import Steps
 from sim.gl.vertex_array import VertexArray
 from sim.render.body_pass import BodyPass
 from sim.render.detail_pass import DetailPass
@@ -104,6 +105,18 @@ class Item:
     def crowd(self) -> int | None:
         """Elements, of which any may be drawn by themselves; None for what is drawn in one go."""
         return None
+
+    @property
+    def weight(self) -> float:
+        """How many particles take as long as one element of a crowd."""
+        return 1.0
+
+    def set_up(self, stage: Stage, painter: Painter, part: Part, piece: int) -> Steps[None]:  # noqa: ARG002
+        """Does what all parts of a crowd need before the first is drawn, in steps of about so many elements.
+
+        Between two steps others may draw.
+        """
+        yield from ()
 
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
         """Draws it, or a part of it, in a stage; sets all state that it needs unless the painter has one."""

@@ -10,6 +10,7 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
+from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D
 from sim.guard import Guard
 from sim.render.frame import Frame
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 Scissor = tuple[int, int, int, int] | None
 PLAIN = PipelineState()
+DONE = object()
 
 
 class Passes:
@@ -86,10 +88,22 @@ class Painter:
 
     def draw(self, item: "Item", stage: "Stage", *part: "Part") -> None:
         """Draws an item, or a part of it, in a stage; where that goes wrong, it is left out from then on."""
+        self._guarded(item, lambda: item.draw(stage, self, *part))
+
+    def set_up(self, item: "Item", stage: "Stage", part: "Part", piece: int) -> Steps[None]:
+        """Does what its parts need, see `Item.set_up`; in the same way."""
+        steps = item.set_up(stage, self, part, piece)
+        while self._guarded(item, lambda: next(steps, DONE)) is None:
+            yield
+
+    def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
+        """What some work for an item gives; `DONE` where that goes wrong, and from then on."""
         if self.passes.guard.is_out(item.node.id):
-            return
+            return DONE
+        found: object = DONE
         with self.passes.guard.of(item.node) as guarded:
-            item.draw(stage, self, *part)
+            found = work()
         if guarded.failed:
             self.context.invalidate()
             self.target.bind()
+        return found

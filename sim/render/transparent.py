@@ -120,6 +120,21 @@ class TransparentPass:
             plan: How it is drawn.
             gathering: Where items gather; by default where those of all pictures do.
         """
+        light, cover = yield from self.gather(items, picture, painter, plan, gathering)
+        colours = picture.copy()
+        picture.current.bind()
+        with plan.scope("compose"):
+            self._compose(colours, light, cover)
+
+    def gather(
+        self,
+        items: "Sequence[Item]",
+        picture: RenderTarget,
+        painter: Painter,
+        plan: "Plan",
+        gathering: Gathering | None = None,
+    ) -> Steps[tuple[Framebuffer | None, Framebuffer | None]]:
+        """Lets items gather alone, see `draw`; returns the sums of light and of what covers."""
         gathering = gathering or self._gathering
         scene, frame = picture.current, painter.frame
         is_small = plan.is_draft and not scene.samples
@@ -131,10 +146,7 @@ class TransparentPass:
         for target, gathered in ((light, shining), (cover, covering)):
             if target is not None:
                 yield from self._gather(target, gathered, painter, plan, depth)
-        colours = picture.copy()
-        scene.bind()
-        with plan.scope("compose"):
-            self._compose(colours, light, cover)
+        return light, cover
 
     def release(self) -> None:
         """Deletes targets and the vertex array."""

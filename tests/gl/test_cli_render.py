@@ -304,3 +304,14 @@ def test_the_front_is_where_the_shipped_figure_looks(tmp_path: Path) -> None:
         head = rows < rows.min() + 0.12 * np.ptp(rows)
         heads[view] = pixels(tmp_path / f"{view}.png")[rows[head], columns[head]].mean()
     assert heads["front"] > 1.2 * heads["back"]
+
+
+def test_a_figure_that_stands_the_other_way_round_is_seen_from_its_front_too(tmp_path: Path) -> None:
+    model = resources.path("models") / "humanoid" / "humanoid.ezm"
+    for turn in (0.0, 180.0):
+        figure = Node(
+            id="f", name="f", transform=Transform(rotation=(0.0, turn, 0.0)), settings=ModelSettings(path=str(model))
+        )
+        save_project(tmp_path / f"{turn:g}.sinew", Scene(nodes=(figure,)), ViewState())
+        rendered(tmp_path / f"{turn:g}.sinew", tmp_path / f"{turn:g}.png", "--frames", "0", "--view", "front")
+    assert np.abs(pixels(tmp_path / "0.png") - pixels(tmp_path / "180.png")).mean() < 0.5

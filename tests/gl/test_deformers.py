@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -26,7 +27,7 @@ def warped(pose: Pose, mesh: Mesh, deformers: list[Deformer], bones: tuple[int, 
     functions = tuple(deformer.function for deformer in deformers)
     values = np.array([deformer.values(extent, 0.3) for deformer in deformers])
     warps = Warps(functions, values, bones or (-1,) * len(deformers), np.zeros(3))
-    return dataclasses.replace(pose, warps=warps)
+    return msgspec.structs.replace(pose, warps=warps)
 
 
 def sheet(random: np.random.Generator) -> tuple[Mesh, Skin]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -32,7 +33,7 @@ def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
 
 def weighed(pose: Pose, weights: list[float]) -> Pose:
     """The pose with weights of the targets."""
-    return dataclasses.replace(pose, local=dataclasses.replace(pose.local, weights=np.array(weights)))
+    return msgspec.structs.replace(pose, local=msgspec.structs.replace(pose.local, weights=np.array(weights)))
 
 
 @pytest.mark.parametrize("tangents", [False, True])

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.editor.dialogs import Dialogs
+from app.editor.dialogs import Dialogs, Existing
 from app.editor.editor import Editor
 from app.files.project_files import Answer
 from resources import path as resource
@@ -22,6 +22,7 @@ class Answers(Dialogs):
     Attributes:
         choice: Answer about unsaved changes.
         recovery: Answer about a crashed session.
+        existing: Answer about pictures that are there.
         path: File that any file dialog gives; None gives up.
         asked: Names of the questions, in order.
     """
@@ -29,7 +30,7 @@ class Answers(Dialogs):
     def __init__(self):
         super().__init__()
         self.choice, self.recovery = Answer.DISCARD, Answer.SAVE
-        self.path = None
+        self.path, self.existing = None, Existing.REPLACE
         self.asked = []
 
     def unsaved(self, title):
@@ -39,6 +40,10 @@ class Answers(Dialogs):
     def recover(self, recovery):
         self.asked.append("recover")
         return self.recovery
+
+    def pictures_there(self, folder, name, count):
+        self.asked.append(f"{count} of {name}")
+        return self.existing
 
     def open_path(self):
         return self._given("open")

@@ -55,6 +55,24 @@ def test_the_timeline_keeps_its_height_whatever_opens_below_it(session, settle, 
     assert heights(editor) == before
 
 
+def test_panels_that_share_the_place_use_what_the_viewport_can_spare(session, settle):
+    editor = session.start(new_window_layout=True)
+    docks = editor.window.docks
+    editor.window.resize(1024, 700)
+    settle(500)
+    for _ in range(2):
+        for name in ("timings", "messages", "plots"):
+            docks.reveal(name)
+            settle()
+            assert editor.viewport.height() == 350, "half of the window, neither less nor more"
+    docks.reveal("messages")
+    editor.panels.fail("", "Something went wrong")
+    settle()
+    table = editor.panels.messages.view
+    line = table.visualRect(table.model().index(0, 0))
+    assert table.viewport().visibleRegion().boundingRect().contains(line), "a whole line is in sight"
+
+
 def test_what_was_made_higher_opens_as_high_again(session, settle):
     editor = session.start(new_window_layout=True)
     docks = editor.window.docks

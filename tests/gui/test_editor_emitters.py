@@ -194,3 +194,15 @@ def test_the_handles_are_those_of_the_selected_visible_emitter(empty):
     stage.document.set_value(ParamRef(stage.node, "transform", "scale"), (1.0, 0.0, 1.0))
     stage.mouse.hover(QPointF(50, 50))
     assert not overlay.isVisible()
+
+
+def test_what_came_of_something_is_said_for_a_while_only(fresh, qtbot):
+    window = fresh.window
+    window._passing.setInterval(50)
+    window.actions_table["node.mute"].trigger()
+    assert window._hint.text() == "Select something that is simulated first"
+    qtbot.waitUntil(lambda: not window._hint.text(), timeout=2000)
+    window.show_news("Done")
+    window.show_hint("Drag it")
+    qtbot.wait(80)
+    assert window._hint.text() == "Drag it"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from sim.figures.settings import SkinningMethod
 from sim.profile.csv_file import COLUMNS
 from sim.profile.history import Quantity
-from sim.scene.scene import ParamRef
+from sim.scene.scene import PLAYBACK, ParamRef
 from tests.gui.editor_harness import Clock
 from widgets.inspector.form_items import SettingItem, items_of
 from widgets.timings.frames import Frames
@@ -98,6 +98,26 @@ def test_another_clip_or_model_clears_the_strip(editor, play):
     frames = editor.timings.strip.by_frame.costs().frames
     assert 0 < len(frames) <= 7
     assert frames.max() < editor.active.duration / editor.active.frame_step
+
+
+@pytest.mark.parametrize("figure", [True, False])
+def test_the_strip_has_the_frames_of_the_scene_with_another_rate_or_without_a_clip(editor, play, figure):
+    if figure:
+        editor.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "rate"), 15.0)
+    else:
+        editor.files.new()
+        editor.edits.add("sphere")
+    editor.timings.measure(True)
+    play(10)
+    history = editor.timings.history
+    times = np.array([history[i].moment.time for i in range(len(history))])
+    editor.timings.strip.refresh()
+    frames = editor.timings.strip.by_frame.costs().frames
+    assert len(frames) > 1
+    assert set(frames) <= set(np.floor(times / editor.active.frame_step + 0.5))
+    then = history[2]
+    editor.timings.view.frame_chosen.emit(then)
+    assert editor.playback.playhead.time == pytest.approx(then.moment.time)
 
 
 def test_a_click_on_a_frame_goes_to_it_and_shows_the_values_of_then(editor, play):

@@ -71,3 +71,9 @@ def test_a_figure_of_a_sound_size_is_not_asked_about(editor):
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
     picture(editor)
     assert not editor.rooms["model"].unit.notice.isVisible()
+
+
+def test_a_model_is_opened_with_its_front_to_the_camera(fresh, qtbot, tmp_path, monkeypatch):
+    monkeypatch.setattr("app.files.project_files.front_at_first", lambda _: 180.0)
+    Session(qtbot).load(fresh, sample("arm", tmp_path))
+    assert fresh.document.view_state.camera.yaw == 210.0

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.help import GUIDE, TOUR, _doc_of, guide_texts, shipped_samples
+from app.help import GUIDE, TOUR, TOUR_SAMPLE, _doc_of, guide_texts, shipped_samples
 from app.output.settings import RenderSettings
 from resources import path as resource
 from sim.kinds import KINDS
@@ -36,6 +36,16 @@ def test_a_click_on_a_picture_opens_the_sample(fresh, qtbot):
     assert not page.isVisible()
 
 
+@pytest.mark.parametrize(("width", "height", "rows"), [(680, 560, 3), (530, 459, 3), (530, 330, 2), (530, 160, 0)])
+def test_as_many_rows_of_samples_are_shown_as_fit(fresh, width, height, rows):
+    page = fresh.overlays.empty
+    page.place(width, height)
+    columns = sum(card.y() == page.cards[0].y() for card in page.cards[:4]) if rows else 0
+    assert sum(not card.isHidden() for card in page.cards) == rows * columns
+    assert page.height() <= height
+    fresh.overlays.place()
+
+
 def test_the_start_page_opens_files(fresh, qtbot):
     fresh.dialogs.asked.clear()
     fresh.dialogs.path = None
@@ -43,9 +53,14 @@ def test_the_start_page_opens_files(fresh, qtbot):
     assert fresh.dialogs.asked == ["open"]
 
 
-def test_the_tour_has_seven_steps_that_fit(fresh, qtbot):
+def test_the_tour_has_seven_steps_that_fit_and_something_to_look_at(fresh, qtbot, monkeypatch):
+    assert TOUR_SAMPLE.is_file()
+    monkeypatch.setattr("app.editor.editor.TOUR_SAMPLE", resource("projects") / "arm.sinew")
     card = fresh.overlays.tour
-    QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
+    with qtbot.waitSignal(fresh.files.opened, timeout=20000):
+        QTest.mouseClick(fresh.overlays.empty.tour_button, LEFT)
+    assert fresh.document.scene.figures
+    assert not fresh.overlays.empty.isVisible()
     assert len(TOUR) == 7
     for number, step in enumerate(TOUR):
         assert card.isVisible()
@@ -55,6 +70,11 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot):
         assert not step.panel or fresh.window.docks[step.panel].isVisible()
         QTest.mouseClick(card.next_button, LEFT)
     assert not card.isVisible()
+    scene = fresh.document.scene
+    fresh.window.actions_table["help.tour"].trigger()
+    assert card.isVisible()
+    assert fresh.document.scene is scene
+    QTest.mouseClick(card.close_button, LEFT)
 
 
 def held(editor, *paths):

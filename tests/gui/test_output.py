@@ -9,6 +9,7 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication
 
 from app.editor.actions import SCENE_EXPORTS
+from app.editor.dialogs import Existing
 from app.output.jobs import CANCELLED, DONE, FAILED
 from app.output.settings import RenderSettings, picture_path, refused, render_words
 from app.output.window import OutputWindow
@@ -59,6 +60,32 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     assert drawn.text.startswith("3 pictures, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back to 0")
     assert {drawn.text, "left out: materials of Limb; PC2 point cache has no place for them"} < set(told)
+
+
+def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):
+    (tmp_path / "arm_0001.png").write_bytes(b"mine")
+    (tmp_path / "arm_0009.png").write_bytes(b"of another frame")
+    (tmp_path / "arm_1.png").write_bytes(b"of another name")
+    values = {"first": 0, "last": 2, "width": 32, "height": 32}
+    editor.dialogs.existing = Existing.CANCEL
+    before = len(editor.output.queue.jobs)
+    editor.dialogs.path = tmp_path / "arm.png"
+    editor.window.actions_table["file.render"].trigger()
+    editor.output.window.render_form.show_values(**values)
+    editor.output.window.render_button.click()
+    assert editor.dialogs.asked[-1] == "1 of arm_….png"
+    assert len(editor.output.queue.jobs) == before
+    editor.dialogs.existing = Existing.KEEP
+    started(editor, "file.render", tmp_path / "arm.png", **values)
+    waited(qtbot, editor)
+    assert (tmp_path / "arm_0001.png").read_bytes() == b"mine"
+    assert (tmp_path / "arm_0002.png").read_bytes().startswith(b"\x89PNG")
+    editor.dialogs.existing = Existing.REPLACE
+    started(editor, "file.render", tmp_path / "arm.png", **values)
+    assert editor.dialogs.asked[-1] == "3 of arm_….png"
+    waited(qtbot, editor)
+    assert (tmp_path / "arm_0001.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "arm_0009.png").read_bytes() == b"of another frame"
 
 
 def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, monkeypatch):

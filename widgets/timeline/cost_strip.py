@@ -33,7 +33,7 @@ _LISTED = 6
 """Passes in the tooltip."""
 
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
-_EMPTY_TEXT = "What each frame costs appears here while the clip plays."
+_EMPTY_TEXT = "What each frame costs appears here while the scene plays."
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class CostStrip:
         """Shows other costs, none at first.
 
         Args:
-            costs: What the frames of the timeline's clip cost.
+            costs: What the frames of the timeline cost.
             source: Where the times come from.
         """
         was_shown = self.is_shown

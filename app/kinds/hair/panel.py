@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.editor.desk import Desk
@@ -70,24 +71,35 @@ class HairPanel(Panel):
         scene, carrier = self._desk.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
             return "Choose the file of its strands."
-        if system is not None and system.is_preparing and not system.is_ready:
-            return "It is growing."
+        if system is not None and system.is_preparing:
+            if system.progress is None:
+                return "Its growth was given up." + (" What grew before is shown." if system.is_ready else "")
+            if not system.is_ready:
+                return "It is growing."
         if node.settings.source not in ON_SKIN:
             return ""
         if not carrier:
             return "Choose the model that it grows on, under Attachment."
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
-        return "" if system is not None and system.is_ready else "Its model is being read."
+        if system is None or not system.is_ready:
+            return (system.lack if system is not None else "") or "Its model is being read."
+        return ""
 
-    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
-        """Another file for one that cannot be read; substeps that are stable, where some are."""
+    def remedy(self, node: Node, system: Any) -> Command | None:
+        """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
         if node.settings.source is HairSource.FILE and self._desk.files.fault_of(node.settings.file):
             return Command("", "Locate…", "Choose where the strands are.", self.locate)
+        if system is not None and system.is_preparing and system.progress is None:
+            return Command("", "Grow", "Have it grow after all.", lambda: self._try_again(system))
         found = stability(node.settings)
         if found.ratio <= 1.0 or not found.substeps:
             return None
         return Command("", f"Set substeps to {found.substeps}", "Solve each step in parts short enough.", self.mend)
+
+    def _try_again(self, system: Any) -> None:
+        system.try_again()
+        self._desk.viewport.update()
 
     def locate(self) -> None:
         """Asks for the file of the selected hair; reads it again where it is the same."""
@@ -111,6 +123,14 @@ class HairPanel(Panel):
     def forget(self) -> None:
         """The facts of the inspector are gone."""
         self._facts.forget()
+
+    def sides(self) -> tuple[str, str] | None:
+        """The two solvers of the first hair that is compared; on the second side the other one."""
+        for node in self._desk.document.scene.of_kind("hair"):
+            other = rival_settings(node.settings)
+            if node.visible and other is not None:
+                return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
+        return None
 
     def legend(self) -> ColourKey | None:
         """Bend or stretch, where hair is drawn in their colours."""
@@ -137,6 +157,9 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
+            place, engine = self._desk.edits.place, self._desk.client.engine
+            if engine is not None:
+                place = replace(place, area=engine.skin_area(figure.id, section=section))
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)

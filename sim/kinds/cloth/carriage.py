@@ -90,6 +90,11 @@ class Carriage:
         if worn is not None:
             self._stand(cloth, worn, worn.at(worn.key.figure.pose))
 
+    def outline(self, node: Node, cloth: Cloth, world: World) -> Float64:
+        """Where its outermost particles would be at rest now, with what the node rides on [m], shape (N, 3)."""
+        worn = self.worn(node, cloth, world)
+        return cloth.rest() if worn is None else worn.outline(worn.at(worn.key.figure.pose))
+
     def begin(self, node: Node, cloth: Cloth, inputs: StepInputs) -> None:
         """The first step begins: unless a reset or a jump said where, it does so where it would have been reset to."""
         if not cloth.step_count and cloth.start is not self._start:

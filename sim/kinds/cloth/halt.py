@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.kinds.cloth.model import ClothModel
-from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothSettings
 from sim.kinds.cloth.springs import SpringKind
 from sim.kinds.cloth.stability import MARGIN, stability
 
@@ -30,11 +30,14 @@ def halt_reason(
         held: Held particles, shape (P,).
         is_finite: Whether all particles are still somewhere.
     """
-    ratio, most = stability(model, settings).ratio, settings.stretch_limit
+    found, most = stability(model, settings), settings.stretch_limit
+    ratio = found.ratio
     tears = stretch(model, np.where(held[:, None], targets, places), held) > most
     limit = f"a thread stretched beyond {most:g} times its length"
     if ratio >= 1.0 or (ratio > MARGIN and not tears):
         what = limit if is_finite else "particles left the world"
+        if settings.step_time >= SUBSTEPS_MAX * found.h_max:
+            return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
         return f"{what}; more substeps or a softer fabric keep it stable"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"

@@ -18,6 +18,7 @@ class Recovery:
     def __init__(self) -> None:
         self._since = self._tries = 0
         self._ran: tuple[ClothSettings, int] | None = None
+        self._woken: ClothSettings | None = None
         self._meter: StabilityMeter | None = None
 
     def changed(self, cloth: Cloth, before: ClothSettings) -> None:
@@ -30,9 +31,20 @@ class Recovery:
             return
         if lasted:
             self._tries = 0
+        self._try(cloth)
+
+    def reconsider(self, cloth: Cloth) -> None:
+        """The cloth went back to a state of former settings; if they were changed to good, it goes on from there."""
+        cloth.check()  # it may have been kept before the processor had learned what went wrong
+        if cloth.halted and self._woken is cloth.settings:
+            cloth.resume()
+        elif cloth.halted:
+            self._try(cloth)
+
+    def _try(self, cloth: Cloth) -> None:
         if self._tries < TRIES and self._is_mended(cloth):
             self._tries += 1
-            self._since = cloth.step_count
+            self._since, self._woken = cloth.step_count, cloth.settings
             cloth.resume()
 
     def _is_mended(self, cloth: Cloth) -> bool:

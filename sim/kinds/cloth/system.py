@@ -121,6 +121,12 @@ class ClothSystem(System):
         x, y, z = self.cloth.positions_of(np.array([particle]))[0].tolist()
         return x, y, z
 
+    def outline(self) -> np.ndarray | None:
+        """Where its outermost particles would be at rest now [m], shape (N, 3); None before there is a cloth."""
+        if self.cloth is None or self._node is None or self._world is None:
+            return None
+        return self._carriage.outline(self._node, self.cloth, self._world)
+
     def check(self) -> None:
         """Halts if it blew up; waits for the GPU."""
         if self.cloth is not None:
@@ -130,6 +136,11 @@ class ClothSystem(System):
         """Goes on from the last sound state."""
         if self.cloth is not None:
             self.cloth.resume()
+
+    def reconsider(self) -> None:
+        """Goes on if its settings are no longer those that it halted with, and sound."""
+        if self.cloth is not None:
+            self._recovery.reconsider(self.cloth)
 
     def arrays(self) -> Mapping[str, Array]:
         """Particles, and the triangles between them."""

@@ -16,7 +16,6 @@ from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.fabric import fabric
-from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.kinds.contract import NOTHING, Counts, View, World
@@ -134,7 +133,7 @@ class ClothView(View):
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
         self._arrays: ClothArrays | None = None
-        self._room: tuple[ClothModel, Bounds] | None = None
+        self._room: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
         self._look: tuple[tuple[object, ...], tuple[Item, ...]] = ((), ())
 
@@ -175,11 +174,11 @@ class ClothView(View):
 
     def bounds(self) -> Bounds | None:
         """Box in the world of the cloth at rest and of where it can fall to [m]; its particles stay on the GPU."""
-        cloth = self._cloth
-        if cloth is None:
+        outline = self._system.outline() if self._system is not None else None
+        if outline is None:
             return None
-        if self._room is None or self._room[0] is not cloth.model:
-            self._room = (cloth.model, _room(cloth.model.positions))
+        if self._room is None or not np.array_equal(self._room[0], outline):
+            self._room = (outline, _room(outline))
         return self._room[1]
 
     def counts(self) -> Counts:

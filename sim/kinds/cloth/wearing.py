@@ -6,6 +6,7 @@ to the skin, held particles go with the vertices nearest to them, and the others
 """
 
 import dataclasses
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +31,8 @@ Float64 = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp] | slice
 
 ALL = slice(None)
+
+_DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +130,21 @@ class Wearing:
         mesh = self.key.figure.model.mesh
         vertices = transform_points(self.key.figure.world_from_model, mesh.positions.astype(np.float64))
         return vertices, section_triangles(mesh, self.key.plain[2])
+
+    def outline(self, stand: Stand) -> Float64:
+        """Where the outermost particles are at rest on the figure in the world [m], shape (N, 3).
+
+        Morphs and deformers count as they stand in the reference: this is asked for in every picture.
+        """
+        chosen, start = self._outermost
+        return start if stand.same(self._reference) else moved(self.motions(self._reference, stand, chosen), start)
+
+    @cached_property
+    def _outermost(self) -> tuple[npt.NDArray[np.intp], Float64]:
+        """Particles that are the last ones in some direction, and where they are in the reference."""
+        places = self.places(self._reference)
+        chosen = np.unique((places @ _DIRECTIONS.T).argmax(axis=0))
+        return chosen, places[chosen]
 
     @cached_property
     def _influences(self) -> Skin:

@@ -10,11 +10,16 @@ from sim.gl.capture import padded_count
 from sim.gl.context import Context
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
+from sim.gl.steps import finish
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.growth import Children
-from sim.kinds.hair.records import CHILD, bound_records, strand_record, strand_texels
+from sim.kinds.hair.packed import ChildBuffers, packed_children, upload_children
+from sim.kinds.hair.records import CHILD, strand_record, strand_texels
 from sim.kinds.hair.settings import HairSettings
+
+AT_ONCE = 16_384
+"""Strands that are made before a picture asks for them."""
 
 
 class DrawnStrands:
@@ -23,7 +28,7 @@ class DrawnStrands:
     Args:
         context: Where they live.
         library: Where programs come from.
-        children: Their roots and guides.
+        buffers: Their roots and guides, and room for them; to be released here.
         knots: Of each.
         plain: Whether they are drawn as the guides are, without clumps, curls and noise.
 
@@ -33,21 +38,16 @@ class DrawnStrands:
     """
 
     def __init__(
-        self, context: Context, library: ShaderLibrary, children: Children, knots: int, *, plain: bool = False
+        self, context: Context, library: ShaderLibrary, buffers: ChildBuffers, knots: int, *, plain: bool = False
     ) -> None:
-        self._context, self.count, self.knots, self._is_plain = context, children.count, knots, plain
-        self._table = Buffer(context, _child_records(children), label="hair children")
+        self._context, self.count, self.knots, self._is_plain = context, buffers.count, knots, plain
+        self._table, self._strands = buffers.table, buffers.strands
         self._source = VertexArray(context, [Stream(self._table)], label="hair children")
         record = strand_record(knots)
-        size = self._table.count * record.dtype.itemsize
-        self._strands = Buffer(context, size, dtype=record.dtype, usage="copy", label="hair strands")
         self.texels = BufferTexture(context, self._strands, "rgba32f")
         self._detail: tuple[Buffer, BufferTexture] | None = None
-        if children.details is not None:
-            texels = np.zeros((*children.details.shape[:2], 4), np.float32)
-            texels[..., :3] = children.details
-            buffer = Buffer(context, texels.reshape(-1, 4), label="hair details")
-            self._detail = buffer, BufferTexture(context, buffer, "rgba32f")
+        if buffers.details is not None:
+            self._detail = buffers.details, BufferTexture(context, buffers.details, "rgba32f")
         defines = {"KNOTS": knots, "DETAILS": self._detail is not None}
         self._expand = Kernel(library, "hair/expand.glsl", record, inputs=[CHILD], defines=defines, records=self.count)
         self._colours: tuple[Buffer, BufferTexture] | None = None
@@ -55,12 +55,18 @@ class DrawnStrands:
         self.version = self._made = self._wanted = 0
         self._values: dict[str, object] = {}
 
+    @classmethod
+    def of(cls, context: Context, library: ShaderLibrary, children: Children, knots: int) -> "DrawnStrands":
+        """Few strands, at once, drawn as the guides are."""
+        buffers = finish(upload_children(context, packed_children(children), knots))
+        return cls(context, library, buffers, knots, plain=True)
+
     def expand(
         self, state: BufferTexture, roots: BufferTexture, surface: Mapping[str, object], settings: HairSettings
     ) -> None:
         """Take the guides as they stand; `surface` are the uniforms of shaders/hair/surface.glsl.
 
-        As many strands are made as were needed since the last time; more when they are.
+        As many strands are made as were needed since the last time, up to `AT_ONCE`; more when they are.
         """
         form = (settings.clump, 1.0, settings.noise)
         values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 3 if self._is_plain else form}
@@ -69,7 +75,7 @@ class DrawnStrands:
         self._values = values | dict(surface)
         self.version += 1
         wanted, self._made, self._wanted = self._wanted, 0, 0
-        self._make(wanted)
+        self._make(min(wanted, AT_ONCE))
 
     def need(self, count: int) -> None:
         """Have at least the first strands made; a framebuffer must be bound."""
@@ -89,11 +95,14 @@ class DrawnStrands:
         """Linear colours of the knots, as of the last `shade`."""
         return self._coloured()[1]
 
-    def shade(self, kernel: Kernel, count: int) -> None:
-        """Write the colours of the first strands by a kernel of the same record, whose other uniforms are set."""
-        self.need(count)
+    def shade(self, kernel: Kernel, first: int, count: int) -> None:
+        """Write the colours of some strands by a kernel of the same record, whose other uniforms are set.
+
+        The first is a multiple of `sim.gl.capture.GROUP`, so that the last are padded.
+        """
+        self.need(first + count)
         kernel.program["u_strands"] = self.texels
-        kernel.run(self._source, self._coloured()[0], padded_count(count))
+        kernel.run(self._source, self._coloured()[0], padded_count(count), first)
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
@@ -121,24 +130,13 @@ class DrawnStrands:
                 owned.release()
 
     def _make(self, count: int) -> None:
-        if count > self._made:
-            self._expand.run(self._source, self._strands, padded_count(count), **self._values)
-            self._made = count
+        padded = padded_count(count)
+        if padded > self._made:
+            self._expand.run(self._source, self._strands, padded - self._made, self._made, **self._values)
+            self._made = padded
 
     def _coloured(self) -> tuple[Buffer, BufferTexture]:
         if self._colours is None:
             buffer = Buffer(self._context, self._strands.size, usage="copy", label="hair colours")
             self._colours = buffer, BufferTexture(self._context, buffer, "rgba32f")
         return self._colours
-
-
-def _child_records(children: Children) -> npt.NDArray[np.void]:
-    out = bound_records(children.roots, children.factors, CHILD)
-    count = children.count
-    out["guides"][:count, :3], out["guides"][:count, 3] = children.guides, np.arange(count)
-    out["weights"][:count, :3], out["weights"][:count, 3] = children.weights, children.random
-    out["tint"][:count, :3], out["tip_tint"][:count, :3] = children.tints[:, 0], children.tints[:, 1]
-    out["tint"][:count, 3], out["tip_tint"][:count, 3] = children.dyes, children.has_colours
-    out["form"][:count] = children.forms
-    out[count:] = out[count - 1]
-    return out

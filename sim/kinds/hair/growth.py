@@ -1,7 +1,6 @@
 """Growth: the guides of some hair and the strands that are drawn between them; pure."""
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from sim.assets.model import Bounds, CharacterModel
 from sim.assets.strands.strand_set import StrandSet
+from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, Groom, grow, part_distances
 from sim.kinds.hair.maps import NO_MAPS, Maps
 from sim.kinds.hair.nearest import nearest_guides
@@ -96,6 +96,14 @@ class Growth:
         return float(self.guides.lengths.max())
 
     @functools.cached_property
+    def rooted(self) -> npt.NDArray[np.integer]:
+        """Vertices of the surface that anything grows on."""
+        grows = np.zeros(len(self.surface.positions), bool)
+        for roots in (self.guides.roots, self.children.roots):
+            grows[roots.corners] = True
+        return np.flatnonzero(grows)
+
+    @functools.cached_property
     def box(self) -> Bounds:
         """Box around the surface, in its own space."""
         return Bounds(self.surface.positions.min(axis=0), self.surface.positions.max(axis=0))
@@ -136,7 +144,7 @@ def growth_on_model(
     world_from_model: Float64,
     maps: Maps = NO_MAPS,
     former: Growth | None = None,
-    pause: Callable[[], None] = lambda: None,
+    pause: Pause = unpaused,
 ) -> Growth:
     """Hair on the faces or the vertices of a table, of a model as it stands; see `grown`."""
     surface = surface_of(model, world_from_model)
@@ -155,7 +163,7 @@ def growth_on_ellipsoid(
     settings: HairSettings,
     world_from_node: Float64,
     former: Growth | None = None,
-    pause: Callable[[], None] = lambda: None,
+    pause: Pause = unpaused,
 ) -> Growth:
     """Hair on the upper half of an ellipsoid in the frame of its node; see `grown`."""
     guides, children = _numbers(settings)
@@ -223,7 +231,7 @@ def _grown(
     guides: Roots,
     children: Roots,
     former: Growth | None,
-    pause: Callable[[], None],
+    pause: Pause,
     *,
     is_own: bool,
 ) -> Growth:
@@ -243,7 +251,7 @@ def _grown(
 
 
 def _nearest(
-    settings: HairSettings, surface: Surface, points: Float64, guides: Float64, pause: Callable[[], None]
+    settings: HairSettings, surface: Surface, points: Float64, guides: Float64, pause: Pause
 ) -> tuple[Intp, Float64]:
     """The nearest guides; at a part line those of the same side."""
     if settings.part_strength == 0.0:
@@ -252,9 +260,11 @@ def _nearest(
     if of_guide.all() or not of_guide.any():
         return nearest_guides(points, guides, pause)
     numbers, weights = np.empty((len(points), 3), np.intp), np.empty((len(points), 3))
+    share = 0.0
     for one in (False, True):
         mine, among = side == one, np.flatnonzero(of_guide == one)
         if mine.any():
-            found, weights[mine] = nearest_guides(points[mine], guides[among], pause)
+            own = part_of(pause, share, share := share + float(mine.mean()))
+            found, weights[mine] = nearest_guides(points[mine], guides[among], own)
             numbers[mine] = among[found]
     return numbers, weights

@@ -4,7 +4,6 @@ A root near the skin keeps its place over the nearest triangle.  One far off, as
 with that; it rides on a triangle of the skin there that one bone alone moves.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from sim.assets.model import CharacterModel, Skin
 from sim.assets.strands.strand_set import StrandSet, resampled
 from sim.figures.settings import UpAxis
+from sim.kinds.background import Pause, part_of, unpaused
 from sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
 from sim.kinds.hair.growth import Children, Float64, Ground, Growth, Intp, as_drawn, plain_children, surface_of
 from sim.kinds.hair.nearest import nearest_guides
@@ -38,7 +38,7 @@ _BLOCK = 4096
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
-def growth_from_file(settings: HairSettings, ground: Ground, pause: Callable[[], None] = lambda: None) -> Growth:
+def growth_from_file(settings: HairSettings, ground: Ground, pause: Pause = unpaused) -> Growth:
     """The strands of a file; every n-th one is a guide, the others are drawn between them.
 
     Raises:
@@ -49,16 +49,16 @@ def growth_from_file(settings: HairSettings, ground: Ground, pause: Callable[[],
     assert ground.world_from_file is not None
     to_world = _world_from_file(settings, strands, ground.world_from_file)
     chosen = np.arange(0, strands.count, every_of(settings, strands))
-    knots, chords = _shapes(strands, chosen, to_world, settings.segments, pause)
+    knots, chords = _shapes(strands, chosen, to_world, settings.segments, part_of(pause, 0.0, 0.2))
     alive = chords * settings.segments >= SHORTEST
     if not alive.any():
         raise SettingsError(f"no strand of {Path(settings.file).name} has a length at this scale; nothing grows")
     chosen, knots = chosen[alive], knots[alive]
     curves, chords = smooth_curves(knots)
-    places, edges = _child_places(settings, strands, knots[:, 0], to_world)
+    places, edges = _child_places(settings, strands, knots[:, 0], to_world, part_of(pause, 0.2, 0.4))
     every = np.concatenate([knots[:, 0], places])
     first = unit(np.diff(curves[:, :2], axis=1)[:, 0])
-    surface, roots = _bound(ground, every, np.concatenate([first, first[edges]]), pause)
+    surface, roots = _bound(ground, every, np.concatenate([first, first[edges]]), part_of(pause, 0.4, 0.6))
     own, others = roots[: len(chosen)], roots[len(chosen) :]
     at, frames = root_frames(surface, own)
     along = unit(np.diff(curves, axis=1), np.array([0.0, 1.0, 0.0]))
@@ -67,12 +67,12 @@ def growth_from_file(settings: HairSettings, ground: Ground, pause: Callable[[],
         children, sources = as_drawn(groom, settings.seed), chosen
         children = _detailed(children, knots, curves, frames)
     else:
-        nearest, weights = nearest_guides(places, knots[:, 0], pause)
+        nearest, weights = nearest_guides(places, knots[:, 0], part_of(pause, 0.6, 0.8))
         random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + len(places)), LENGTHS)
         children, sources = plain_children(others, nearest, weights, random[:, 1]), _sources(settings, strands)
         if largest_turns(knots).max() > TURN_MAX:
             # Detail is that of the strands that they stand for, each beside a curve of its own.
-            own_knots, _ = _shapes(strands, sources, to_world, settings.segments, pause)
+            own_knots, _ = _shapes(strands, sources, to_world, settings.segments, part_of(pause, 0.8, 1.0))
             children = _detailed(children, own_knots, smooth_curves(own_knots)[0], root_frames(surface, others)[1])
     is_own = ground.model is None
     return Growth(surface, groom, _looking(settings, strands, children, sources), is_own, not settings.children)
@@ -99,12 +99,12 @@ def _world_from_file(settings: HairSettings, strands: StrandSet, world_from_node
 
 
 def _shapes(
-    strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Callable[[], None]
+    strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Pause
 ) -> tuple[Float64, Float64]:
     """Knots of some strands in the world [m], shape (N, segments + 1, 3), and the lengths of their chords (N,)."""
     knots, chords = np.empty((len(chosen), segments + 1, 3)), np.empty(len(chosen))
     for first in range(0, len(chosen), _BLOCK):
-        pause()
+        pause(first / len(chosen))
         rows = slice(first, first + _BLOCK)
         lines = strands.points_of(chosen[rows]) @ to_world[:3, :3].T + to_world[:3, 3]
         knots[rows], chords[rows] = resampled(lines, segments)
@@ -117,7 +117,7 @@ def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
 
 
 def _child_places(
-    settings: HairSettings, strands: StrandSet, guides: Float64, to_world: Float64
+    settings: HairSettings, strands: StrandSet, guides: Float64, to_world: Float64, pause: Pause
 ) -> tuple[Float64, Intp]:
     """Places in the world of what is drawn, shape (N, 3), and the nearest guide of each: roots of the file's strands.
 
@@ -127,7 +127,7 @@ def _child_places(
         return np.zeros((0, 3)), np.zeros(0, np.intp)
     firsts = strands.starts[_sources(settings, strands)]
     roots = strands.points[firsts].astype(np.float64) @ to_world[:3, :3].T + to_world[:3, 3]
-    nearest, _ = nearest_guides(roots, guides)
+    nearest, _ = nearest_guides(roots, guides, pause)
     if settings.children > strands.count and len(guides) > 2:
         random = birth_numbers(settings.seed, np.arange(GUIDES_MAX, GUIDES_MAX + settings.children), LENGTHS)
         other = np.where(random[:, 0] < 0.5, nearest[:, 1], nearest[:, 2])
@@ -135,7 +135,7 @@ def _child_places(
     return roots, nearest[:, 0]
 
 
-def _bound(ground: Ground, places: Float64, along: Float64, pause: Callable[[], None]) -> tuple[Surface, Roots]:
+def _bound(ground: Ground, places: Float64, along: Float64, pause: Pause) -> tuple[Surface, Roots]:
     """The surface, and the roots on it of places in the world (N, 3); `along` are their first edges (N, 3)."""
     placement, model = ground.world_from_surface, ground.model
     inside = np.linalg.inv(placement)
@@ -144,7 +144,7 @@ def _bound(ground: Ground, places: Float64, along: Float64, pause: Callable[[], 
         return _own_surface(points, along @ inside[:3, :3].T, placement)
     surface = surface_of(model, placement)
     triangles = model.mesh.triangles
-    pause()
+    pause(0.0)
     found = attach(np.arange(len(points), dtype=np.int32), points, surface.positions, triangles)
     corners, shares, heights = found.corners.astype(np.uint32), found.weights, found.heights
     size = np.linalg.norm(np.ptp(surface.positions, axis=0))

@@ -1,10 +1,9 @@
 """The three guides that are nearest to each strand that is drawn."""
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
+from sim.kinds.background import Pause, unpaused
 from sim.maths.curve_order import places_on_curve
 
 Float64 = npt.NDArray[np.float64]
@@ -14,7 +13,7 @@ COUNT = 3
 _BLOCK, _BLOCKS = 64, 4096
 
 
-def nearest_guides(points: Float64, guides: Float64, pause: Callable[[], None] = lambda: None) -> tuple[Intp, Float64]:
+def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) -> tuple[Intp, Float64]:
     """Numbers (P, 3) of the nearest guides, the first one nearest, and their weights (P, 3), by inverse distance.
 
     Points that lie together are looked at together, with the few guides that may be near any of them.
@@ -22,13 +21,13 @@ def nearest_guides(points: Float64, guides: Float64, pause: Callable[[], None] =
     Args:
         points: shape (P, 3).
         guides: shape (G, 3), at least one; where there are fewer than three the last one counts again.
-        pause: Called now and then; what it raises ends the work.
+        pause: See `sim.kinds.background`.
     """
     wanted = min(COUNT, len(guides))
     numbers, squares = np.empty((len(points), COUNT), np.intp), np.empty((len(points), COUNT))
     order = np.argsort(places_on_curve(points), kind="stable")
     for first in range(0, len(points), _BLOCKS):
-        pause()
+        pause(first / len(points))
         large = order[first : first + _BLOCKS]
         around = _near(points[large], guides, np.arange(len(guides)), wanted)
         for second in range(0, len(large), _BLOCK):

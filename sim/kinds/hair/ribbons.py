@@ -5,10 +5,23 @@ from dataclasses import dataclass, field
 from pyglm import glm
 
 from sim.assets.model import Bounds
+from sim.gl.capture import padded_count
+from sim.gl.framebuffer import Framebuffer
 from sim.gl.program import Program
 from sim.gl.state import PipelineState
+from sim.gl.steps import Steps
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, curls, roughness_of, rows_of, shown_of
+from sim.kinds.hair.hair_passes import (
+    CAST_RADIUS,
+    LEAST_RADIUS,
+    WHOLE_STRAND,
+    HairPasses,
+    Sheet,
+    curls,
+    roughness_of,
+    rows_of,
+    shown_of,
+)
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
@@ -30,6 +43,9 @@ SHADOW_STRIDE = 4
 
 RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2, HairShow.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
+
+SEGMENT_WEIGHT = 0.12
+"""How many particles take as long as a segment of a strand."""
 
 MODES = {HairShow.BEND: 1, HairShow.STRETCH: 2, HairShow.SPRINGS: 2}
 _OPAQUE = PipelineState()
@@ -74,8 +90,23 @@ class Ribbons(Item):
         has_shells = self.strands.shells is not None
         return tuple((*way, is_shell) for is_shell in (forms.get(settings.form, (False,)) if has_shells else (False,)))
 
+    @property
+    def weight(self) -> float:
+        """A strand is drawn segment by segment, as the lamp and as the eye sees it."""
+        is_shell = self.strands.shells is not None and self.settings.form is HairForm.SHELLS
+        return 1.0 if is_shell else max(SEGMENT_WEIGHT * self.settings.segments, 1.0)
+
+    def set_up(self, stage: Stage, painter: Painter, part: Part, piece: int) -> Steps[None]:
+        """The first that are drawn in a picture have all of them lit."""
+        shells = self._shells_in(painter, part)
+        if stage == "shadow":
+            painter.get(HairShadow).keep_others(painter.target)
+            yield from self._shade(painter, shells, part, piece, casts=True)
+        elif stage != "pick" and (not self._shaded or self._shaded[0] is not painter.frame):
+            yield from self._shade(painter, shells, part, piece, casts=False)
+
     def draw(self, stage: Stage, painter: Painter, part: Part = WHOLE) -> None:
-        """Draws some of them; the first that are drawn in a picture have all of them lit."""
+        """Draws some of them, as they are lit."""
         passes, sheet = painter.get(HairPasses), self._sheet(painter.clip_from_world, painter.target.size)
         if stage == "pick":
             program = passes.program(self.settings, "PICK")
@@ -88,11 +119,6 @@ class Ribbons(Item):
             self.strands.shown.need(self.strands.shown.count)
         shells = self._shells_in(painter, part)
         casts = stage == "shadow"
-        if casts and part.first == 0:
-            painter.get(HairShadow).keep_others(painter.target)
-            self._shade(painter, shells, part.stride, casts=True)
-        elif not casts and (not self._shaded or self._shaded[0] is not painter.frame):
-            self._shade(painter, shells, part.stride, casts=False)
         kind = {"shadow": "CAST", "transparent": "BLENDED"}.get(stage, "LIT")
         program = passes.program(self.settings, kind, self._form_of(kind, shells))
         if not casts:
@@ -101,7 +127,7 @@ class Ribbons(Item):
         if painter.frame.lamps:
             program.set_if_active("u_lamp", painter.frame.lamps[0].position)
         (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
-        self._draw(passes, program, sheet, part, kind, shells)
+        self._draw(passes, program, sheet, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
 
     @property
     def _mode(self) -> int:
@@ -156,16 +182,22 @@ class Ribbons(Item):
         return shells if of_shells < of_ribbons else None
 
     def _draw(
-        self, passes: HairPasses, program: Program, sheet: Sheet, part: Part, kind: str, shells: Shells | None
+        self,
+        passes: HairPasses,
+        program: Program,
+        sheet: Sheet,
+        part: Part,
+        kind: str,
+        shells: Shells | None,
+        least: float = LEAST_RADIUS,
     ) -> None:
         settings = self.settings
         if shells is not None:
-            # Where it might have been strands, the first of them stand for all.
-            whole = settings.form is HairForm.AUTOMATIC
-            if whole:
-                part = Part(part.stride, 0, shells.triangles * settings.shells if part.first == 0 else 0)
-            if kind in ("CAST", "DEEP"):
-                part = Part(SHADOW_STRIDE, 0, part.count if part.first == 0 else 0)
+            # Where it might have been strands, and in shadows, the first part stands for all.
+            casts = kind in ("CAST", "DEEP")
+            if casts or settings.form is HairForm.AUTOMATIC:
+                count = shells.triangles * settings.shells if part.first == 0 else 0
+                part = Part(SHADOW_STRIDE if casts else part.stride, 0, count)
             if kind != "BLENDED":
                 passes.shells(program, shells, settings, sheet, part)
             return
@@ -175,38 +207,40 @@ class Ribbons(Item):
         shown = self.strands.shown
         if reach[1] > reach[0]:
             covers = self._covers and not is_blended
-            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers)
+            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers, least=least)
 
-    def _shade(self, painter: Painter, shells: Shells | None, stride: int, *, casts: bool) -> None:
-        """Lights the knots for a picture; binds the target of the painter again."""
+    def _shade(self, painter: Painter, shells: Shells | None, part: Part, piece: int, *, casts: bool) -> Steps[None]:
+        """Lights the knots for a picture, in steps; binds the target of the painter again."""
         settings, frame, drawn = self.settings, painter.frame, self._drawn(shells)
         passes, shadow = painter.get(HairPasses), painter.get(HairShadow)
         mode, lamps = self._mode, len(frame.lamps)
         # Every picture has a frame of its own; as values they are costly to compare.
         if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
             return
-        self._shaded = (frame, drawn, drawn.version)
         count = drawn.count
         if shells is None:
             sheet, covers = self._sheet(frame.clip_from_world, (frame.width, frame.height)), self._covers
-            count = shown_of(settings, sheet, -(-count // stride), stride, covers=covers and not self._soft_tips)
+            covers, crowd = covers and not self._soft_tips, -(-count // part.stride)
+            count = min(shown_of(settings, sheet, crowd, part.stride, covers=covers), part.count)
         shadowed = settings.shadow > 0.0 and casts and mode == 0
         kernel = passes.shade(settings.knots, settings.look, mode, lamps, shadowed=shadowed)
         values: dict[str, object] = {}
         scope = painter.context.timers.scope
         if shadowed:
-            with scope("self-shadow", self.name):
-                draw = self._draw_cast(passes, shells, stride)
-                values = shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
+            draw = self._draw_cast(painter, shells, part, piece)
+            values = yield from shadow.fill(frame.lamps[0].position, self.box, self.strands.reach, draw)
         if not casts:
             shadow.clear_others()
-        program = kernel.program
-        for name, value in (values | self._gloss(passes, shadow)).items():
-            program.set_if_active(name, value)
-        painter.target.bind()
-        with scope("shading", self.name):
-            drawn.shade(kernel, count)
-        painter.target.bind()
+        program, step = kernel.program, padded_count(piece)
+        for first in range(0, count, step):
+            for name, value in (values | self._gloss(passes, shadow)).items():
+                program.set_if_active(name, value)
+            painter.target.bind()
+            with scope("shading", self.name):
+                drawn.shade(kernel, first, min(step, count - first))
+            painter.target.bind()
+            yield
+        self._shaded = (frame, drawn, drawn.version)
 
     def _gloss(self, passes: HairPasses, shadow: HairShadow) -> dict[str, object]:
         settings = self.settings
@@ -221,12 +255,23 @@ class Ribbons(Item):
             "u_roots": self.strands.roots,
         }
 
-    def _draw_cast(self, passes: HairPasses, shells: Shells | None, stride: int) -> Draw:
-        def draw(clip: glm.dmat4, size: tuple[int, int], deep: bool, values: dict[str, object]) -> None:
-            kind = "DEEP" if deep else "CAST"
+    def _draw_cast(self, painter: Painter, shells: Shells | None, part: Part, piece: int) -> Draw:
+        passes, scope = painter.get(HairPasses), painter.context.timers.scope
+
+        def draw(
+            clip: glm.dmat4, target: Framebuffer, state: PipelineState, values: dict[str, object] | None
+        ) -> Steps[None]:
+            kind = "CAST" if values is None else "DEEP"
             program = passes.program(self.settings, kind, self._form_of(kind, shells))
-            for name, value in values.items():
-                program[name] = value
-            self._draw(passes, program, self._sheet(clip, size), Part(stride, 0, self.crowd), kind, shells)
+            sheet, step = self._sheet(clip, target.size), piece if shells is None else part.count
+            for first in range(0, part.count, step):
+                target.bind()
+                state.apply(painter.context)
+                for name, value in (values or {}).items():
+                    program[name] = value
+                with scope("self-shadow", self.name):
+                    some = Part(part.stride, first, min(step, part.count - first), part.way)
+                    self._draw(passes, program, sheet, some, kind, shells)
+                yield
 
         return draw

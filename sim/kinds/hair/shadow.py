@@ -12,10 +12,11 @@ from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
 from sim.gl.state import PipelineState
+from sim.gl.steps import Steps
 from sim.render.frame import SHADOW_SIZE
 from sim.render.light_frustum import shadow_clip_from_world, texture_from_world
 
-Draw = Callable[[glm.dmat4, tuple[int, int], bool, dict[str, object]], None]
+Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Steps[None]]
 
 SIZE = 512
 
@@ -57,28 +58,26 @@ class HairShadow:
         box: Bounds,
         length: float,
         draw: Draw,
-    ) -> dict[str, object]:
-        """Draws hair as a lamp sees it; returns the uniforms that tell what is before a place.
+    ) -> Steps[dict[str, object]]:
+        """Draws hair as a lamp sees it, in steps; returns the uniforms that tell what is before a place.
 
         Args:
             light: Place of the lamp [m].
             box: Around the hair [m].
             length: Of the strands [m].
-            draw: Draws them with a projection, to a size [px], as layers or not, with more uniforms.
+            draw: Draws them with a projection, into a target in a state, as layers where there are more uniforms.
         """
         centre, radius = (box.lo + box.hi) / 2.0, max(0.5 * float(((box.hi - box.lo) ** 2).sum()) ** 0.5, 1e-4)
         clip = shadow_clip_from_world(light, centre.tolist(), radius)
         self._nearest.clear(None)
-        _NEAREST.apply(self._context)
-        draw(clip, self._nearest.size, False, {})
+        yield from draw(clip, self._nearest, _NEAREST, None)
         common: dict[str, object] = {
             "u_nearest": self._nearest.depth,
             "u_depth_terms": depth_terms(clip),
             "u_depths": tuple(part * length for part in DEPTHS),
         }
         self._layers.clear((0.0, 0.0, 0.0, 1.0), depth=None)
-        _LAYERS.apply(self._context)
-        draw(clip, self._layers.size, True, common)
+        yield from draw(clip, self._layers, _LAYERS, common)
         return common | {"u_layers": self._layers.colours[0], "u_layers_from_world": texture_from_world(clip)}
 
     def release(self) -> None:

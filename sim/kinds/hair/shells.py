@@ -33,7 +33,7 @@ class Shells:
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, coat: Coat, knots: int) -> None:
-        self.strands = DrawnStrands(context, library, coat.strands, knots, plain=True)
+        self.strands = DrawnStrands.of(context, library, coat.strands, knots)
         self.triangles = len(coat.triangles)
         self._surface = Buffer(context, surface_records(coat.surface), label="shells") if coat.is_own else None
         self.own = BufferTexture(context, self._surface, "rgba32f") if self._surface is not None else None

@@ -3,6 +3,7 @@
 It knows no time of its own and no randomness without a seed: the same state, settings and inputs give the same bits.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.program import Program
-from sim.gl.rotation import Rotation
+from sim.gl.rotation import WHOLE, Rotation
 from sim.gl.texture import BufferTexture
 from sim.kinds.hair.records import strand_record
 from sim.kinds.hair.settings import HairSettings, HairSolver
@@ -79,27 +80,32 @@ class StrandSolver:
     ) -> None:
         """Advance by one step, in as many substeps as the settings say; `time` is its start [s]."""
         met = solids if settings.collide else NO_SOLIDS
-        kernel = self._kernel("hair/step.glsl", self._defines(settings, tables) | _contact_defines(settings, met))
+        defines = self._defines(settings, tables) | _contact_defines(settings, met)
+        kernel = self._kernel("hair/step.glsl", defines, WHOLE)
         self._set(kernel.program, settings, tables, time)
         if met:
             self._set_contact(kernel.program, settings, met)
         count = settings.substeps
-        values = [(index / count, (index + 1) / count) for index in range(count)]
         if pulled is None:
-            state.run(kernel, ("u_now", "u_before"), "u_span", values)
+            state.run(kernel, ("u_now", "u_before"), 0, count, count)
             return
         pull = self._pull(settings, tables, met, pulled)
-        for value in values:
-            state.run(kernel, ("u_now", "u_before"), "u_span", [value])
-            state.mend(pull, ("u_solved", "u_now"), "u_span", value)
+        for index in range(count):
+            state.run(kernel, ("u_now", "u_before"), index, 1, count)
+            state.mend(pull, ("u_solved", "u_now"), (index / count, (index + 1) / count))
 
-    def _kernel(self, file: str, defines: dict[str, object]) -> Kernel:
+    def _kernel(self, file: str, defines: dict[str, object], by_compute: Mapping[str, object] | None = None) -> Kernel:
         key = (file, *defines.values())
         kernel = self._kernels.get(key)
         if kernel is None:
             sizes = {"KNOTS": self._knots, "SEGMENTS": self._knots - 1}
             kernel = Kernel(
-                self._library, file, strand_record(self._knots), defines=defines | sizes, records=self._count
+                self._library,
+                file,
+                strand_record(self._knots),
+                defines=defines | sizes,
+                compute_defines=by_compute,
+                records=self._count,
             )
             self._kernels[key] = kernel
         return kernel

@@ -15,6 +15,7 @@ from sim.gl.copies import Span
 from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
+from sim.gl.steps import finish
 from sim.gl.texture import BufferTexture
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.kinds.hair.coat import Coat
@@ -22,15 +23,14 @@ from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
+from sim.kinds.hair.packed import StrandBuffers, packed_strands, upload_strands
 from sim.kinds.hair.preview import GroomPreview
 from sim.kinds.hair.records import (
     BOUND,
     ROOT,
     bound_records,
     strand_record,
-    strand_records,
     strand_texels,
-    surface_records,
 )
 from sim.kinds.hair.roots import cofactors
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
@@ -83,6 +83,7 @@ class Strands:
         growth: Guides and children.
         skin: The surface that they grow on, where the growth has none of its own; to be released here.
         coat: Makes what shells are copies of, when they are first drawn.
+        buffers: The growth on the GPU, to be released here; brought there at once for None.
 
     Attributes:
         settings: As applied last.
@@ -105,17 +106,21 @@ class Strands:
         growth: Growth,
         skin: SurfaceTexels | None = None,
         coat: Callable[[], Coat | None] = lambda: None,
+        buffers: StrandBuffers | None = None,
     ) -> None:
-        _check_room(context, settings)
+        check_room(context, settings)
+        if buffers is None:
+            buffers = finish(upload_strands(context, packed_strands(settings, growth), settings.knots))
+        packed = buffers.packed
         self._context, self._library = context, library
         self.settings, self.growth = settings, growth
         guides, knots = growth.guides, settings.knots
-        self._own: Buffer | None = None
+        self._own = buffers.surface
         if skin is None:
-            self._own = Buffer(context, surface_records(growth.surface), label="hair surface")
+            assert self._own is not None
             skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
         self._skin = skin
-        self._bound = Buffer(context, bound_records(guides.roots, guides.lengths / guides.segments), label="hair roots")
+        self._bound = Buffer(context, packed.roots, label="hair roots")
         self._source = VertexArray(context, [Stream(self._bound)], label="hair roots")
         count = self._bound.count
         self._roots = tuple(
@@ -123,10 +128,10 @@ class Strands:
         )
         self._root_texels = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._roots)
         self._newest = 0
-        self._rest = Buffer(context, self._table(), label="hair groom")
+        self._rest = Buffer(context, packed.rest, label="hair groom")
         self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
         record = strand_record(knots)
-        self.state = Rotation(context, strand_records(guides.offsets(guides.frames)), label="hair")
+        self.state = Rotation(context, packed.state, label="hair")
         self._root = Kernel(library, "hair/root.glsl", ROOT, inputs=[BOUND], records=count)
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
@@ -135,7 +140,7 @@ class Strands:
         self._world_from_model = growth.surface.world_from_model
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
-        self.drawn = DrawnStrands(context, library, growth.children, knots)
+        self.drawn = DrawnStrands(context, library, buffers.children, knots)
         self._guides: DrawnStrands | None = None
         self._coat = coat
         self._shells: Shells | None = None
@@ -280,7 +285,7 @@ class Strands:
             return self.drawn
         if self._guides is None:
             children = as_drawn(self.growth.guides, self.settings.seed)
-            self._guides = DrawnStrands(self._context, self._library, children, self.settings.knots, plain=True)
+            self._guides = DrawnStrands.of(self._context, self._library, children, self.settings.knots)
         return self._guides
 
     @property
@@ -475,7 +480,8 @@ class Strands:
         return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])
 
 
-def _check_room(context: Context, settings: HairSettings) -> None:
+def check_room(context: Context, settings: HairSettings) -> None:
+    """Raises SettingsError where the driver cannot hold so many."""
     limit = context.capabilities.max_texture_buffer_size
     for name, count in (("guides", settings.guides), ("children", settings.children)):
         if (count + 3) * max(settings.knots, 4) * (2 if name == "guides" else 1) > limit:

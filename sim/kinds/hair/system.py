@@ -1,8 +1,6 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
-import functools
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +14,10 @@ from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
-from sim.kinds.background import Background, Job
+from sim.kinds.background import Background
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
-from sim.kinds.hair.coat import coat_of
 from sim.kinds.hair.groom import SHORTEST, Groom
-from sim.kinds.hair.growing import grown as grown_hair
+from sim.kinds.hair.growing import Growing
 from sim.kinds.hair.growth import Ground, Growth
 from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.imported import every_of
@@ -32,7 +29,7 @@ from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
-from sim.kinds.hair.strands import Strands, SurfaceTexels, strands_between
+from sim.kinds.hair.strands import Strands, SurfaceTexels, check_room, strands_between
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
@@ -68,7 +65,8 @@ class HairSystem(System):
         self._grown: tuple[object, ...] = ()
         self._shown: tuple[object, ...] = ()
         self._told = ""
-        self._job: Job[Growth] | None = None
+        self._growing: Growing | None = None
+        self._is_given_up = self._is_asked = False
         self._wanted: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
         self._channel: tuple[int, Channel, npt.NDArray[np.uint8], npt.NDArray[np.uint8]] | None = None
@@ -96,13 +94,32 @@ class HairSystem(System):
 
     @property
     def is_preparing(self) -> bool:
-        """Whether other strands are growing."""
-        return self._job is not None
+        """Whether other strands are growing, or would if they had not been given up."""
+        return self._growing is not None or self._is_given_up
+
+    @property
+    def progress(self) -> float | None:
+        """How far they have grown."""
+        return self._growing.share if self._growing is not None else None
 
     @property
     def is_due(self) -> bool:
-        """Whether they have grown."""
-        return self._job is not None and self._job.is_done
+        """Whether they have grown, or are to grow although they were given up."""
+        return self._is_asked or (self._growing is not None and self._growing.is_done)
+
+    def prepare(self) -> bool:
+        """Brings what has grown to the GPU, a part at a time."""
+        return self._growing is not None and self._growing.turn()
+
+    def give_up(self) -> None:
+        """What was there stays, until something else is to grow."""
+        if self._growing is not None:
+            self._stop()
+            self._is_given_up = True
+
+    def try_again(self) -> None:
+        """Has it grow after all; to be applied again."""
+        self._is_given_up, self._is_asked = False, True
 
     @property
     def in_force(self) -> HairSettings | None:
@@ -351,40 +368,42 @@ class HairSystem(System):
         same = _same(self._grown, grown)
         if self.strands is not None and same:
             if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
-                self._give_up()
+                self._stop()
                 self._regroom(settings)
                 self.strands.apply(settings)
                 self._take_rival(settings, figure)
                 return
         elif not _same(self._grown[:2], kept):
             self._release()
-        wanted = (*grown, _rebuilt(settings), ground.surface_from_file)
-        if self._job is None or not _same_growth(self._wanted, wanted):
-            self._give_up()
-            former = self.strands.growth if self.strands is not None and same else None
-            assert self._services is not None
-            self._wanted = wanted
-            work = functools.partial(grown_hair, settings, ground, former)
-            self._job = self._services.get(Background).start(work)
-        if not self._job.is_done:
+        wanted, self._is_asked = (*grown, _rebuilt(settings), ground.surface_from_file), False
+        is_wanted = _same_growth(self._wanted, wanted)
+        if is_wanted and self._is_given_up:
             return
-        job, self._job = self._job, None
+        assert self._services is not None
+        background = self._services.get(Background)
+        if self._growing is None or not is_wanted:
+            self._stop()
+            check_room(self._context, settings)
+            former = self.strands.growth if self.strands is not None and same else None
+            self._wanted, self._growing = wanted, Growing(self._context, background, settings, ground, former)
+        if background.is_on and not self._growing.is_done:
+            return
+        growing, self._growing = self._growing, None
         try:
-            growth = job.result()
+            found, buffers = growing.take()
         except SettingsError as error:
             self._release()
             self._tell(f"{self._label}: {error}")
             return
-        self._tell_growth(settings, ground, growth)
+        self._tell_growth(settings, ground, found.growth)
         skin = self._skin(figure) if figure is not None else None
-        as_grown = growth.guides
-        growth = replace(growth, guides=edited(growth.guides, growth.surface, settings.groom))
-        coat = functools.partial(coat_of, settings, ground, growth)
-        made = Strands(self._context, self._library, settings, growth, skin, coat)
-        made.preview(growth.guides if self._shows_groom else None)
+        made = Strands(self._context, self._library, found.settings, found.growth, skin, found.coat, buffers)
         self._release()
         self.strands, self._grown, self._placed = made, grown, ground.surface_from_file
-        self.grown = as_grown
+        self.grown = found.as_grown
+        self._regroom(settings)
+        made.apply(settings)
+        made.preview(made.growth.guides if self._shows_groom else None)
         self._take_rival(settings, figure)
 
     def _skin(self, figure: Character) -> SurfaceTexels:
@@ -444,6 +463,11 @@ class HairSystem(System):
         if settings.groom != self.strands.settings.groom:
             self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
+    @property
+    def lack(self) -> str:
+        """Why nothing grows, or ""."""
+        return "" if self.strands is not None or self._node is None else self._told.removeprefix(f"{self._label}: ")
+
     def _tell(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""
         if line and line != self._told:
@@ -453,14 +477,15 @@ class HairSystem(System):
     def _drop(self) -> None:
         if self._services is not None:
             self._services.get(SurfaceTables).forget(self)
-        self._give_up()
+        self._stop()
         self._release()
 
-    def _give_up(self) -> None:
+    def _stop(self) -> None:
         """Has nothing grow any more."""
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
+        self._is_given_up = self._is_asked = False
+        if self._growing is not None:
+            self._growing.cancel()
+            self._growing = None
 
     def _release(self) -> None:
         if self.strands is not None:

@@ -1,8 +1,11 @@
 """The kind of lights."""
 
+import math
+
 from pyglm import glm
 
 from sim.assets.model import CharacterModel
+from sim.figures.front import front_at_first
 from sim.kinds.contract import AddEntry, AddPlace, Kind
 from sim.kinds.light.settings import LightSettings
 from sim.scene.scene import Node
@@ -24,9 +27,12 @@ def new_light(place: AddPlace) -> Node:
 
 def key_light(model: CharacterModel) -> Node:
     """A light in front of and above a model, as far away as it is large."""
+    turn = glm.radians(front_at_first(model))
+    ahead, aside = glm.dvec2(math.sin(turn), math.cos(turn)), glm.dvec2(math.cos(turn), -math.sin(turn))
     size = max(model.mesh.bounds.extent, 1e-3)
     centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
-    position = (float(centre[0] + 0.9 * size), 1.45 * size, float(centre[2] + 1.15 * size))
+    x, z = glm.dvec2(float(centre[0]), float(centre[2])) + (0.9 * aside + 1.15 * ahead) * size
+    position = (x, 1.45 * size, z)
     light = LightSettings(reach=1.9 * size)
     return Node(id="", name="light", transform=Transform(position=position), settings=light)
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,7 +10,7 @@ from typing import Protocol
 from sim.gl.steps import Steps
 from sim.profile.run import NO_RUN, NoRun
 from sim.render.items import Item, Part, Stage, Way
-from sim.render.painter import Painter
+from sim.render.painter import DONE, Painter
 
 FIRST_PIECE, SMALLEST_PIECE = 8192, 256
 """Elements that are drawn without a break at first, which is the most, and where they take longest."""
@@ -18,8 +18,8 @@ FIRST_PIECE, SMALLEST_PIECE = 8192, 256
 SHORT_TURN, LONG_TURN = 0.03, 0.06
 """Times [s] below and above which pieces become larger and smaller."""
 
-MOST, FIRST, LEAST = 80_000, 20_000, 8_000
-"""Elements that a draft draws at most, at first on a software renderer, and where it is never quick enough."""
+MOST, LEAST = 80_000, 8_000
+"""Elements that a draft draws at most, and where it is never quick enough; a software renderer begins with those."""
 
 AIM = 0.02
 """Time that the crowds of a draft are to take [s]."""
@@ -55,8 +55,8 @@ def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
     Source: R. Cook et al. 2007, "Stochastic simplification of aggregate detail".
 
     Args:
-        counts: Elements of each crowd.
-        budget: Elements that are drawn at most, where that leaves one to each crowd.
+        counts: Elements of each crowd, or what takes as long, see `load_of`.
+        budget: As many are drawn at most, where that leaves one to each crowd.
     """
     left, strides = budget, [1] * len(counts)
     for rank, index in enumerate(sorted(range(len(counts)), key=counts.__getitem__)):
@@ -71,6 +71,11 @@ def drawn_of(item: Item, stride: int) -> int:
     return -(-(item.crowd or 0) // stride)
 
 
+def load_of(item: Item, stride: int = 1) -> int:
+    """How many particles take as long as what is drawn of an item."""
+    return round(item.weight * drawn_of(item, stride))
+
+
 class DraftBudget:
     """Finds out how many elements this machine draws in the time of a draft.
 
@@ -82,7 +87,7 @@ class DraftBudget:
     """
 
     def __init__(self, is_software: bool) -> None:
-        self.elements = FIRST if is_software else MOST
+        self.elements = LEAST if is_software else MOST
         self._trend = 0
 
     def note(self, duration: float, drawn: int) -> None:
@@ -149,25 +154,33 @@ class Plan:
             if item.crowd is None:
                 painter.draw(item, stage)
                 continue
-            for part in self._parts(item):
-                painter.target.bind()
-                begun = self._now(painter)
-                with self.scope(item.name):
-                    painter.draw(item, stage, part)
-                self.time += self._now(painter) - begun
+            for _ in self._pieces(item, stage, painter):
                 yield
             painter.target.bind()
 
-    def _parts(self, item: Item) -> Iterator[Part]:
-        if self.ways:
-            yield Part(1, 0, 1, self.ways[item])
-            return
-        stride, first = self.strides.get(item, 1), 0
-        count = drawn_of(item, stride)
-        while first < count:
-            size = min(self.pace.piece if self.pace else count, count - first)
-            yield Part(stride, first, size)
-            first += size
+    def _pieces(self, item: Item, stage: Stage, painter: Painter) -> Steps[None]:
+        """Sets a crowd up and draws it; measures both."""
+        way = self.ways.get(item)
+        stride = self.strides.get(item, 1)
+        whole = Part(stride, 0, drawn_of(item, stride) if way is None else 1, way)
+        setting_up, first = painter.set_up(item, stage, whole, self._piece(item, whole)), 0
+        is_set_up = False
+        while first < whole.count:
+            painter.target.bind()
+            begun = self._now(painter)
+            with self.scope(item.name):
+                if not is_set_up:
+                    is_set_up = next(setting_up, DONE) is DONE
+                if is_set_up:
+                    size = min(self._piece(item, whole), whole.count - first)
+                    painter.draw(item, stage, Part(stride, first, size, way))
+                    first += size
+            self.time += self._now(painter) - begun
+            yield
+
+    def _piece(self, item: Item, whole: Part) -> int:
+        """Elements that are drawn without a break."""
+        return whole.count if self.pace is None else max(round(self.pace.piece / item.weight), 1)
 
     def _now(self, painter: Painter) -> float:
         """Time when all is done that was asked for so far [s]; 0 where nobody wants to know."""

@@ -19,7 +19,7 @@ from sim.render.frame import Frame
 from sim.render.ground_pass import GroundPass
 from sim.render.items import Item, Stage, Way
 from sim.render.overlay_pass import MARKER, marker_pass
-from sim.render.painter import Painter
+from sim.render.painter import DONE, Painter
 from sim.render.picture import DRAFT_SAMPLES, Picture
 from sim.render.shadow_pass import ShadowPass
 from sim.render.shot import Look, Shot
@@ -41,19 +41,32 @@ class Rehearsal:
     def __init__(self, picture: Picture) -> None:
         self._picture, self._context = picture, picture.context
         self._met: set[Way] = set()
+        self._played: tuple[Way, Item, Steps[None]] | None = None
 
     def is_needed(self, shot: Shot) -> bool:
         """Whether pictures in full or drafts of a shot draw a crowd in a way that is new."""
-        return any(way not in self._met for way, _ in self._ways(shot))
+        return any(way not in self._met for way, _, _ in self._ways(shot))
 
     def play(self, shot: Shot) -> bool:
-        """Draws one element in the first way that is new; returns whether there is one."""
-        for way, act in self._ways(shot):
-            if way not in self._met:
-                self._met.add(way)
-                self._alone(act)
-                return True
-        return False
+        """Does a step of drawing one element in the first way that is new; returns whether there was one.
+
+        What was begun for something that is no longer shown is given up.
+        """
+        if self._played is not None and not any(item is self._played[1] for item in shot.items):
+            self._played = None
+        if self._played is None:
+            found = ((way, item, act()) for way, item, act in self._ways(shot) if way not in self._met)
+            self._played = next(found, None)
+        if self._played is None:
+            return False
+        way, _, steps = self._played
+        self._alone(lambda: self._go_on(way, steps))
+        return True
+
+    def _go_on(self, way: Way, steps: Steps[None]) -> None:
+        if next(steps, DONE) is DONE:
+            self._met.add(way)
+            self._played = None
 
     def play_all(self, shot: Shot) -> Steps[None]:
         """Draws all that a shot shows, once for every number of samples; others may draw between the steps.
@@ -63,7 +76,7 @@ class Rehearsal:
         frame, output = shot.frame(*SIZE), Framebuffer(self._context, SIZE, depth=None, label="rehearsal")
         if frame.casts_shadow:
             casting = [item for item in shot.items if "shadow" in item.stages]
-            self._alone(lambda: self._cast(casting, shot, Plan()))
+            self._alone(lambda: finish(self._cast(casting, shot, Plan())))
             yield
         for samples in dict.fromkeys(_samples(shot)):
             target = RenderTarget(self._context)
@@ -87,7 +100,7 @@ class Rehearsal:
             for piece, look in item.pieces(shot.look()):
                 for stage in piece.stages:
                     if stage in INTO_PICTURE:
-                        yield functools.partial(self._draw, piece, stage, frame, look, Plan())
+                        yield functools.partial(self._draw_at_once, piece, stage, frame, look)
         # With the grid the ground has two shaders; the first alone, then both.
         bare = replace(frame, view=msgspec.structs.replace(shot.view, grid=False, axes=False))
         yield lambda _: get(GroundPass).draw(bare, shadow_map, None)
@@ -95,8 +108,8 @@ class Rehearsal:
         yield lambda _: get(marker_pass).draw(np.zeros(1, MARKER))
         yield lambda _: picture.finish(output)
 
-    def _ways(self, shot: Shot) -> Iterator[tuple[Way, Callable[[], None]]]:
-        """All ways in which pictures in full and drafts draw the crowds of a shot, and how to do it."""
+    def _ways(self, shot: Shot) -> Iterator[tuple[Way, Item, Callable[[], Steps[None]]]]:
+        """All ways in which pictures in full and drafts draw the crowds of a shot, of which item, and how to do it."""
         lamps, together = len(shot.lamps), dict[bool, tuple[Item, Way]]()
         casts_shadow = lamps > 0 and shot.lamps[0].shadow
         for item in shot.items:
@@ -105,20 +118,22 @@ class Rehearsal:
             for way in item.ways(lamps):
                 plan = Plan(ways={item: way})
                 if "shadow" in item.stages and casts_shadow:
-                    yield (*way, "shadow"), functools.partial(self._cast, (item,), shot, plan)
+                    yield (*way, "shadow"), item, functools.partial(self._cast, (item,), shot, plan)
                 for stage in item.stages:
                     for samples in _samples(shot) if stage in INTO_PICTURE else ():
                         yield (
                             (*way, stage, samples),
+                            item,
                             functools.partial(self._draw_into, item, stage, shot, plan, samples),
                         )
                 if "transparent" in item.stages:
-                    yield (*way, "gathered"), functools.partial(self._gather, (item,), shot, plan, None)
+                    yield (*way, "gathered"), item, functools.partial(self._gather, (item,), shot, plan, None)
                     together[item.veil.shines] = item, way
         for samples in _samples(shot) if together else ():
             plan = Plan(ways=dict(together.values()))
             yield (
                 ("composed", frozenset(together), samples),
+                next(iter(plan.ways)),
                 functools.partial(self._gather, tuple(plan.ways), shot, plan, samples),
             )
 
@@ -126,27 +141,26 @@ class Rehearsal:
         passes = self._picture.passes
         return Painter(passes, frame, look, target, frame.clip_from_world, passes.get(ShadowPass).map)
 
-    def _draw(self, item: Item, stage: Stage, frame: Frame, look: Look, plan: Plan, target: Framebuffer) -> None:
-        finish(plan.draw((item,), stage, self._painter(target, frame, look)))
+    def _draw_at_once(self, item: Item, stage: Stage, frame: Frame, look: Look, target: Framebuffer) -> None:
+        finish(Plan().draw((item,), stage, self._painter(target, frame, look)))
 
-    def _draw_into(self, item: Item, stage: Stage, shot: Shot, plan: Plan, samples: int) -> None:
+    def _draw_into(self, item: Item, stage: Stage, shot: Shot, plan: Plan, samples: int) -> Steps[None]:
         picture = RenderTarget(self._context)
-        self._draw(item, stage, shot.frame(*SIZE), shot.look(), plan, picture.begin(*SIZE, samples))
+        painter = self._painter(picture.begin(*SIZE, samples), shot.frame(*SIZE), shot.look())
+        yield from plan.draw((item,), stage, painter)
         picture.release()
 
-    def _cast(self, items: Sequence[Item], shot: Shot, plan: Plan) -> None:
+    def _cast(self, items: Sequence[Item], shot: Shot, plan: Plan) -> Steps[None]:
         target = self._picture.passes.get(ShadowPass).target
-        finish(self._picture.cast(items, self._painter(target, shot.frame(*SIZE), shot.look()), plan))
+        yield from self._picture.cast(items, self._painter(target, shot.frame(*SIZE), shot.look()), plan)
 
-    def _gather(self, items: Sequence[Item], shot: Shot, plan: Plan, samples: int | None) -> None:
+    def _gather(self, items: Sequence[Item], shot: Shot, plan: Plan, samples: int | None) -> Steps[None]:
         """Lets items gather; lays them over a picture with so many samples, or leaves it at that for None."""
         picture, gathering = RenderTarget(self._context), Gathering(self._context)
         painter = self._painter(picture.begin(*SIZE, samples or 0), shot.frame(*SIZE), shot.look())
-        steps = self._picture.passes.get(TransparentPass).draw(items, picture, painter, plan, gathering)
-        if samples is None:
-            next(steps)
-        else:
-            finish(steps)
+        transparent = self._picture.passes.get(TransparentPass)
+        act = transparent.gather if samples is None else transparent.draw
+        yield from act(items, picture, painter, plan, gathering)
         gathering.release()
         picture.release()
 

@@ -12,13 +12,13 @@ from typing import Protocol
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.steps import Steps, finish
 from sim.render.care.pending import PendingPicture
-from sim.render.care.plan import DraftBudget, Pace, Plan, draft_strides, drawn_of
+from sim.render.care.plan import DraftBudget, Pace, Plan, draft_strides, load_of
 from sim.render.care.rehearsal import Rehearsal
 from sim.render.picture import Picture
 from sim.render.shot import Shot
 
 AT_ONCE = 20_000
-"""Elements of crowds above which a software renderer takes too long for a whole picture in one go."""
+"""What crowds weigh above which a software renderer takes too long for a whole picture in one go, see `load_of`."""
 
 SLOW_PICTURE, LONG_PICTURE = 0.04, 0.08
 """A picture that takes longer [s] is a draft where others follow; and even where it comes alone."""
@@ -80,13 +80,13 @@ class Scheduler:
             plan = Plan(self._timers.scope)
             if draft:
                 crowds = [item for item in shot.items if item.crowd]
-                strides = draft_strides([item.crowd or 0 for item in crowds], self._drafts.elements)
+                strides = draft_strides([load_of(item) for item in crowds], self._drafts.elements)
                 plan = Plan(
                     self._timers.scope, dict(zip(crowds, strides, strict=True)), True, is_timed=self._is_software
                 )
             finish(self._picture.draw(shot, output.size, plan))
             if draft:
-                self._drafts.note(plan.time, sum(drawn_of(*pair) for pair in plan.strides.items()))
+                self._drafts.note(plan.time, sum(load_of(*pair) for pair in plan.strides.items()))
             with self._timers.scope("resolve"):
                 self._picture.target.finish(output)
 
@@ -106,7 +106,7 @@ class Scheduler:
 
     def takes_one_go(self, shot: Shot) -> bool:
         """Whether a picture in full can be drawn without a break."""
-        return not self._is_software or sum(item.crowd or 0 for item in shot.items) <= AT_ONCE
+        return not self._is_software or sum(map(load_of, shot.items)) <= AT_ONCE
 
     def is_new(self, shot: Shot) -> bool:
         """Whether a picture would wait until the driver has compiled how its crowds are drawn."""

@@ -118,6 +118,28 @@ def test_what_was_shown_before_the_first_step_does_not_matter(make: Callable[...
     np.testing.assert_array_equal(outcomes[2], outcomes[0])
 
 
+def test_its_box_goes_with_the_figure(wearer: Wearer) -> None:
+    """What is framed, and what the shadow map and the grid are fitted to."""
+    at_rest = wearer.engine.bounds("cloth")
+    wearer.step(LOOP // 2)
+    box, places = wearer.engine.bounds("cloth"), wearer.positions()
+    assert at_rest is not None
+    assert box is not None
+    np.testing.assert_allclose(box.lo - at_rest.lo, [WAY / 2.0, 0.0, 0.0], atol=0.4)
+    np.testing.assert_allclose(box.lo[0], wearer.skinned().min(axis=0)[0], atol=1e-3)
+    assert (places.max(axis=0) < box.hi + 0.5).all()
+    assert (places.min(axis=0) > box.lo - 0.5).all()
+
+
+def test_the_box_of_a_cloth_on_a_bone_and_on_the_skin_goes_with_the_figure(make: Callable[..., Wearer]) -> None:
+    for target in (PinTarget.BONE, PinTarget.SURFACE):
+        one = make()
+        one.wear(sheet(one, target))
+        at_rest = one.engine.bounds("cloth")
+        one.step(LOOP // 2)
+        np.testing.assert_allclose((one.engine.bounds("cloth").lo - at_rest.lo)[0], WAY / 2.0, atol=0.4)
+
+
 def test_a_reset_starts_where_the_simulation_does_whatever_is_shown(wearer: Wearer) -> None:
     wearer.jump(0.0)
     first = wearer.cloth.positions()

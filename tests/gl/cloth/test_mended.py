@@ -10,6 +10,7 @@ import pytest
 from sim.engine import Engine
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
+from sim.kept.film import Film
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.recovery import PROOF, TRIES
 from sim.kinds.cloth.settings import ClothSettings, PinPreset
@@ -92,6 +93,33 @@ def test_so_does_the_undo_of_the_cause(stage: Stage) -> None:
     assert stage.cloth.halted == ""
 
 
+def test_so_does_the_undo_of_the_cause_where_kept_steps_are_played_again(context: Context) -> None:
+    stage = Stage(context)
+    film = Film(stage.engine)
+
+    def take(time: float, **changes: Any) -> None:
+        stage.change(**changes)
+        film.take(time)
+
+    take(0.0, stretch_stiffness=1e7)
+    for step in range(1, 31):
+        assert film.advance(step)
+    stage.engine.simulation.check()
+    assert stage.cloth.halted
+    film.restart()
+    middle = film.time_of(30) - 0.5 / 60.0
+    film.show_between(middle)  # as playing on does: where the engine stands is no step
+    take(middle, stretch_stiffness=SOUND.stretch_stiffness)
+    assert stage.cloth.halted == ""
+    film.show(middle)
+    assert film.advance(film.shown + 1)
+    stage.engine.simulation.check()
+    assert stage.cloth.halted == ""
+    assert stage.cloth.step_count > 0
+    film.release()
+    stage.engine.release()
+
+
 def test_settings_under_which_it_ran_are_believed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.kinds.cloth.recovery.StabilityMeter.allows", lambda *_: False)
     stage.stop()
@@ -143,6 +171,15 @@ def halted(cloth: Cloth, steps: int = 30) -> str:
 def test_too_few_substeps_are_told(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(SOUND, substeps=1, stretch_stiffness=1e5))
     assert halted(cloth).endswith("more substeps or a softer fabric keep it stable")
+
+
+def test_a_fabric_that_no_substeps_would_hold_is_told(
+    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
+    monkeypatch.setattr("sim.kinds.cloth.halt.SUBSTEPS_MAX", 100)
+    cloth = Cloth(context, library, msgspec.structs.replace(SOUND, stretch_stiffness=1e7))
+    assert halted(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")
 
 
 def test_pins_that_pull_too_far_are_told(context: Context, library: ShaderLibrary) -> None:

@@ -5,15 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
+from sim.kinds.hair.solver import Pulled
 from sim.maths import quaternion
 from sim.maths.gusts import air_velocity, gusts_at
 from sim.solids.state import Solid, SolidShape
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
 from tests.oracles.hair import Strands
 
+TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE
 DIRECTIONS = [[0.2, 1.0, 0.1], [1.0, 0.3, 0.0], [0.0, 0.2, -1.0], [-0.7, -0.4, 0.3]]
 MOVING: dict[str, Any] = {"wind": (2.0, 0.3, -1.0), "turbulence": 1.5, "drag": 2.0, "damping": 0.01, "carried": 0.7}
 CASES = {
@@ -80,3 +83,21 @@ def test_colliders_meet_strands_as_in_double_precision(context: Context, library
         worst = max(worst, float(np.abs(strands.knots() - strands.oracle.now).max()))
     assert worst < 1e-4
     strands.release()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whole_steps_by_compute_have_the_bits_of_substeps(context: Context, library: ShaderLibrary, name: str) -> None:
+    """Both moments, among colliders and pulled for a while; also when the back end changes on the way."""
+    if not (context.back_ends.has_compute and context.capabilities.is_software):
+        pytest.skip("compilers of cards may contract sums of products differently")
+    found = []
+    for choices in ((TF, TF, TF), (COMPUTE, COMPUTE, COMPUTE), (TF, COMPUTE, TF)):
+        strands = built(context, library, SOLIDS, **CASES[name], substeps=3)
+        for step in range(18):
+            context.back_ends.choice = choices[step // 6]
+            strands.oracle.pulled = Pulled(1, 4, (0.03, 0.02, 0.01), 0.05) if 4 <= step < 14 else None
+            strands.step(SOLIDS)
+        found.append((strands.state.now.read().tobytes(), strands.state.before.read().tobytes()))
+        strands.release()
+    assert found[1] == found[0]
+    assert found[2] == found[0]

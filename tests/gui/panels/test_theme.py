@@ -1,12 +1,13 @@
 import dataclasses
 
 import pytest
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPalette
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QImage, QPalette, QRegion
 from PySide6.QtWidgets import QComboBox, QTreeView, QWidget
 
 from widgets import theme
-from widgets.icons import GLYPHS, glyph, icon
+from widgets.halt_mark import HaltMark
+from widgets.icons import GLYPHS, GlyphLabel, glyph, icon
 from widgets.theme import DARK, LIGHT, Theme, ThemeMode
 
 
@@ -135,3 +136,29 @@ def test_bars_and_headers_follow_the_theme_and_combo_boxes_have_no_style_sheet(r
             assert scheme.handle in part.styleSheet()
     assert not restored_app.styleSheet()
     assert combo.style().metaObject().className() == restored_app.style().metaObject().className()
+
+
+def drawn(image):
+    """Colour of the most opaque pixel."""
+    pixels = [image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height())]
+    return max(pixels, key=lambda pixel: pixel.alpha())
+
+
+@pytest.mark.parametrize("mode", [ThemeMode.DARK, ThemeMode.LIGHT])
+@pytest.mark.parametrize("tint", ["", "dim", "error", "warning"])
+def test_icons_can_be_read_on_a_selected_row(restored_app, mode, tint):
+    Theme(restored_app, mode)
+    image = icon("error", tint).pixmap(QSize(32, 32), QIcon.Mode.Selected).toImage()
+    assert contrast(drawn(image), theme.colours().accent) >= 4.5
+
+
+@pytest.mark.parametrize("mode", [ThemeMode.DARK, ThemeMode.LIGHT])
+def test_the_mark_of_what_stopped_can_be_read_on_its_plate(restored_app, qtbot, mode):
+    Theme(restored_app, mode)
+    mark = HaltMark()
+    qtbot.addWidget(mark)
+    picture = mark.findChild(GlyphLabel)
+    image = QImage(picture.size(), QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    picture.render(image, QPoint(), QRegion(), QWidget.RenderFlag(0))
+    assert contrast(drawn(image), DARK.base) >= 4.5

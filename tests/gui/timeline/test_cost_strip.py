@@ -20,8 +20,7 @@ def costs_of(gpu_ms, loops=3):
             slices = tuple(
                 Slice(path, 0.0, 1e-3, 0.0, time * 1e-3) for path, time in gpu_ms(k, loop).items()
             )  # fmt: skip
-            moment = Moment(clip="walk", clip_frame=float(k))
-            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, moment, slices, TimeSource.CLOCK))
+            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, Moment(), slices, TimeSource.CLOCK), float(k))
     return by_frame.costs()
 
 
@@ -109,7 +108,7 @@ def test_the_tooltip_tells_values_pictures_and_source(timeline, strip):
 def test_nothing_measured_yet_is_said(timeline, strip):
     strip.show_costs(ByFrame().costs(), TimeSource.TIMER)
     QApplication.processEvents()
-    assert strip.tip_at(0.5) == "What each frame costs appears here while the clip plays."
+    assert strip.tip_at(0.5) == "What each frame costs appears here while the scene plays."
     timeline.set_clips((), "")
     timeline.ruler.grab()
 
@@ -131,6 +130,5 @@ def test_a_single_slow_picture_does_not_set_the_scale():
     by_frame = ByFrame()
     for number, (at, cost) in enumerate(((0, 500.0), (1, 4.0), (2, 5.0), (1, 4.0), (2, 5.0))):
         one = Slice("draw", 0.0, 1e-3, 0.0, cost * 1e-3)
-        moment = Moment(clip="walk", clip_frame=float(at))
-        by_frame.add(FrameSample(number, 0.0, STEP, moment, (one,), TimeSource.CLOCK))
+        by_frame.add(FrameSample(number, 0.0, STEP, Moment(), (one,), TimeSource.CLOCK), float(at))
     assert scale_top(by_frame.costs()) == pytest.approx(20e-3)

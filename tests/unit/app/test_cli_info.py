@@ -319,6 +319,9 @@ def test_lost_textures_are_told_once_each(tmp_path: Path, capsys: pytest.Capture
     start = f"sinew: {model}: warning: the texture humanoid_"
     assert [line.removeprefix(start).split()[0] for line in told] == ["skin.png", "clothes.png"]
     assert "of materials shirt, trousers, shoes was not found" in told[1]
+    for name in ("copy.glb", "copy.ezm"):
+        assert main(["export", str(model), "--output", str(tmp_path / name)]) == 0
+        assert [line for line in capsys.readouterr().err.splitlines() if "was not found" in line] == told
     # A project with two of the same file, one with a texture that is not there in place of its own.
     gone = (MaterialLook(material="skin", texture=str(tmp_path / "gone.png")),)
     nodes = [Node(id=name, name=name, settings=ModelSettings(path=str(model))) for name in ("a", "b")]

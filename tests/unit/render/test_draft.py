@@ -4,7 +4,6 @@ import pytest
 
 from sim.render.care.plan import (
     AIM,
-    FIRST,
     LARGEST_SWELL,
     LEAST,
     MOST,
@@ -41,35 +40,35 @@ def test_more_emitters_than_particles_keep_one_each() -> None:
 
 def test_slow_drafts_draw_fewer_and_quick_ones_more() -> None:
     budget = DraftBudget(is_software=True)
-    assert budget.elements == FIRST
-    for _ in range(2):
-        budget.note(2.0 * AIM, FIRST)
-    assert budget.elements == FIRST // 2
-    for _ in range(20):
-        budget.note(2.0 * AIM, FIRST)
     assert budget.elements == LEAST
     for _ in range(20):
         budget.note(0.1 * AIM, MOST)
     assert budget.elements == MOST
+    for _ in range(2):
+        budget.note(2.0 * AIM, MOST)
+    assert budget.elements == MOST // 2
+    for _ in range(20):
+        budget.note(2.0 * AIM, MOST)
+    assert budget.elements == LEAST
 
 
 def test_one_draft_by_itself_and_a_small_one_say_nothing() -> None:
     budget = DraftBudget(is_software=True)
     for _ in range(3):
-        budget.note(9.0 * AIM, FIRST)
-        budget.note(AIM, FIRST)
-        budget.note(0.1 * AIM, FIRST)
-        budget.note(AIM, FIRST)
+        budget.note(9.0 * AIM, LEAST)
+        budget.note(AIM, LEAST)
+        budget.note(0.1 * AIM, LEAST)
+        budget.note(AIM, LEAST)
     for _ in range(9):
         budget.note(0.01 * AIM, 100)
-    assert budget.elements == FIRST
+    assert budget.elements == LEAST
 
 
 def test_the_time_that_is_aimed_at_changes_nothing() -> None:
     budget = DraftBudget(is_software=True)
     for share in (0.7, 1.0, 1.4, 1.0, 0.7):
-        budget.note(share * AIM, FIRST)
-    assert budget.elements == FIRST
+        budget.note(share * AIM, LEAST)
+    assert budget.elements == LEAST
 
 
 def test_a_graphics_card_begins_with_all_that_drafts_have() -> None:
