@@ -1,6 +1,7 @@
 """Environment and fixtures of every test; set up before anything imports Qt or OpenGL."""
 
 import gc
+import itertools
 import logging
 import os
 import shutil
@@ -41,6 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
+FILES_BETWEEN = 20
+"""Files of tests after which all that was set aside is looked through: with a million objects that takes a second."""
+_files = itertools.count(1)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was imported is no garbage: many tests collect theirs, and need not look through all of that each time."""
     _set_aside()
@@ -48,9 +54,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """What a file of tests left is set aside too, for good: to look through all of it again after each costs more."""
+    """What a file of tests left is set aside too; what became garbage since is looked for after every few files."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
+        if next(_files) % FILES_BETWEEN == 0:
+            gc.unfreeze()
         _set_aside()
     return result
 
