@@ -42,6 +42,7 @@ from sim.scene.places import Places
 from sim.scene.scene import Node, NodeId, Scene
 from sim.scene.view import Comparison
 from sim.simulation import Capture, Simulation
+from sim.skin.surface_density import skin_area
 
 AHEAD = 16
 """Steps whose poses are found together."""
@@ -418,6 +419,11 @@ class Engine:
         """Places of a model's joints in the world [m], shape (B, 3)."""
         figure = self._views.figures.get(node_id)
         return figure.joint_positions() if figure else np.zeros((0, 3))
+
+    def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
+        """Area of the skin of a figure, or of a part of it, see `sim.skin.surface_density`; None until it is there."""
+        figure = self._views.figures.get(node_id)
+        return skin_area(figure.model, figure.world_from_model, bone=bone, section=section) if figure else None
 
     def joint_bounds(self, node_id: NodeId, joint: int) -> Bounds | None:
         """Box in the world [m] of what a joint moves; of the joint's surroundings where it moves nothing."""

@@ -48,10 +48,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """What a file of tests left is set aside too."""
+    """What a file of tests left is set aside too, for good: to look through all of it again after each costs more."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
-        gc.unfreeze()
         _set_aside()
     return result
 

@@ -119,7 +119,9 @@ class Editor:
         self.client = ViewportClient(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
         self.client.switch_back_end(back_end or stored_choice(self.settings, _BACK_END, BackEndChoice.AUTO))
         self.client.limit_steps(stored_choice(self.settings, _STEP_ROOM, StepRoom.USUAL))
-        self.edits = SceneEdits(self.document, lambda: self.active.node, self.places, self.selected_box)
+        self.edits = SceneEdits(
+            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_area
+        )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
         self.projects = ProjectLoader()
@@ -316,6 +318,13 @@ class Editor:
             return None
         with self.viewport.gl_current():
             return self.client.own_bounds(selection.node, selection.bone)
+
+    def selected_area(self) -> float | None:
+        """Area of the skin of what is selected [m²]; None where that has none."""
+        selection = self.document.selection
+        if self.client.engine is None or selection.node is None:
+            return None
+        return self.client.engine.skin_area(selection.node, bone=selection.bone or "")
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         """Offers what can go onto figures and bones where the outliner has a menu for them."""

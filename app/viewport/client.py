@@ -277,6 +277,8 @@ class ViewportClient(QObject):
         textures = {path: image for path, image in files.textures.items() if self.engine.has_texture(path, image)}
         self.engine.set_files(files.meshes, files.images, textures, files.strands)
         self.engine.simulation.given = self.given
+        # Also here, as pictures that follow one another leave no time for turns.
+        self._prepares(self.engine)
         self.engine.apply(self._document.scene)
         if self.film is not None:
             self.film.take(self._playback.playhead.time)

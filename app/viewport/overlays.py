@@ -51,7 +51,7 @@ class ViewportOverlays(QObject):
         self.gizmo = AxisGizmo(viewport)
         self.legend = Legend(viewport)
         self.divider = Divider(viewport)
-        self.sides = SideLabel(METHOD_NAMES[SkinningMethod.LBS], viewport), SideLabel("", viewport)
+        self.sides = SideLabel("", viewport), SideLabel("", viewport)
         self.empty = StartPage(shipped_samples(), viewport)
         self.tour = TourCard(TOUR, viewport)
         self.drop = SideLabel("", viewport)
@@ -76,8 +76,8 @@ class ViewportOverlays(QObject):
         view = self._document.scene.view
         self.divider.setVisible(view.comparison is Comparison.SPLIT)
         self.divider.set_value(view.divider)
-        self.sides[1].set_text(METHOD_NAMES[self._rival()])
-        for side in self.sides:
+        for side, text in zip(self.sides, self._side_texts(), strict=True):
+            side.set_text(text)
             side.setVisible(view.comparison is Comparison.SPLIT)
         legend = self._shown_key = self._legend()
         self.legend.setVisible(view.comparison is Comparison.DIFFERENCE or legend is not None)
@@ -108,6 +108,14 @@ class ViewportOverlays(QObject):
             bone = self._document.selection.bone
             return ColourKey(Ramp.VIRIDIS, f"Weight of {bone}" if bone else "Weight: select a bone", 0.0, 1.0)
         return next((legend for room in self._rooms if (legend := room.legend()) is not None), None)
+
+    def _side_texts(self) -> tuple[str, str]:
+        """What differs between the sides: the methods of skinning where there is a figure, and what kinds compare."""
+        compared = [sides for room in self._rooms if (sides := room.sides()) is not None]
+        if self._active.node is not None or not compared:
+            compared.insert(0, (METHOD_NAMES[SkinningMethod.LBS], METHOD_NAMES[self._rival()]))
+        left, right = zip(*compared, strict=True)
+        return ", ".join(left), ", ".join(right)
 
     def _rival(self) -> SkinningMethod:
         """What linear blend is compared with: the active model's method where that is another one."""

@@ -48,6 +48,7 @@ class SecondEngine:
         engine = self._follow(live)
         if self._uploads(engine, self._document.scene):
             return None
+        engine.simulation.prepare(time.monotonic() + TURN)
         engine.apply(self._document.scene)  # with the figures that are there now
         return None if engine.simulation.is_preparing else engine
 

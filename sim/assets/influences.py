@@ -20,16 +20,23 @@ def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[n
     return np.bincount(joints[counted], minlength=joint_count)
 
 
-def joint_boxes(mesh: Mesh, skin: Skin) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+def joint_boxes(
+    mesh: Mesh, skin: Skin, among: npt.NDArray[np.bool_] | None = None
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
     """Boxes of the vertices that each entry of the palette has any weight on, in bind space.
 
     A vertex blended linearly is a convex combination of its images by its joints, so the box of all transformed
     corners holds the posed mesh, while weights of morph targets are from 0 to 1.
 
+    Args:
+        mesh, skin: Of the model.
+        among: Vertices that count, shape (V,), some at least; all for None.
+
     Returns:
         Entries that move something, shape (J,), and the corners of their boxes, shape (J, 8, 3).
     """
-    vertices, slots = np.nonzero(skin.weights > 0.0)
+    counted = skin.weights > 0.0
+    vertices, slots = np.nonzero(counted if among is None else counted & among[:, None])
     joints = skin.joints[vertices, slots]
     # Numbers of 16 bits are sorted by radix, several times faster than longer ones.
     order = np.argsort(joints.astype(np.min_scalar_type(joints.max(initial=0))), kind="stable")

@@ -1,5 +1,6 @@
 """Substeps of hair: the solvers against the two passes of the article, and pictures of it, in the same process."""
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,8 +18,12 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.gl.library import ShaderLibrary
+from sim.gl.steps import finish
 from sim.gl.texture import BufferTexture
-from sim.kinds.hair.growth import growth_on_ellipsoid
+from sim.kinds.hair.brush import Brushed, Dab, Seen
+from sim.kinds.hair.growing import grown_whole
+from sim.kinds.hair.growth import Ground, growth_on_ellipsoid
+from sim.kinds.hair.packed import upload_strands
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sim.kinds.hair.strands import Strands
@@ -45,7 +50,7 @@ PICTURE = (1280, 720)
 
 
 def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Times of a substep, and of a picture, for these numbers of strands.
+    """Times of a substep, of growth and of a dab with the brush, and of a picture, for these numbers of strands.
 
     Raises:
         ValueError: If `repeat` is not positive.
@@ -57,6 +62,7 @@ def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoi
         rows: list[Row] = []
         for size in sizes:
             rows += solver_rows(context, library, size, repeat)
+            rows += groom_rows(context, library, size, repeat)
             rows += picture_rows(context, library, size, repeat)
         return rows
 
@@ -141,6 +147,35 @@ def _python_row(hair: BenchHair, size: int, repeat: int) -> Row:
                 hair.step()
             seconds.append((time.thread_time() - start) / PYTHON_STEPS)
     return row_of("hair", "springs, Python alone", size, "strands", seconds[1:], steps=PYTHON_STEPS)
+
+
+def groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Rows of what happens beside simulation: strands grow, ten to each guide, reach the GPU, and are combed."""
+    settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
+    found = grown_whole(settings, Ground(np.eye(4)))
+    strands = Strands(context, library, settings, found.growth)
+    guides = found.growth.guides
+    brushed = Brushed(guides, 2.0 * guides.lengths, Seen(guides.places, guides.frames))
+    camera = Camera(target=(0.0, 0.0, 0.0), distance=4.0)
+    ways = itertools.cycle((1.0, -1.0))
+
+    def comb() -> None:
+        start, way = (PICTURE[0] / 2.0, PICTURE[1] / 3.0), 6.0 * next(ways)
+        brushed.comb(Dab(camera, (float(PICTURE[0]), float(PICTURE[1])), start, (start[0] + way, start[1]), 60.0, 0.5))
+        strands.preview(brushed.groom)
+
+    def upload() -> None:
+        finish(upload_strands(context, found.packed, settings.knots))
+        context.collect()
+
+    cases = [
+        _case("grown, ten times as many drawn", size, 1, partial(grown_whole, settings, Ground(np.eye(4))), context),
+        _case("these brought to the GPU", size, 1, upload, context),
+        _case("combed, a dab", size, 1, comb, context),
+    ]
+    rows = measure(cases, repeat=repeat)
+    strands.release()
+    return rows
 
 
 def picture_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.influences import joint_boxes, reach_of
 from sim.assets.model import Bounds
 from sim.figures.comparison import ComparisonStatistics, MethodComparison
 from sim.figures.deformers.warping import warped_boxes
@@ -36,6 +37,9 @@ class PoseKey:
     settings: ModelSettings
     run_up: RunUp = (0.0, 0.0)
 
+
+SkinPart = tuple[npt.NDArray[np.intp] | None, npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""Boxes of a part of a model in bind space: entries of the palette that move them, or None; middles, half sizes."""
 
 Poses = dict[tuple[int, PoseKey], Pose]
 """Poses of one moment, by the identity of the model and what they depend on."""
@@ -216,6 +220,26 @@ class Character:
         if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
             self._box = (self.pose, self.world_from_model, self._measured())
         return self._box[2]
+
+    def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
+        """Some vertices, by number, as what `part_bounds` takes; one at least."""
+        mesh, skin = self.model.mesh, self.model.skin
+        among = np.zeros(mesh.vertex_count, bool)
+        among[vertices] = True
+        if skin is not None:
+            used, corners = joint_boxes(mesh, skin, among)
+            return used, (corners[:, 0] + corners[:, 7]) / 2.0, (corners[:, 7] - corners[:, 0]) / 2.0
+        lowest, highest = (ends[among] for ends in reach_of(mesh))
+        lo, hi = lowest.min(axis=0), highest.max(axis=0)
+        return None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
+
+    def part_bounds(self, part: SkinPart) -> Bounds:
+        """Box in the world that holds some vertices as they are shown [m], without reading them back."""
+        used, centres, halves = part
+        matrices = self.world_from_model[None]
+        if used is not None:
+            matrices = self.world_from_model @ self.pose.palette.take(used, 0)
+        return _moved_box(matrices, *self._warped(centres, halves))
 
     def _measured(self) -> Bounds:
         if self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):

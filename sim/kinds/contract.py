@@ -49,11 +49,13 @@ class AddPlace:
         scene: The scene.
         view: Camera and selection.
         box: Around what is selected, in the world [m]; None where nothing is, or nothing that has a size.
+        area: Of the skin of the figure, or of what the bone moves of it, that is selected [m²]; None elsewhere.
     """
 
     scene: Scene
     view: ViewState
     box: Bounds | None = None
+    area: float | None = None
 
     @property
     def target(self) -> Vec3:
@@ -126,6 +128,7 @@ class Presets:
         values: Those that come with the program, by name.
         fields: Values that one's own holds.
         kept: Names of values that a node keeps under its settings, whatever the preset says.
+        fitted: Those that may be larger for where a node is, which they stay with another preset, up to some value.
     """
 
     format: str
@@ -134,10 +137,11 @@ class Presets:
     values: Mapping[str, Mapping[str, Any]]
     fields: tuple[str, ...]
     kept: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
+    fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
         """Name of the first preset, one's own included, whose values the settings have; "" for none."""
-        kept = self.kept(settings)
+        kept = self.kept(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in kept or getattr(settings, key) == value for key, value in values.items()):
                 return name
@@ -146,7 +150,12 @@ class Presets:
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
         """What some settings take of the values of a preset: all but what they keep, before or after it."""
         kept = self.kept(settings) | self.kept(validated(settings, **values))
-        return {key: value for key, value in values.items() if key not in kept}
+        taken = {key: value for key, value in values.items() if key not in kept}
+        former = self.values.get(self.name_of(settings, {}), {})
+        for key, most in self.fitted.items():
+            if key in taken and former.get(key) and (ratio := getattr(settings, key) / former[key]) > 1.0:
+                taken[key] = type(taken[key])(max(min(taken[key] * ratio, most), taken[key]))
+        return taken
 
     def of(self, settings: Settings) -> dict[str, Any]:
         """Values of some settings, to be kept as a preset of one's own."""
@@ -764,6 +773,10 @@ class Panel:
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the menu of a node that was clicked at a place of the viewport."""
+
+    def sides(self) -> tuple[str, str] | None:
+        """What nodes of the kind show on either side of a split view, in words; None where both show the same."""
+        return None
 
     def legend(self) -> ColourKey | None:
         """What colours of visible nodes stand for."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths.hash import pcg4d
+from sim.maths.quaternion import cross
 
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
@@ -87,5 +88,5 @@ def corner_curl(slopes: Float64, offset: Float64) -> Float64:
         axis=1,
     )
     potential = np.einsum("nij,nj->ni", slopes, offset)
-    curl: Float64 = near**3 * (near * turn - 8.0 * np.cross(offset, potential))
+    curl: Float64 = near**3 * (near * turn - 8.0 * cross(offset, potential))
     return curl

@@ -83,9 +83,19 @@ def arc(a: Float64, b: Float64) -> Float64:
 def rotate(q: Float64, v: Float64) -> Float64:
     """Vectors (..., 3) turned by unit quaternions (..., 4)."""
     axis, w = q[..., :3], q[..., 3:]
-    twice = 2.0 * np.cross(axis, v)
-    turned: Float64 = v + w * twice + np.cross(axis, twice)
+    twice = 2.0 * cross(axis, v)
+    turned: Float64 = v + w * twice + cross(axis, twice)
     return turned
+
+
+def cross(a: Float64, b: Float64) -> Float64:
+    """Cross products (..., 3), those of numpy to the bit at half the cost or less: steps take them of few vectors."""
+    x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    product = np.empty((*x.shape, 3))
+    product[..., 0] = x
+    product[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    product[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return product
 
 
 def to_matrix(q: Float64) -> Float64:

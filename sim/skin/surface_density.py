@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from sim.assets.model import CharacterModel, Mesh
 from sim.scene.params import SettingsError
-from sim.skin.surface_table import face_table, texture_density, vertex_table
+from sim.skin.surface_table import face_areas, face_table, texture_density, vertex_table
 
 Float64 = npt.NDArray[np.float64]
 UInt8 = npt.NDArray[np.uint8]
@@ -62,6 +62,16 @@ def surface_table(
         )
         by = f" where {' and '.join(chosen)} would have it" if chosen else ""
         raise SettingsError(f"{error}{by}") from None
+
+
+def skin_area(model: CharacterModel, world_from_model: Float64, *, bone: str = "", section: str = "") -> float:
+    """Area of the skin of a model in its bind pose [m²], or as much of it as a joint moves, or a section has."""
+    mesh = model.mesh
+    areas = face_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
+    weights, chosen = bone_density(model, bone), section_faces(mesh, section)
+    if weights is not None:
+        areas = areas * weights[mesh.triangles].mean(axis=1)
+    return float((areas if chosen is None else areas * chosen).sum())
 
 
 def bone_density(model: CharacterModel, bone: str) -> Float64 | None:

@@ -28,14 +28,21 @@ def face_table(
     Raises:
         SettingsError: If no face has an area and a density.
     """
-    points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
-    first, second, third = (points[corners[:, index]] for index in range(3))
-    weights = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
+    corners = np.asarray(triangles, np.int64).reshape(-1, 3)
+    weights = face_areas(positions, corners)
     if density is not None:
         weights = weights * _checked(density)[corners].mean(axis=1)
     if face_density is not None:
         weights = weights * _checked(face_density)
     return _table(corners, weights, "no face with an area is left")
+
+
+def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
+    """Areas of faces (F, 3) of vertices (V, 3), shape (F,)."""
+    points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
+    first, second, third = (points[corners[:, index]] for index in range(3))
+    areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
+    return areas
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:

@@ -10,6 +10,9 @@ import numpy.typing as npt
 Float64 = npt.NDArray[np.float64]
 
 _ITERATIONS = 64
+_SETTLED = 1e-15
+"""Relative step of the multiplier below which it is found; rounding keeps it moving by half of this for ever."""
+
 _CENTRE = 1e-14
 """Coordinates below this part of the smallest semi-axis count as this: the medial disc has a limit on either side."""
 
@@ -51,7 +54,7 @@ def _multiplier(scaled: Float64, gaps: Float64) -> Float64:
         low, high = np.where(step >= 0.0, s, low), np.where(step <= 0.0, s, high)
         following = s + step
         following = np.where((following < low) | (following > high), 0.5 * (low + high), following)
-        if np.all(np.abs(following - s) <= 2e-16 * s):
+        if np.all(np.abs(following - s) <= _SETTLED * s):
             return following
         s = following
     return s

@@ -1,6 +1,7 @@
 """Motion of a collider over a step: straight travel, and a turn about a fixed axis at constant speed."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +51,9 @@ def motions(start: Float64, end: Float64) -> Motion:
     return Motion(start[:, :3, 3].copy(), end[:, :3, 3] - start[:, :3, 3], first, axis, angle)
 
 
+@lru_cache(maxsize=64)
 def motion_of(state: Solid) -> Motion:
-    """Motion of one collider, arrays of length 1."""
+    """Motion of one collider, arrays of length 1; kept, because every substep asks for it."""
     return motions(state.world_from_start[None], state.world_from_end[None])
 
 
@@ -85,6 +87,6 @@ def velocity_at(state: Solid, points: Float64, fraction: float, frame_time: floa
     motion = motion_of(state)
     centre = motion.centre + fraction * motion.travel
     spin = motion.axis * (motion.angle / frame_time)[:, None]
-    now = np.cross(spin, points - centre)
-    velocity: Float64 = motion.travel / frame_time + now - 0.5 * substep * np.cross(spin, now)
+    now = quaternion.cross(spin, points - centre)
+    velocity: Float64 = motion.travel / frame_time + now - 0.5 * substep * quaternion.cross(spin, now)
     return velocity

@@ -73,8 +73,13 @@ def _imported_by_call(node: ast.Call) -> set[str]:
     return set()
 
 
-@cache
 def sources(*packages: str) -> list[Source]:
-    """Every Python file of these packages (all of the program by default), sorted."""
-    files = [path for package in packages or PACKAGES for path in sorted((REPO_ROOT / package).rglob("*.py"))]
+    """Every Python file of these packages (all of the program by default), sorted in each."""
+    return [source for package in packages or PACKAGES for source in _of_package(package)]
+
+
+@cache
+def _of_package(package: str) -> list[Source]:
+    """Its files, the same objects for whoever asks, so that each is parsed once."""
+    files = sorted((REPO_ROOT / package).rglob("*.py"))
     return [Source(path.relative_to(REPO_ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files]

@@ -1,9 +1,13 @@
 """Hair in the whole editor: added to what is selected, changed, undone, saved, muted, and without its model."""
 
+import threading
+
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from sim.kinds import KINDS
+from sim.kinds.hair import growing
 from sim.kinds.hair.settings import HairShow, HairSolver, HairSource
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
@@ -110,6 +114,35 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.7)
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
     assert strands_of(editor, node).settings.length == 0.6
+
+
+def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch):
+    node = added(editor)
+    first = strands_of(editor, node)
+    system, panel = editor.client.engine.system(node.id), editor.rooms["hair"]
+    qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=10000)
+    go_on, grow = threading.Event(), growing.grown_whole
+
+    def slow(*args, pause):
+        while not go_on.wait(0.005):
+            pause(0.4)
+        return grow(*args, pause=pause)
+
+    monkeypatch.setattr(growing, "grown_whole", slow)
+    editor.document.set_value(ParamRef(node.id, "hair", "seed"), 9)
+    qtbot.waitUntil(lambda: editor.window._cancel.isVisible(), timeout=10000)
+    assert editor.window._loading.text() == f"Preparing {node.name}"
+    assert editor.window._bar.value() == 40
+    qtbot.mouseClick(editor.window._cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not editor.window._cancel.isVisible(), timeout=10000)
+    assert system.strands is first
+    changed = editor.document.scene.node(node.id)
+    assert "given up" in panel.note(changed, system)
+    go_on.set()
+    panel.remedy(changed, system).run()
+    qtbot.waitUntil(lambda: system.strands is not first, timeout=10000)
+    assert system.strands.settings.seed == 9
+    assert panel.note(changed, system) == ""
 
 
 def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, monkeypatch):

@@ -11,6 +11,7 @@ from sim.kinds.hair.settings import HairRival, HairSolver
 from sim.profile.sample import TimeSource
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import ParamRef
+from sim.scene.view import Comparison
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of
 
@@ -259,3 +260,12 @@ def test_the_inspector_tells_of_the_chosen_strand_the_other_solver_and_what_it_c
     assert len(time) > 1
     assert max(energy) > 0.0
     assert stage.panel.plots.isVisible()
+
+
+def test_the_sides_of_a_split_view_are_named_after_the_two_solvers(stage):
+    stage.editor.edits.compare(Comparison.SPLIT)
+    left, right = stage.editor.overlays.sides
+    assert (left._text, right._text) == ("Linear blend", "Dual quaternions")
+    stage.set("rival", HairRival.SPRINGS)
+    assert (left._text, right._text) == ("Rod", "Springs")
+    assert left.isVisible()

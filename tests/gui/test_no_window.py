@@ -52,11 +52,9 @@ def test_an_older_opengl_is_named(version: str, repo_root: Path) -> None:
 @pytest.mark.parametrize(
     "variables",
     [
-        {"PYOPENGL_PLATFORM": "glx"},
-        {"PYOPENGL_PLATFORM": "osmesa"},
+        {"PYOPENGL_PLATFORM": "glx", "QT_XCB_GL_INTEGRATION": "xcb_glx"},
+        {"PYOPENGL_PLATFORM": "osmesa", "QT_XCB_GL_INTEGRATION": "none"},
         {"PYOPENGL_PLATFORM": "nonsense", "QT_XCB_GL_INTEGRATION": "nonsense"},
-        {"QT_XCB_GL_INTEGRATION": "xcb_glx"},
-        {"QT_XCB_GL_INTEGRATION": "none"},
     ],
     ids=str,
 )

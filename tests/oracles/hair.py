@@ -115,7 +115,9 @@ class Strands:
             tangent = _unit(edges[:, j])
             fold = np.minimum(2.0 / np.maximum(1.0 + np.sum(along * tangent, axis=1), TINY), 50.0)
             stiffness[:, j] = (2.0 if j == 0 else 1.0) * fold
-            turn = np.concatenate([np.cross(along, tangent), 1.0 + np.sum(along * tangent, axis=1)[:, None]], axis=1)
+            turn = np.concatenate(
+                [quaternion.cross(along, tangent), 1.0 + np.sum(along * tangent, axis=1)[:, None]], axis=1
+            )
             frame = quaternion.multiply(quaternion.normalised(turn), frame)
         return rho, stiffness * s.substep_time**2 * GRAVITY * s.bending_length**3 / size**4
 

@@ -22,6 +22,8 @@ from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
 from sim.maths import quaternion
+from sim.scene.scene import Scene
+from sim.scene.view_state import ViewState
 
 Float64 = npt.NDArray[np.float64]
 
@@ -347,12 +349,25 @@ def assert_alike(found: object, expected: object) -> None:
         assert found == (pytest.approx(expected, rel=1e-9, abs=1e-12) if isinstance(expected, float) else expected)
 
 
-@pytest.mark.parametrize("name", list(sample_scenes(MODELS)))
-def test_a_sample_project_opens_as_its_scene_is_written(name: str) -> None:
+@pytest.fixture(scope="module")
+def scenes() -> dict[str, tuple[Scene, ViewState]]:
+    """The scenes that the projects are made from; colliders are fitted for them."""
+    return sample_scenes(MODELS)
+
+
+SHIPPED = sorted(path.stem for path in PROJECTS.glob("*.sinew"))
+
+
+def test_every_project_is_made_from_a_scene(scenes: dict[str, tuple[Scene, ViewState]]) -> None:
+    assert sorted(scenes) == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_sample_project_opens_as_its_scene_is_written(name: str, scenes: dict[str, tuple[Scene, ViewState]]) -> None:
     project = load_project(PROJECTS / f"{name}.sinew")
     assert project.warnings == ()
     assert project.migrated_from is None
-    scene, view_state = sample_scenes(MODELS)[name]
+    scene, view_state = scenes[name]
     assert [node.kind for node in project.scene.nodes] == [node.kind for node in scene.nodes]
     assert_alike(msgspec.to_builtins(project.scene), msgspec.to_builtins(scene))
     assert project.view_state == view_state

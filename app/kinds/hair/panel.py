@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.editor.desk import Desk
@@ -81,7 +82,9 @@ class HairPanel(Panel):
             return "Choose the model that it grows on, under Attachment."
         if not scene.has(carrier):
             return "The model that it grew on is no longer in the scene: choose another one."
-        return "" if system is not None and system.is_ready else "Its model is being read."
+        if system is None or not system.is_ready:
+            return (system.lack if system is not None else "") or "Its model is being read."
+        return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
         """Another file for one that cannot be read; growth after all; substeps that are stable, where some are."""
@@ -121,6 +124,14 @@ class HairPanel(Panel):
         """The facts of the inspector are gone."""
         self._facts.forget()
 
+    def sides(self) -> tuple[str, str] | None:
+        """The two solvers of the first hair that is compared; on the second side the other one."""
+        for node in self._desk.document.scene.of_kind("hair"):
+            other = rival_settings(node.settings)
+            if node.visible and other is not None:
+                return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
+        return None
+
     def legend(self) -> ColourKey | None:
         """Bend or stretch, where hair is drawn in their colours."""
         for node in self._desk.document.scene.of_kind("hair"):
@@ -146,6 +157,9 @@ class HairPanel(Panel):
         """Grows hair on a section of the active model."""
         figure = self._desk.active.node
         if figure is not None:
-            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), self._desk.edits.place)
+            place, engine = self._desk.edits.place, self._desk.client.engine
+            if engine is not None:
+                place = replace(place, area=engine.skin_area(figure.id, section=section))
+            settings = sized(with_preset(HairSettings(density_section=section), PLAIN), place)
             made = Node(id="", name=f"hair on {section}", attachment=Attachment(node=figure.id), settings=settings)
             self._desk.document.add_node(made)

@@ -6,13 +6,13 @@ their squares.  A point left outside counts six times: what lies on the body sho
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.solids.shapes import rounded_box_distance
 from sim.solids.state import SMALLEST_SIZE, SolidShape
 
 Float64 = npt.NDArray[np.float64]
@@ -136,9 +136,7 @@ class _Objective:
 
     def place(self, parameters: Float64) -> tuple[Float64, Float64]:
         """Centre (3,) and rotation (3, 3)."""
-        vector = parameters[_PLACE:_TURN]
-        turn = quaternion.from_axis_angle(vector, np.linalg.norm(vector))
-        return parameters[:_PLACE], quaternion.to_matrix(turn) @ self.frame
+        return parameters[:_PLACE], _turned(tuple(parameters[_PLACE:_TURN].tolist())) @ self.frame
 
     def fitting_part(self, parameters: Float64) -> float:
         """The largest part of the sizes, at most 1, with which the shape reaches no farther than it may."""
@@ -189,12 +187,21 @@ def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]
     return parameters, best
 
 
+@lru_cache(maxsize=1)
+def _turned(vector: tuple[float, ...]) -> Float64:
+    """Matrix (3, 3) of a turn by the length of a vector about it; most steps of a search leave it as it is."""
+    return quaternion.to_matrix(quaternion.from_axis_angle(vector, np.linalg.norm(vector)))
+
+
 def _parameters(start: _Start) -> Float64:
     return np.concatenate([start.centre, np.zeros(3), start.sizes])
 
 
 def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
-    return rounded_box_distance(local, np.array([0.0, sizes[1], 0.0]), float(sizes[0]))[0]
+    beyond = local.copy()
+    beyond[:, 1] -= np.clip(local[:, 1], -sizes[1], sizes[1])
+    distance: Float64 = np.linalg.norm(beyond, axis=1) - sizes[0]
+    return distance
 
 
 def _reach(limb: Float64, share: Float64) -> _Reach:

@@ -41,6 +41,7 @@ def grown_whole(settings: HairSettings, ground: Ground, former: Growth | None = 
     coat = functools.cache(functools.partial(coat_of, settings, ground, growth))
     if settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC):
         coat()
+    growth.rooted  # noqa: B018  found here, not when it is first asked for
     return Grown(settings, as_grown, growth, packed_strands(settings, growth), coat)
 
 

@@ -96,6 +96,14 @@ class Growth:
         return float(self.guides.lengths.max())
 
     @functools.cached_property
+    def rooted(self) -> npt.NDArray[np.integer]:
+        """Vertices of the surface that anything grows on."""
+        grows = np.zeros(len(self.surface.positions), bool)
+        for roots in (self.guides.roots, self.children.roots):
+            grows[roots.corners] = True
+        return np.flatnonzero(grows)
+
+    @functools.cached_property
     def box(self) -> Bounds:
         """Box around the surface, in its own space."""
         return Bounds(self.surface.positions.min(axis=0), self.surface.positions.max(axis=0))

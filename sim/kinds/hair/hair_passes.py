@@ -24,6 +24,9 @@ from sim.render.projection import Projection
 LEAST_RADIUS = 0.5
 """Of a ribbon [px]."""
 
+CAST_RADIUS = 1.0
+"""The same in a shadow [px]: what is narrower than its filter is apart comes out as a grid of dots."""
+
 ROW_PIXELS = 10.0
 """Length of a ribbon on the screen that is worth a row [px]."""
 
@@ -93,10 +96,12 @@ def swell_of(settings: HairSettings, sheet: Sheet, stride: int) -> float:
     return min(float(stride), max(LARGEST_SWELL, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
 
 
-def shown_of(settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, covers: bool = True) -> int:
-    """How many of a crowd of strands are drawn: fewer where a pixel is wider than they are, if they are to cover."""
+def shown_of(
+    settings: HairSettings, sheet: Sheet, crowd: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS
+) -> int:
+    """How many of a crowd of strands are drawn: fewer where the least is wider than they are, if they are to cover."""
     wide = pixels_of(settings, sheet) * swell_of(settings, sheet, stride)
-    return math.ceil(crowd * min(wide / LEAST_RADIUS, 1.0)) if covers else crowd
+    return math.ceil(crowd * min(wide / least, 1.0)) if covers else crowd
 
 
 def curls(settings: HairSettings) -> bool:
@@ -164,13 +169,14 @@ class HairPasses:
         form: str = "RIBBONS",
         reach: tuple[float, float] = WHOLE_STRAND,
         covers: bool = True,
+        least: float = LEAST_RADIUS,
     ) -> None:
         """Draws strands as ribbons or lines: as many as keep the cover, where that counts, or else all.
 
-        A draft draws the first ones, which lie about as the others do.
+        They are at least so wide [px].  A draft draws the first ones, which lie about as the others do.
         """
         projection, crowd = sheet.projection, -(-drawn.count // part.stride)
-        count = min(part.count, shown_of(settings, sheet, crowd, part.stride, covers=covers) - part.first)
+        count = min(part.count, shown_of(settings, sheet, crowd, part.stride, covers=covers, least=least) - part.first)
         if count <= 0:
             return
         drawn.need(part.first + count)
@@ -178,7 +184,7 @@ class HairPasses:
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
         tip = settings.tip_radius if settings.show is HairShow.HAIR else settings.root_radius
-        program["u_width"] = (settings.root_radius, tip, swell_of(settings, sheet, part.stride), LEAST_RADIUS)
+        program["u_width"] = (settings.root_radius, tip, swell_of(settings, sheet, part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows

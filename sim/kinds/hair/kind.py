@@ -21,6 +21,12 @@ HEAD = 0.5
 PLAIN = "Short"
 """Preset of hair that is added without one."""
 
+COVER = 3.0
+"""Strands that lie over one another where new hair grows, at least if not more than these are needed."""
+
+WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
+"""Factor of their thickness, and their numbers, at most."""
+
 _FIGURE = 1.8
 """What hair suits as it is [m]."""
 
@@ -48,9 +54,27 @@ def new_hair(preset: str, place: AddPlace) -> Node:
 
 
 def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
-    """Hair as long and as thick as suits the figure that is selected as a whole."""
+    """Hair as long and as thick as suits the figure that is selected as a whole, and as much as covers what is."""
     size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
-    return msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
+    found = msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
+    return found if place.area is None else covering(found, place.area)
+
+
+def covering(settings: HairSettings, area: float) -> HairSettings:
+    """Hair with more strands, which are thicker, where its own would leave much of an area [m²] bare."""
+    width = settings.root_radius + settings.tip_radius
+    lack = COVER * area / max(settings.children * settings.length * width, 1e-12)
+    if settings.children == 0 or lack <= 1.0:
+        return settings
+    wider = min(lack**0.5, WIDER)
+    more = lack / wider
+    return msgspec.structs.replace(
+        settings,
+        children=min(round(settings.children * more), CROWD),
+        guides=min(round(settings.guides * more), GUIDES),
+        root_radius=settings.root_radius * wider,
+        tip_radius=settings.tip_radius * wider,
+    )
 
 
 def read_hair(path: Path, place: AddPlace) -> Node:
@@ -121,6 +145,10 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     return tuple(FileUse(f"{what}_texture", str(named[what]), "image", without=without[what]) for what in named)
 
 
+FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius": 1.0}
+"""Values of which hair has more where it covers more, up to these."""
+
+
 def kept(settings: Settings) -> frozenset[str]:
     """What a preset does not change of hair that grows on a model or is read."""
     assert isinstance(settings, HairSettings)
@@ -147,7 +175,7 @@ HAIR = Kind(
             for name in PRESETS
         ),
     ),
-    presets=Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, kept),
+    presets=Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, kept, FITTED),
     idle=idle,
     choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
     files=files_of,

@@ -11,7 +11,17 @@ from sim.gl.program import Program
 from sim.gl.state import PipelineState
 from sim.gl.steps import Steps
 from sim.kinds.hair.drawn import DrawnStrands
-from sim.kinds.hair.hair_passes import WHOLE_STRAND, HairPasses, Sheet, curls, roughness_of, rows_of, shown_of
+from sim.kinds.hair.hair_passes import (
+    CAST_RADIUS,
+    LEAST_RADIUS,
+    WHOLE_STRAND,
+    HairPasses,
+    Sheet,
+    curls,
+    roughness_of,
+    rows_of,
+    shown_of,
+)
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow
 from sim.kinds.hair.shadow import Draw, HairShadow
 from sim.kinds.hair.shells import Shells
@@ -34,7 +44,7 @@ SHADOW_STRIDE = 4
 RAMP_SPANS = {HairShow.BEND: 1.0, HairShow.STRETCH: 0.2, HairShow.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
 
-SEGMENT_WEIGHT = 0.35
+SEGMENT_WEIGHT = 0.12
 """How many particles take as long as a segment of a strand."""
 
 MODES = {HairShow.BEND: 1, HairShow.STRETCH: 2, HairShow.SPRINGS: 2}
@@ -117,7 +127,7 @@ class Ribbons(Item):
         if painter.frame.lamps:
             program.set_if_active("u_lamp", painter.frame.lamps[0].position)
         (_OPAQUE.within(painter.scissor) if stage == "opaque" else painter.state).apply(painter.context)
-        self._draw(passes, program, sheet, part, kind, shells)
+        self._draw(passes, program, sheet, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
 
     @property
     def _mode(self) -> int:
@@ -172,16 +182,22 @@ class Ribbons(Item):
         return shells if of_shells < of_ribbons else None
 
     def _draw(
-        self, passes: HairPasses, program: Program, sheet: Sheet, part: Part, kind: str, shells: Shells | None
+        self,
+        passes: HairPasses,
+        program: Program,
+        sheet: Sheet,
+        part: Part,
+        kind: str,
+        shells: Shells | None,
+        least: float = LEAST_RADIUS,
     ) -> None:
         settings = self.settings
         if shells is not None:
-            # Where it might have been strands, the first of them stand for all.
-            whole = settings.form is HairForm.AUTOMATIC
-            if whole:
-                part = Part(part.stride, 0, shells.triangles * settings.shells if part.first == 0 else 0)
-            if kind in ("CAST", "DEEP"):
-                part = Part(SHADOW_STRIDE, 0, part.count if part.first == 0 else 0)
+            # Where it might have been strands, and in shadows, the first part stands for all.
+            casts = kind in ("CAST", "DEEP")
+            if casts or settings.form is HairForm.AUTOMATIC:
+                count = shells.triangles * settings.shells if part.first == 0 else 0
+                part = Part(SHADOW_STRIDE if casts else part.stride, 0, count)
             if kind != "BLENDED":
                 passes.shells(program, shells, settings, sheet, part)
             return
@@ -191,7 +207,7 @@ class Ribbons(Item):
         shown = self.strands.shown
         if reach[1] > reach[0]:
             covers = self._covers and not is_blended
-            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers)
+            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers, least=least)
 
     def _shade(self, painter: Painter, shells: Shells | None, part: Part, piece: int, *, casts: bool) -> Steps[None]:
         """Lights the knots for a picture, in steps; binds the target of the painter again."""

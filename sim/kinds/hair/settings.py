@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
 from sim.kinds.hair.groom_edits import GroomEdits
 from sim.kinds.hair.root_settings import HairSource as HairSource
 from sim.kinds.hair.root_settings import RootSettings
@@ -204,23 +205,10 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         param("Part of its velocity that a strand loses to the air each second.", unit="1/s", lo=0.0, hi=1e3,
               soft=(0.0, 10.0), step=0.1, group="Air"),
     ] = 1.5  # fmt: skip
-    wind: Annotated[
-        Amounts, param("Velocity of the air.", unit="m/s", lo=-MOST, hi=MOST, step=0.1, group="Air",
-                       bounded=False)
-    ] = (0.0, 0.0, 0.0)  # fmt: skip
-    turbulence: Annotated[
-        float,
-        param("Root mean square speed of the gusts that are added to the wind.", unit="m/s", lo=0.0, hi=100.0,
-              soft=(0.0, 10.0), step=0.1, group="Air"),
-    ] = 0.0  # fmt: skip
-    turbulence_scale: Annotated[
-        float,
-        param("Size of the gusts.", unit="m", lo=1e-3, hi=1e3, soft=(0.1, 10.0), scale=Scale.LOG, group="Air"),
-    ] = 1.0  # fmt: skip
-    turbulence_seed: Annotated[
-        int, param("Which of the random winds blows; the same number gives the same gusts.", lo=0, hi=2**31 - 1,
-                   soft=(0, 100), group="Air")
-    ] = 1  # fmt: skip
+    wind: Wind = (0.0, 0.0, 0.0)
+    turbulence: Turbulence = 0.0
+    turbulence_scale: TurbulenceScale = 1.0
+    turbulence_seed: TurbulenceSeed = 1
 
     collide: Annotated[bool, param("Whether strands collide with the colliders of the scene.", group="Collision")] = (
         True

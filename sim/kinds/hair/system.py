@@ -463,6 +463,11 @@ class HairSystem(System):
         if settings.groom != self.strands.settings.groom:
             self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
 
+    @property
+    def lack(self) -> str:
+        """Why nothing grows, or ""."""
+        return "" if self.strands is not None or self._node is None else self._told.removeprefix(f"{self._label}: ")
+
     def _tell(self, line: str) -> None:
         """Tells once what the hair lacks, and again when it lacks it anew."""
         if line and line != self._told:

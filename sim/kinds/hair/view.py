@@ -3,13 +3,14 @@
 import numpy as np
 
 from sim.assets.model import Bounds
-from sim.figures.character import Character
+from sim.figures.character import Character, SkinPart
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.kinds.contract import NOTHING, Counts, View, World
 from sim.kinds.hair.heat import Heat
 from sim.kinds.hair.marked import GuideMarks
 from sim.kinds.hair.ribbons import Ribbons
+from sim.kinds.hair.roots import Surface
 from sim.kinds.hair.settings import HairSettings, HairShow, HairSource
 from sim.kinds.hair.strands import Strands
 from sim.kinds.hair.system import HairSystem
@@ -29,6 +30,7 @@ class HairView(View):
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
+        self._part: tuple[Surface, Character, SkinPart] | None = None
         self._box: tuple[tuple[object, ...], Bounds] | None = None
         self._items: dict[bool, tuple[tuple[object, ...], Ribbons, tuple[Item, ...]]] = {}
 
@@ -106,4 +108,8 @@ class HairView(View):
             middle, half = placement[:3, :3] @ middle + placement[:3, 3], np.abs(placement[:3, :3]) @ half
             return Bounds(middle - half, middle + half)
         figure = world.figures.get(self._node.attachment.node)
-        return figure.bounds() if isinstance(figure, Character) else None
+        if not isinstance(figure, Character):
+            return None
+        if self._part is None or self._part[0] is not strands.growth.surface or self._part[1] is not figure:
+            self._part = strands.growth.surface, figure, figure.part_of(strands.growth.rooted)
+        return figure.part_bounds(self._part[2])

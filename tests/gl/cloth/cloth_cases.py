@@ -9,6 +9,7 @@ from sim.gl.buffer import Buffer
 from sim.gl.context import Context
 from sim.gl.texture import BufferTexture
 from sim.kinds.cloth.cloth import Cloth
+from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.kinds.cloth.solver import ClothInputs
 from sim.solids.layout import SolidLayout
@@ -62,13 +63,14 @@ def collider_inputs(
     return ClothInputs(Solids(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
 
 
-def reference_run(cloth: Cloth, steps: int, colliders: Sequence[Solid] = ()) -> reference.Particles:
+def reference_run(
+    model: ClothModel, settings: ClothSettings, steps: int, colliders: Sequence[Solid] = ()
+) -> reference.Particles:
     """The same steps from rest in double precision."""
-    particles = reference.at_rest(cloth.model)
-    actions = reference.Actions(cloth.model.pinned(cloth.settings), cloth.model.positions, colliders)
+    particles = reference.at_rest(model)
+    actions = reference.Actions(model.pinned(settings), model.positions, colliders)
     for index in range(steps):
-        time = index * cloth.settings.step_time
-        particles = reference.step(cloth.model, cloth.settings, particles, actions, time=time)
+        particles = reference.step(model, settings, particles, actions, time=index * settings.step_time)
     return particles
 
 

@@ -10,7 +10,8 @@ from sim.gl.library import ShaderLibrary
 
 VARIANTS = [
     "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
-    "springs, Python alone", "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many",
+    "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
+    "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many",
     "the same as shells",
 ]  # fmt: skip
 

@@ -1,11 +1,13 @@
 """Fitted colliders follow the skin: known solids, the shipped figure, and a character from elsewhere."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import resources
 from sim.assets.load import load_model
 from sim.assets.model import CharacterModel
 from sim.bench.pose import synthetic_character
@@ -29,6 +31,14 @@ from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))
 PLACE = np.array([0.4, -1.0, 2.0])
+HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+
+
+@cache
+def fitted_to(path: Path, unit_scale: float) -> tuple[CharacterModel, list[FittedCollider]]:
+    """A model and its colliders."""
+    model = load_model(path)
+    return model, fit_colliders(model, unit_scale=unit_scale)
 
 
 def union_distance(model: CharacterModel, fitted: list[FittedCollider], unit_scale: float) -> np.ndarray:
@@ -80,9 +90,9 @@ def test_the_quick_distance_is_right_at_the_surface() -> None:
     np.testing.assert_allclose(ellipsoid_distance_estimate(np.zeros((1, 3)), axes), [-0.2])
 
 
-def check_figure(model: CharacterModel, unit_scale: float) -> list[FittedCollider]:
+def check_figure(path: Path, unit_scale: float) -> None:
     """Few colliders, close to the skin; tolerances are parts of the height."""
-    fitted = fit_colliders(model, unit_scale=unit_scale)
+    model, fitted = fitted_to(path, unit_scale)
     assert 10 <= len(fitted) <= COLLIDERS_MAX
     assert len({collider.bone for collider in fitted}) == len(fitted)
     apart = union_distance(model, fitted, unit_scale) / (model.mesh.bounds.extent * unit_scale)
@@ -90,23 +100,20 @@ def check_figure(model: CharacterModel, unit_scale: float) -> list[FittedCollide
     assert (np.abs(apart) < 0.03).mean() > 0.97
     assert (apart > 0.01).mean() < 0.01
     assert apart.max() < 0.02
-    return fitted
 
 
-def test_the_shipped_figure(repo_root: Path) -> None:
-    path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
-    model = load_model(path)
-    fitted = check_figure(model, 1.0)
+def test_the_shipped_figure() -> None:
+    check_figure(HUMANOID, 1.0)
+    model, fitted = fitted_to(HUMANOID, 1.0)
     assert fitted == fit_colliders(model)  # the same every time
     few = fit_colliders(model, count_max=12)
     assert len(few) <= 12
     assert np.abs(union_distance(model, few, 1.0)).max() < 0.25
 
 
-def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
+def test_they_cover_the_shipped_figure_in_every_clip() -> None:
     """Riding on their bones, with the skin deformed: what sticks out of them stays under 2.5 % of the height."""
-    path = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
-    model = load_model(path)
+    model, colliders = fitted_to(HUMANOID, 1.0)
     assert model.skin is not None
     body = Node(id="m", settings=ModelSettings())
     riders = [
@@ -116,7 +123,7 @@ def test_they_cover_the_shipped_figure_in_every_clip(repo_root: Path) -> None:
             attachment=Attachment(node="m", bone=fitted.bone),
             settings=fitted.settings,
         )
-        for i, fitted in enumerate(fit_colliders(model))
+        for i, fitted in enumerate(colliders)
     ]
     scene = Scene(nodes=(body, *riders))
     height = model.mesh.bounds.extent
@@ -139,8 +146,7 @@ def _distance(placement: Placement, points: np.ndarray) -> np.ndarray:
 
 
 def test_a_character_in_other_units(assets: Path) -> None:
-    path = assets / "ezm" / "dude" / "dude.ezm"
-    check_figure(load_model(path), 0.0254)
+    check_figure(assets / "ezm" / "dude" / "dude.ezm", 0.0254)
 
 
 def test_spikes_of_little_weight_do_not_set_the_size() -> None:
@@ -158,12 +164,11 @@ def test_spikes_of_little_weight_do_not_set_the_size() -> None:
 @pytest.mark.parametrize("name", ["ezm/dude/dude.ezm", "ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
 def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
     """In no direction farther than a tenth of the length of the limb beyond the skin that its bones move."""
-    model = load_model(assets / name)
+    model, fitted = fitted_to(assets / name, 1.0)
     assert model.skeleton is not None
     assert model.skin is not None
     directions = np.random.default_rng(0).normal(size=(300, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
-    fitted = fit_colliders(model)
     joints = [model.skeleton.index(collider.bone) for collider in fitted]
     held = group_weights(model.skeleton, model.skin, joints)
     frames, positions = rigid_frames(model.skeleton.model_from_bind), model.mesh.positions.astype(np.float64)
@@ -176,8 +181,8 @@ def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
         assert beyond.max() <= 0.1 * np.ptp(limb, axis=0).max(), collider.bone
 
 
-def test_weights_of_what_joined_a_limb_count_with_it(repo_root: Path) -> None:
-    model = load_model(repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm")
+def test_weights_of_what_joined_a_limb_count_with_it() -> None:
+    model, _ = fitted_to(HUMANOID, 1.0)
     assert model.skeleton is not None
     assert model.skin is not None
     roots = np.flatnonzero(model.skeleton.parents < 0).tolist()

@@ -114,3 +114,10 @@ def test_euler_angles_turn_about_fixed_x_then_y_then_z():
     expected = Q.rotate(z, Q.rotate(y, Q.rotate(x, v)))
     np.testing.assert_allclose(Q.rotate(Q.from_euler_degrees((20.0, -50.0, 130.0)), v), expected, atol=1e-14)
     np.testing.assert_allclose(Q.rotate(Q.from_euler_degrees((-90.0, 0.0, 0.0)), v), [1, 3, -2], atol=1e-15)
+
+
+def test_cross_products_are_those_of_numpy_to_the_bit():
+    random = np.random.default_rng(5)
+    for first, second in (((3,), (3,)), ((1, 3), (7, 3)), ((4, 1, 3), (5, 3))):
+        a, b = random.normal(size=first), random.normal(size=second)
+        np.testing.assert_array_equal(Q.cross(a, b), np.cross(a, b))

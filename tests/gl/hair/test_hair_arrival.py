@@ -1,0 +1,166 @@
+"""How hair arrives: grown beside, brought to the GPU and lit in small steps, given up, and the same as at once."""
+
+import gc
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from sim.engine import Engine
+from sim.gl import upload
+from sim.gl.context import Context
+from sim.gl.framebuffer import Framebuffer
+from sim.kinds.hair.growth import growth_on_ellipsoid
+from sim.kinds.hair.presets import with_preset
+from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
+from sim.kinds.hair.system import HairSystem
+from sim.kinds.light.settings import LightSettings
+from sim.render.care import scheduler
+from sim.render.care.plan import Pace
+from sim.scene.camera import Camera
+from sim.scene.scene import Node, Scene
+from sim.scene.transform import Transform
+
+LIGHT = Node(id="light", transform=Transform(position=(1.6, 2.6, 1.9)), settings=LightSettings(reach=3.2))
+LONG = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long")
+SMALL: dict[str, Any] = {"radii": (0.2, 0.2, 0.2), "guides": 60, "children": 700, "knots": 6, "noise": 0.0}
+CAMERA = Camera(target=(0.0, 0.5, 0.0), distance=2.0)
+
+
+def scene(**changes: Any) -> Scene:
+    settings = msgspec.structs.replace(LONG, **(SMALL | changes))
+    node = Node(id="h", name="Hair", transform=Transform(position=(0.0, 0.5, 0.0)), settings=settings)
+    return Scene(nodes=(LIGHT, node))
+
+
+@pytest.fixture
+def engine(context: Context) -> Iterator[Engine]:
+    made = Engine(context)
+    yield made
+    made.release()
+
+
+@pytest.fixture
+def beside(context: Context) -> Iterator[Engine]:
+    """An engine that grows hair on a thread."""
+    made = Engine(context, background=True)
+    yield made
+    made.release()
+
+
+def system(engine: Engine) -> HairSystem:
+    found = engine.system("h")
+    assert isinstance(found, HairSystem)
+    return found
+
+
+def brought(engine: Engine, wanted: Scene) -> int:
+    """Waits until hair is there; number of steps that it took to bring it to the GPU."""
+    engine.apply(wanted)
+    count, ends = 0, time.monotonic() + 20.0
+    while engine.simulation.is_preparing:
+        assert time.monotonic() < ends
+        count += engine.simulation.prepare(0.0)
+        engine.apply(wanted)
+    return count
+
+
+def test_it_is_the_same_in_steps_as_at_once(engine: Engine, beside: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.apply(scene())
+    monkeypatch.setattr(upload, "STEP_BYTES", 20_000)
+    assert brought(beside, scene()) > 5
+    for made in (engine, beside):
+        for step in range(1, 4):
+            made.step(step / 60.0)
+        made.refresh(0.0)
+    one, other = (system(made).strands for made in (engine, beside))
+    assert one is not None
+    assert other is not None
+    np.testing.assert_array_equal(one.positions(), other.positions())
+    np.testing.assert_array_equal(one.drawn.positions(), other.drawn.positions())
+
+
+@pytest.mark.parametrize("form", [HairForm.RIBBONS, HairForm.SHELLS])
+def test_what_is_drawn_in_turns_is_the_very_same_picture(
+    context: Context, engine: Engine, monkeypatch: pytest.MonkeyPatch, form: HairForm
+) -> None:
+    output = Framebuffer(context, (160, 160), ("rgba8",), label="output")
+    engine.apply(scene(form=form, shadow=1.0, soft_tips=0.3 if form is HairForm.RIBBONS else 0.0))
+    engine.refresh(0.0)
+    engine.draw(output, CAMERA)
+    expected = output.read_pixels()
+    monkeypatch.setattr(scheduler, "AT_ONCE", 10)
+    monkeypatch.setattr(Pace, "note", lambda *_: None)
+    engine.pictures._pace.piece = 100
+    if engine.pictures.takes_one_go(engine.shot(CAMERA)):
+        pytest.skip("a graphics card draws all at once")
+    pending, turns = engine.begin(output.size, CAMERA), 0
+    while not pending.done:
+        pending.hand_out(0.0)
+        context.invalidate()
+        context.bind_default_framebuffer()
+        context.finish()
+        turns += 1
+    pending.show(output)
+    np.testing.assert_array_equal(output.read_pixels(), expected)
+    # What the lamp sees nearest and in layers, the light, the shadow that is cast, and what the eye sees.
+    assert turns > (25 if form is HairForm.RIBBONS else 10)
+    output.release()
+
+
+def test_given_up_it_stays_as_it_was_until_it_is_to_grow_after_all(beside: Engine) -> None:
+    brought(beside, scene())
+    first = system(beside).strands
+    beside.apply(scene(seed=7))
+    assert beside.simulation.progress.keys() == {"h"}
+    beside.simulation.give_up()
+    for _ in range(3):
+        beside.simulation.prepare(0.0)
+        beside.apply(scene(seed=7))
+    assert system(beside).strands is first
+    assert not beside.simulation.progress
+    in_force = beside.world.in_force["h"]
+    assert isinstance(in_force, HairSettings)
+    assert in_force.seed == LONG.seed
+    system(beside).try_again()
+    brought(beside, scene(seed=7))
+    second = system(beside).strands
+    assert second is not first
+    assert second is not None
+    assert second.settings.seed == 7
+    beside.apply(scene(seed=8))
+    beside.simulation.give_up()
+    brought(beside, scene(seed=9))
+    third = system(beside).strands
+    assert third is not None
+    assert third.settings.seed == 9
+
+
+def test_what_is_given_up_on_its_way_to_the_gpu_leaves_nothing(
+    context: Context, beside: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought(beside, scene())
+    context.collect()
+    before = sorted(context.live)
+    monkeypatch.setattr(upload, "STEP_BYTES", 20_000)
+    beside.apply(scene(children=900))
+    while not beside.simulation.prepare(0.0):
+        time.sleep(0.001)
+    beside.simulation.give_up()
+    gc.collect()
+    context.collect()
+    assert sorted(context.live) == before
+
+
+def test_a_long_growth_tells_how_far_it_is() -> None:
+    told: list[float] = []
+    growth_on_ellipsoid(
+        msgspec.structs.replace(LONG, guides=50, children=9000, part_strength=1.0), np.eye(4), pause=told.append
+    )
+    assert len(told) >= 4
+    assert told == sorted(told)
+    assert 0.0 <= told[0] < 0.1
+    assert 0.5 < told[-1] <= 1.0
