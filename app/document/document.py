@@ -193,9 +193,7 @@ class Document(QObject):
         old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
         if new == old:
             return
-        text = getattr(gesture, "text", None) or values_text(
-            self.scene, {ref: new[ref] for ref in values if ref in new} or new
-        )
+        text = getattr(gesture, "text", None) or values_text(self.scene, new)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(SetParam(self._state, old, new, text=text, gesture=merging, zoom=zoom))
 
