@@ -20,7 +20,7 @@ from app.document.history import History
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from app.document.resize import Zoom, factor_of, followed
 from app.document.state import DocumentState
-from app.document.undo_text import value_text
+from app.document.undo_text import values_text
 from app.files.unknown_content import UnknownContent
 from sim.kinds import KINDS
 from sim.scene.camera import Camera
@@ -193,7 +193,7 @@ class Document(QObject):
         old, new = ({ref: value for ref, value in values.items() if ref not in looks} for values in (old, new))
         if new == old:
             return
-        text = getattr(gesture, "text", None) or value_text(self.scene, *next(iter(new.items())))
+        text = getattr(gesture, "text", None) or values_text(self.scene, new)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(SetParam(self._state, old, new, text=text, gesture=merging, zoom=zoom))
 

@@ -1,5 +1,6 @@
 """Undo texts, derived from the declarations of the parameters."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sim.scene.params import Param, param_of
@@ -22,6 +23,17 @@ def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
     part = ref.part.partition(":")[2]
     within = f" of {part}" if part else ""
     return f"{_verb(record, value)} {_lower_first(record.label)}{within}{_of_owner(scene, ref.owner)}"
+
+
+def values_text(scene: Scene, values: Mapping[ParamRef, Any]) -> str:
+    """Text for setting several values as one edit: that of the first, of as many nodes as have it."""
+    ref, value = next(iter(values.items()))
+    text = value_text(scene, ref, value)
+    count = len({other.owner for other in values if (other.part, other.name) == (ref.part, ref.name)})
+    if count < 2:
+        return text
+    owner = scene.node(ref.owner).name
+    return f"{text.removesuffix(owner)}{count} objects" if text.endswith(f" {owner}") else text
 
 
 def _verb(record: Param, value: Any) -> str:

@@ -184,6 +184,11 @@ class Character:
             found.flags.writeable = False
         return found
 
+    @property
+    def time(self) -> float | None:
+        """Moment of the scene clock that it stands at [s]; None before the first update."""
+        return self._key.time if self._key is not None else None
+
     def pose_at(self, time: float) -> Pose:
         """The pose at a moment of the scene clock [s], without showing it; before the first update the bind pose."""
         if self._key is None:

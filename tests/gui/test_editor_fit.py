@@ -2,9 +2,10 @@
 
 import pytest
 
-from sim.kinds.collider.fit import FittedCollider
+from sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sim.kinds.collider.settings import ColliderSettings
 from sim.scene.change import ChangeKind
+from sim.scene.scene import ParamRef
 from sim.scene.transform import Transform
 from tests.gui.editor_harness import Session, picture
 
@@ -13,6 +14,24 @@ from tests.gui.editor_harness import Session, picture
 def editor(fresh, qtbot, arm):
     Session(qtbot).load(fresh, arm)
     return fresh
+
+
+def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
+    model, asked = editor.document.scene.figures[0].id, []
+
+    def later(work, done, _owner):
+        asked.append((work, done))
+
+    monkeypatch.setattr("app.kinds.collider.panel.run_in_background", later)
+    editor.window.actions_table["add.fit"].trigger()
+    assert editor.window._hint.text() == "Fitting colliders to arm…"
+    editor.document.set_value(ParamRef(model, "model", "unit_scale"), 0.01)
+    while asked:
+        work, done = asked.pop()
+        done(work())
+    assert editor.window._hint.text() == ""
+    made = [(node.transform, node.settings) for node in editor.document.scene.of_kind("collider")]
+    assert made == [(one.transform, one.settings) for one in fit_colliders(editor.active.model, unit_scale=0.01)]
 
 
 def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of_work(editor, monkeypatch):

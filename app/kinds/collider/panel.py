@@ -5,7 +5,9 @@ from dataclasses import replace
 
 from app.background import run_in_background
 from app.editor.desk import Desk
+from sim.assets.model import CharacterModel
 from sim.figures.reference import shaped_mesh
+from sim.figures.settings import ModelSettings
 from sim.kinds import group_kind
 from sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sim.kinds.contract import Command, Panel
@@ -25,16 +27,26 @@ class ColliderPanel(Panel):
 
     def fit(self) -> None:
         """Makes colliders for the bones of the active model."""
-        node, model, desk = self._desk.active.node, self._desk.active.model, self._desk
-        if node is None or model is None:
-            return
-        scale, node_id, path = node.settings.unit_scale, node.id, node.settings.path
+        node, model = self._desk.active.node, self._desk.active.model
+        if node is not None and model is not None:
+            self._fit(node, model)
+
+    def _fit(self, node: Node, model: CharacterModel) -> None:
+        desk, settings = self._desk, node.settings
+        assert isinstance(settings, ModelSettings)
+        scale, node_id = settings.unit_scale, node.id
 
         def add(fitted: list[FittedCollider]) -> None:
+            now = desk.document.scene.by_id.get(node_id)
+            desk.hint("")
             if not fitted:
-                desk.panels.warn(path, "there are no bones with weights to fit colliders to")
-            elif desk.document.scene.has(node_id):
+                desk.panels.warn(settings.path, "there are no bones with weights to fit colliders to")
+            elif now is not None and isinstance(now.settings, ModelSettings) and now.settings.unit_scale != scale:
+                self._fit(now, model)
+            elif now is not None:
                 self.add_fitted(node_id, fitted)
+
+        desk.hint(f"Fitting colliders to {node.name}…")
 
         engine = desk.client.engine
         pose = engine.pose(node_id) if engine else None

@@ -1,17 +1,20 @@
 """Keeps a cloth with what its node rides on: where it starts, and when time or the scene jump under it."""
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.figures.character import Character
+from sim.jobs.pose import Pose
 from sim.kinds.cloth.cloth import Cloth
 from sim.kinds.cloth.stability import wave_speed
 from sim.kinds.cloth.wearing import Wearing, WearingKey, wearing_key, wearing_of
 from sim.kinds.contract import StepInputs, World
 from sim.maths.transform import transform_points
 from sim.scene.clock import STEP_TIME
+from sim.scene.places import Places
 from sim.scene.scene import Node, Scene
 from sim.skin.riding import Stand
 
@@ -57,6 +60,7 @@ class Carriage:
         self._start: Float64 | None = None
         self._shown: tuple[Float64, Wearing, Stand] | None = None
         self._last: Moment | None = None
+        self._looked: tuple[Moment, Pose | None, Float64] | None = None
 
     def worn(self, node: Node, cloth: Cloth, world: World) -> Wearing | None:
         """How a figure wears the cloth; None where it goes with its node alone."""
@@ -150,6 +154,26 @@ class Carriage:
         is_far = _way(worn.places(last.stand, sample), worn.places(now, sample)) > far
         return worn.motions(last.stand, now) if is_far else None
 
+    # --- looking ----------------------------------------------------------------------------------------
+
+    def look(self, node: Node, cloth: Cloth, world: World) -> None:
+        """Shows a cloth with its carrier where that stands at another moment than that of the last step.
+
+        Nothing is moved: beyond what was simulated the cloth is as it was last, and is not left behind.
+        """
+        last = self._last if cloth.step_count and node.attachment.node else None
+        if last is None or _is_near(last):
+            self._looked = None
+            cloth.look_on(None)
+            return
+        # Figures went on since the world was given.
+        now = dataclasses.replace(world, places=Places(world.scene, world.figures, world.places))
+        pose, placement = last.figure.pose if last.figure is not None else None, now.places.world_from_node(node)
+        key = last, pose, placement
+        if self._looked is None or self._looked[:2] != key[:2] or not np.array_equal(self._looked[2], placement):
+            self._looked = key
+            cloth.look_on(self._motions(node, cloth, now, last, placement))
+
     # --- going back -----------------------------------------------------------------------------------
 
     def state(self, cloth: Cloth) -> dict[str, object]:
@@ -174,6 +198,14 @@ class Carriage:
         if not isinstance(figure, Character) or pose is None:
             return Moment(time, scene, carriers, None, None, cloth.placement)
         return Moment(time, scene, carriers, figure, Stand(pose, figure.world_from_model), cloth.placement)
+
+
+def _is_near(last: Moment) -> bool:
+    """Whether a figure stands within a step of a moment, where it stood then."""
+    figure, stand = last.figure, last.stand
+    if figure is None or stand is None or figure.time is None or abs(figure.time - last.time) > 1.5 * STEP_TIME:
+        return False
+    return bool(np.array_equal(figure.world_from_model, stand.world_from_model))
 
 
 def _way(before: Float64, after: Float64) -> float:

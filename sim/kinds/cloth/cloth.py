@@ -83,6 +83,7 @@ class Cloth:
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._lines: SpringLines | None = None
+        self._elsewhere: PingPong | None = None
         self._built, self._is_measured = False, True
         self._asked_at = -np.inf
         self.rebuild(settings, surface, world_from_cloth)
@@ -149,6 +150,7 @@ class Cloth:
         if self._lines is not None:
             self._lines.release()
             self._lines = None
+        self.look_on(None)
         if self._built:
             for owned in (self.sheet, self._pins, self._monitor, self._solver, self._state, self._tables):
                 owned.release()
@@ -259,7 +261,32 @@ class Cloth:
     @property
     def state(self) -> BufferTexture:
         """The state that is shown, two texels a particle: position, 1 / share | velocity, 0."""
-        return self._monitor.kept.texture
+        return self._monitor.kept.texture if self._elsewhere is None else self._elsewhere.texture
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is shown where it is not, see `look_on`."""
+        return self._elsewhere is not None
+
+    def look_on(self, motions: Float64 | None) -> None:
+        """Show the newest sound state as if the world around it had moved, without moving it; waits for the GPU.
+
+        Args:
+            motions: Affine motion of each particle in the world, shape (P, 4, 4), or (1, 4, 4) for all; None shows it
+                as it is.
+        """
+        if motions is None:
+            if self._elsewhere is not None:
+                self._elsewhere.release()
+                self._elsewhere, self._drawn = None, False
+            return
+        records, count = self._monitor.kept.newest.read(), self.model.particle_count
+        records["position"][:count, :3] = moved(motions, records["position"][:count, :3].astype(np.float64))
+        if self._elsewhere is None:
+            self._elsewhere = PingPong(self._context, records, label="cloth elsewhere")
+        else:
+            self._elsewhere.write(records)
+        self._drawn = False
 
     def refresh(self) -> bool:
         """Write the sheet of the newest sound state; call once a frame.  Returns whether it was written."""

@@ -107,6 +107,7 @@ class ClothSystem(System):
             with self._context.timers.scope("surface", self._node.name or self._node.id):
                 if self._world is not None:
                     self._carriage.show(self._node, self.cloth, self._world)
+                    self._carriage.look(self._node, self.cloth, self._world)
                 self.cloth.poll(now)
                 self.cloth.refresh()
 

@@ -240,7 +240,7 @@ class ClothView(View):
         if chosen:
             found.append(self._mark(arrays.chosen(chosen), CHOSEN, 11.0))
         # Over the wider marks of the chosen ones, which then are a rim.
-        if look.overlay.marks and cloth.pinned.any():
+        if look.overlay.marks and cloth.pinned.any() and not cloth.is_elsewhere:
             found.append(self._mark(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
         if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
             vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))

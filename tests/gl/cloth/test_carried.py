@@ -20,7 +20,7 @@ from sim.kinds.cloth.model import build_cloth
 from sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
 from sim.kinds.cloth.system import ClothSystem
 from sim.maths.transform import inverse_affine, transform_points
-from sim.scene.scene import Node
+from sim.scene.scene import Attachment, Node
 from sim.scene.transform import Transform
 from tests.gl.cloth.wearers import FRAMES, PLACE, STEP, UPRIGHT, WAY, Wearer, moved, riding, runner
 
@@ -301,6 +301,59 @@ def test_a_silent_cloth_rests_and_is_carried_when_it_is_heard_again(wearer: Wear
     held = wearer.cloth.pinned
     np.testing.assert_allclose(wearer.positions()[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
     assert not wearer.cloth.halted
+
+
+# --- looking ------------------------------------------------------------------------------------------
+
+
+def seen(wearer: Wearer, time: float) -> np.ndarray:
+    """The sheet as it is drawn at a moment, without a step."""
+    wearer.engine.advance(time)
+    wearer.engine.refresh(time)
+    assert wearer.cloth.refresh() is False
+    return wearer.cloth.sheet.vertices.read()["position"][:, :3].astype(np.float64)
+
+
+def test_beyond_what_was_simulated_it_is_shown_on_its_figure_and_not_moved(make: Callable[..., Wearer]) -> None:
+    outcomes = []
+    for times in ((), (0.9, 0.3, 0.9)):
+        wearer = make()
+        wearer.wear(wearer.section("banner"))
+        wearer.step(10)
+        held, way = wearer.cloth.pinned, WAY * (0.9 - 10 * STEP)
+        drawn = seen(wearer, 10 * STEP)
+        np.testing.assert_array_equal(drawn, wearer.positions())
+        for time in times:
+            drawn = seen(wearer, time)
+            assert np.linalg.norm(drawn - wearer.skinned(), axis=1).max() < 1.5
+            np.testing.assert_allclose(drawn[held], wearer.skinned()[held], rtol=0.0, atol=1e-5)
+        if times:
+            assert np.abs((drawn - wearer.positions()).mean(axis=0)[0] - way) < 0.3
+        np.testing.assert_array_equal(seen(wearer, 10 * STEP), wearer.positions())
+        wearer.step(5)
+        outcomes.append(wearer.cloth.positions())
+    np.testing.assert_array_equal(*outcomes)
+
+
+def test_a_silent_cloth_is_shown_on_its_figure_too(wearer: Wearer) -> None:
+    wearer.step(10)
+    loud = wearer.cloth_node
+    assert loud is not None
+    wearer.wear(msgspec.structs.replace(loud, muted=True))
+    wearer.step(30)
+    drawn = seen(wearer, 40 * STEP)
+    assert np.linalg.norm(drawn - wearer.skinned(), axis=1).max() < 1.5
+
+
+def test_a_cloth_on_a_bone_is_shown_with_it(make: Callable[..., Wearer]) -> None:
+    wearer = make()
+    wearer.wear(
+        msgspec.structs.replace(sheet(wearer, PinTarget.WORLD), attachment=Attachment(node="figure", bone="pole"))
+    )
+    wearer.step(10)
+    before = in_pole(wearer, seen(wearer, 10 * STEP))
+    after = in_pole(wearer, seen(wearer, 0.9))
+    np.testing.assert_allclose(after, before, rtol=0.0, atol=1e-5)
 
 
 # --- bits ---------------------------------------------------------------------------------------------

@@ -184,6 +184,17 @@ def test_undo_texts_come_from_the_declarations(document, ref, value, text):
     assert document.undo_stack.undoText() == text
 
 
+def test_an_edit_of_several_counts_them(document):
+    nodes = tuple(Node(id=f"c{i}", name=f"sheet {i}", settings=ClothSettings()) for i in range(3))
+    document.replace_scene(msgspec.structs.replace(document.scene, nodes=(*document.scene.nodes, *nodes)), ViewState())
+    document.set_values({ParamRef(node.id, "cloth", "width"): 2.0 for node in nodes})
+    assert document.undo_stack.undoText() == "Set width of 3 objects"
+    document.set_values({ParamRef(node.id, "node", "visible"): False for node in nodes[:2]})
+    assert document.undo_stack.undoText() == "Hide 2 objects"
+    document.set_values({ParamRef("c0", "cloth", "width"): 1.0, ParamRef("c0", "cloth", "height"): 1.0})
+    assert document.undo_stack.undoText() == "Set width of sheet 0"
+
+
 def test_what_the_scene_has_one_answer_to_is_completed_within_the_same_entry(document):
     """Pins told to follow a bone follow the only model; undo takes both back."""
     cloth = Node(id="cloth", settings=ClothSettings(), transform=Transform(position=(0.0, 1.0, 2.0)))
