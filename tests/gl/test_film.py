@@ -169,6 +169,7 @@ def test_thinned_steps_are_simulated_again_to_the_bit(context: Context) -> None:
     expected = fresh_bits(context, source, source.scene, [9, 21, END])
     reel = Reel(context, source)
     reel.fill(2)
+    reel.film.flush()
     room = reel.store.used // 2
     reel.release()
     reel = Reel(context, source, 5 * room)
