@@ -175,10 +175,13 @@ class Simulation:
         """Does what is left to do of that on the GPU until monotonic time `ends` [s]; returns whether there was any."""
         did = False
         for node_id, system in self.systems.items():
-            while not self._guard.is_out(node_id) and system.prepare():
-                did = True
-                if time.monotonic() >= ends:
-                    return True
+            try:
+                while not self._guard.is_out(node_id) and system.prepare():
+                    did = True
+                    if time.monotonic() >= ends:
+                        return True
+            except Exception as error:
+                self._guard.note(node_id, error)
         return did
 
     def give_up(self) -> None:

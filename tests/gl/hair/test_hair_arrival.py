@@ -164,3 +164,19 @@ def test_a_long_growth_tells_how_far_it_is() -> None:
     assert told == sorted(told)
     assert 0.0 <= told[0] < 0.1
     assert 0.5 < told[-1] <= 1.0
+
+
+def test_what_fails_on_its_way_to_the_gpu_is_told_and_left_out(
+    beside: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException]
+) -> None:
+    def fail(_self: HairSystem) -> bool:
+        raise MemoryError("no room for strands")
+
+    monkeypatch.setattr(HairSystem, "prepare", fail)
+    beside.apply(scene())
+    assert not beside.simulation.prepare(time.monotonic() + 1.0)
+    told = [problem.text for problem in beside.simulation.take_problems()]
+    assert told == ["is left out until something changes, as it failed with MemoryError: no room for strands"]
+    assert not beside.simulation.prepare(time.monotonic() + 1.0)
+    assert beside.simulation.take_problems() == []
+    survived.clear()
