@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "xcb" if os.environ.get("DISPLAY") else "offscreen"
 
 
-FILES_BETWEEN = 20
+FILES_BETWEEN = 8
 """Files of tests after which all that was set aside is looked through: with a million objects that takes a second."""
 _files = itertools.count(1)
 
