@@ -3,7 +3,7 @@
 import ast
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
@@ -31,11 +31,12 @@ class Source:
         """Dotted name; that of the package for `__init__.py`."""
         return self.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        """The parsed file."""
+        """The parsed file, anew each time: the trees of the whole program take four hundred megabytes."""
         return ast.parse(self.text, self.name)
 
+    @cache  # noqa: B019  (few sources, which live as long as the tests)
     def imports(self) -> set[str]:
         """Absolute dotted names of everything imported anywhere in the file, also inside functions and as text.
 
@@ -80,6 +81,6 @@ def sources(*packages: str) -> list[Source]:
 
 @cache
 def _of_package(package: str) -> list[Source]:
-    """Its files, the same objects for whoever asks, so that each is parsed once."""
+    """Its files, the same objects for whoever asks, so that what each imports is looked up once."""
     files = sorted((REPO_ROOT / package).rglob("*.py"))
     return [Source(path.relative_to(REPO_ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files]
