@@ -1,6 +1,7 @@
 """Background: long work of systems, done on a thread beside where there is somebody who would wait for it."""
 
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
@@ -79,15 +80,14 @@ class Background(Service):
     def __init__(self, *_: object) -> None:
         self.is_on = False
         self._threads: ThreadPoolExecutor | None = None
-        self._jobs: list[Job[Any]] = []
+        self._jobs: weakref.WeakSet[Job[Any]] = weakref.WeakSet()  # what is done belongs to whoever asked for it
 
     def start(self, work: Callable[[Pause], T]) -> Job[T]:
         """Begins some work."""
         if self.is_on and self._threads is None:
             self._threads = ThreadPoolExecutor(1, "background")
-        self._jobs = [job for job in self._jobs if not job.is_done]
         job = Job(work, self._threads if self.is_on else None)
-        self._jobs.append(job)
+        self._jobs.add(job)
         return job
 
     def release(self) -> None:

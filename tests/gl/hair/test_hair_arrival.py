@@ -14,6 +14,7 @@ from sim.gl import upload
 from sim.gl.context import Context
 from sim.gl.framebuffer import Framebuffer
 from sim.kinds.hair.growth import growth_on_ellipsoid
+from sim.kinds.hair.packed import PackedStrands
 from sim.kinds.hair.presets import with_preset
 from sim.kinds.hair.settings import HairForm, HairSettings, HairSource
 from sim.kinds.hair.system import HairSystem
@@ -81,6 +82,13 @@ def test_it_is_the_same_in_steps_as_at_once(engine: Engine, beside: Engine, monk
     assert other is not None
     np.testing.assert_array_equal(one.positions(), other.positions())
     np.testing.assert_array_equal(one.drawn.positions(), other.drawn.positions())
+
+
+def test_what_was_packed_for_the_gpu_is_let_go_of_once_it_is_there(beside: Engine) -> None:
+    brought(beside, scene())
+    assert system(beside).strands is not None
+    gc.collect()
+    assert not [found for found in gc.get_objects() if isinstance(found, PackedStrands)]
 
 
 @pytest.mark.parametrize("form", [HairForm.RIBBONS, HairForm.SHELLS])
