@@ -2,15 +2,22 @@
 
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from app.document.document import Document
 from app.files.model_loader import LoadedModel
 from app.files.scene_files import SceneFiles
 from app.timeline.playback import Playback
+from sim.assets.mip_levels import MipImage
 from sim.engine import Engine
 from sim.gl.errors import GLError
 from sim.gl.steps import Steps
 from sim.scene.scene import NodeId, Scene
+
+Key = NodeId | Path
+"""A node with a model, or the file of a texture."""
+
+Wanted = LoadedModel | MipImage
 
 TURN = 0.01
 """Time after which a turn of uploading ends with the step that it is at [s]."""
@@ -40,16 +47,16 @@ class SecondEngine:
         self._document, self._files, self._playback, self._loaded = document, files, playback, loaded
         self.engine: Engine | None = None
         self.is_busy = False
-        self._upload: tuple[NodeId, LoadedModel, Steps[None]] | None = None
-        self._failed: dict[NodeId, LoadedModel] = {}
+        self._upload: tuple[Key, Wanted, Steps[None]] | None = None
+        self._failed: dict[Key, Wanted] = {}
 
     def bring(self, live: Engine) -> Engine | None:
         """Brings it to the scene as it is now, which may take turns; None while there is more to do."""
-        engine = self._follow(live)
-        if self._uploads(engine, self._document.scene):
+        if self._uploads(self._follow(live), self._document.scene):
             return None
+        engine = self._follow(live)  # with what is there now
         engine.simulation.prepare(time.monotonic() + TURN)
-        engine.apply(self._document.scene)  # with the figures that are there now
+        engine.apply(self._document.scene)
         return None if engine.simulation.is_preparing else engine
 
     def ready(self, live: Engine) -> Engine | None:
@@ -73,31 +80,39 @@ class SecondEngine:
             engine = self.engine = Engine(live.context, live.library, background=True)
         engine.simulation.start_time = self._playback.settings.simulation_start
         engine.simulation.given = live.simulation.given
-        engine.set_files(self._files.meshes, self._files.images, strands=self._files.strands)
+        files = self._files
+        textures = {path: image for path, image in files.textures.items() if engine.has_texture(path, image)}
+        engine.set_files(files.meshes, files.images, textures, files.strands)
         engine.apply(self._document.scene)
         return engine
 
     def _uploads(self, engine: Engine, scene: Scene) -> bool:
-        """Uploads models for the time of a turn, without textures; whether there is more to do."""
+        """Uploads models, without the textures of their files, and textures that settings name for the time of a turn.
+
+        Returns whether there is more to do.
+        """
         ends = time.monotonic() + TURN
         while True:
             if self._upload is None:
                 self._upload = next(iter(self._missing(engine, scene)), None)
             if self._upload is None:
                 return False
-            node_id, loaded, steps = self._upload
+            key, wanted, steps = self._upload
             try:
                 next(steps)
             except StopIteration:
                 self._upload = None
             except GLError:
-                self._upload, self._failed[node_id] = None, loaded  # it is shown without
+                self._upload, self._failed[key] = None, wanted  # it is shown without
             if time.monotonic() >= ends:
                 return True
 
-    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[NodeId, LoadedModel, Steps[None]]]:
+    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[Key, Wanted, Steps[None]]]:
         for node in scene.nodes:
             loaded = self._loaded(node.id) if node.settings.is_figure else None
             if loaded is None or loaded is self._failed.get(node.id) or engine.model_of(node.id) is loaded.model:
                 continue
             yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
+        for path, image in self._files.textures.items():
+            if image is not self._failed.get(path) and not engine.has_texture(path, image):
+                yield path, image, engine.texture_upload(path, image)

@@ -17,7 +17,7 @@ from app.files.model_loader import LoadedModel
 from app.files.model_store import ModelStore
 from app.files.scene_files import SceneFiles
 from app.viewport.client import ViewportClient
-from sim.assets.mip_levels import MipImage
+from app.viewport.second_engine import Key, Wanted
 from sim.engine import Engine
 from sim.gl.errors import GLError
 from sim.gl.steps import Steps
@@ -25,11 +25,6 @@ from sim.kinds import KINDS
 from sim.scene.scene import Node, NodeId
 from widgets.protocols import ModelState
 from widgets.viewport import Viewport
-
-Key = NodeId | Path
-"""A node with a model, or the file of a texture."""
-
-Wanted = LoadedModel | MipImage
 
 # A turn ends with the first step of an upload that passes this time [s]; a software renderer may take nine times as
 # long for one.

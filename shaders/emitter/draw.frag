@@ -87,8 +87,10 @@ float ground_share() {
 #if PICTURE
 vec4 picture(vec2 offset) {
     vec2 turned = vec2(v_turn.x * offset.x - v_turn.y * offset.y, v_turn.y * offset.x + v_turn.x * offset.y);
-    vec2 inside = clamp(vec2(0.5, 0.5) + vec2(0.5, -0.5) * turned, 0.0, 1.0);
-    vec2 place = clamp(v_cell.xy + inside * v_cell.zw, v_cell.xy + u_inset, v_cell.xy + v_cell.zw - u_inset);
+    vec2 place = v_cell.xy + (vec2(0.5, 0.5) + vec2(0.5, -0.5) * turned) * v_cell.zw;
+    // Neighbours in the atlas stay out, also where a pixel covers many texels.
+    vec2 inset = min(max(u_inset, fwidth(place)), 0.5 * v_cell.zw);
+    place = clamp(place, v_cell.xy + inset, v_cell.xy + v_cell.zw - inset);
     return any(greaterThan(abs(turned), vec2(1.0))) ? vec4(0.0) : texture(u_picture, place);
 }
 #endif

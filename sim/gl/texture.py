@@ -113,7 +113,7 @@ class Texture2D(Texture):
         context: Where it lives.
         size: (width, height) [texel].
         pixels: Format name, see `FORMATS`.
-        mipmaps: Whether smaller levels are kept; `write` makes them, `write_rows` fills one.
+        mipmaps: Whether there are smaller levels; `write_rows` fills one.
         wrap: Behaviour outside 0 to 1.
         filtering: Between texels; integer formats must use "nearest".
         anisotropy: Wanted ratio, limited to what the driver offers; 1 is off.
@@ -169,7 +169,7 @@ class Texture2D(Texture):
         return texture
 
     def write(self, array: npt.NDArray[Any]) -> None:
-        """Replace all texels, shape (height, width[, channels]), and remake the mipmaps.
+        """Replace all texels of the largest level, shape (height, width[, channels]).
 
         Raises:
             GLError: If shape or type do not fit.
@@ -177,8 +177,6 @@ class Texture2D(Texture):
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
         self.write_rows(array)
-        if self.mipmaps:
-            GL.glGenerateMipmap(self.target)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
         """Replace some rows of one level, shape (rows, width[, channels]); the other levels stay.

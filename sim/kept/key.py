@@ -12,7 +12,7 @@ import numpy as np
 from sim.assets.model import Interpolation
 from sim.kinds import KINDS
 from sim.kinds.contract import World
-from sim.scene.params import Effect, Settings, param_of, params_of
+from sim.scene.params import Effect, Settings, params_of
 from sim.scene.scene import Node
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
@@ -82,14 +82,10 @@ def start_key(world: World) -> Hashable:
 
 
 def images_of(world: World) -> list[object]:
-    """Images that are there and that what is simulated depends on: those named by settings that do more than draw."""
+    """Images that are there and that what is simulated depends on; what is only drawn is no image but a texture."""
     uses = ((node, use) for node in world.scene.nodes if matters(node) for use in KINDS[node.kind].files(node.settings))
     return [
-        world.images[Path(use.path)]
-        for node, use in uses
-        if use.content == "image"
-        and Path(use.path) in world.images
-        and param_of(type(node.settings), use.field).declared.effect is not Effect.VIEW
+        world.images[Path(use.path)] for node, use in uses if use.content == "image" and Path(use.path) in world.images
     ]
 
 

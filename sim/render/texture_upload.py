@@ -67,7 +67,7 @@ def upload_image(
 
 
 class SharedTextures(Service):
-    """Images that settings name in place of those of models, on the GPU; nodes that name the same one share it."""
+    """Images that settings name, on the GPU; nodes that name the same one share it."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context

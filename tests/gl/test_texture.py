@@ -28,15 +28,6 @@ def test_depth_formats_keep_depth(context: Context, name: str) -> None:
     np.testing.assert_allclose(texture.read(), data, atol=1e-6)
 
 
-def test_mipmaps_average_and_reach_one_texel(context: Context) -> None:
-    data = np.zeros((4, 8, 4), np.uint8)
-    data[:, :4] = 200
-    texture = Texture2D.from_array(context, data, mipmaps=True)
-    np.testing.assert_allclose(texture.read(1)[:, :2], 200)
-    assert texture.read(3).shape == (1, 1, 4)
-    np.testing.assert_allclose(texture.read(3), 100, atol=1)
-
-
 @pytest.mark.parametrize(
     "data", [np.zeros((2, 2, 4), np.float32), np.zeros((2, 3, 4), np.uint8), np.zeros((2, 2), np.uint8)]
 )

@@ -271,8 +271,8 @@ def test_a_texture_arrives(qtbot, editor, tmp_path):
     path = tmp_path / "fabric.png"
     Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
     set_cloth(editor, texture=str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.images, timeout=10000)
-    assert editor.scene_files.images[path][0, 0].tolist() == [10, 200, 30, 255]
+    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=10000)
+    assert editor.scene_files.textures[path].pixels[0, 0].tolist() == [10, 200, 30, 255]
 
 
 def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):

@@ -276,15 +276,15 @@ def image(tmp_path):
 
 
 def test_an_image_is_read_while_it_is_wanted(stage, image, qtbot):
-    images = stage.editor.scene_files.images
+    textures = stage.editor.scene_files.textures
     stage.set(texture=str(image))
-    assert images == {}  # round spots need none
+    assert textures == {}  # round spots need none
     stage.set(look=ParticleLook.TEXTURED)
-    qtbot.waitUntil(lambda: image in images, timeout=10000)
+    qtbot.waitUntil(lambda: image in textures, timeout=10000)
     stage.document.undo_stack.undo()
-    assert images == {}
+    assert textures == {}
     stage.document.undo_stack.redo()
-    qtbot.waitUntil(lambda: image in images, timeout=10000)
+    qtbot.waitUntil(lambda: image in textures, timeout=10000)
 
 
 def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):

@@ -61,7 +61,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     """The mesh that becomes cloth, and the image on it."""
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
-    image = (FileUse("texture", settings.texture, "image"),)
+    image = (FileUse("texture", settings.texture, "texture"),)
     return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
 
 

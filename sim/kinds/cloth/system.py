@@ -163,7 +163,7 @@ class ClothSystem(System):
         settings, world = self._settings, self._world
         if settings is None or world is None:
             return None
-        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.images)
+        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.textures)
 
     def measures(self) -> Mapping[str, float]:
         """Largest strain, and energies [J]."""

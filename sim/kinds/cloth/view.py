@@ -25,6 +25,7 @@ from sim.render.mesh_pass import Scalar
 from sim.render.painter import Painter
 from sim.render.shot import Look
 from sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu
+from sim.render.texture_upload import SharedTextures
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.solids.scene_solids import Solids
@@ -131,7 +132,7 @@ class ClothView(View):
         self._node = Node(id="", settings=ClothSettings())
         self._system: ClothSystem | None = None
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
-        self._texture: tuple[npt.NDArray[np.uint8], Texture2D] | None = None
+        self._texture: Texture2D | None = None
         self._arrays: ClothArrays | None = None
         self._room: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
@@ -146,14 +147,7 @@ class ClothView(View):
     def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
         """Takes the node, and the image of the fabric when that is another."""
         self._node, self._system, self._look = node, subject, ((), ())
-        image = world.images.get(Path(self.settings.texture)) if self.settings.texture else None
-        if image is (self._texture[0] if self._texture else None):
-            return
-        self._drop_texture()
-        if image is not None:
-            self._texture = (image, Texture2D.from_array(
-                self._context, image, "srgb8_alpha8", mipmaps=True, wrap="repeat", label="fabric"
-            ))  # fmt: skip
+        self._texture = world.services.get(SharedTextures).of(world.textures).get(Path(self.settings.texture))
 
     def parts(self, look: Look) -> tuple[Item, ...]:
         """The sheet, threads or particles, and marks of particles; the sheet is picked also between the threads."""
@@ -190,7 +184,7 @@ class ClothView(View):
 
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
         """The fabric; a cloth has one material."""
-        texture = self._texture[1] if textured and self._texture else None
+        texture = self._texture if textured else None
         look = self.settings.colour, texture
         if self._fabric is None or self._fabric[0] != look:
             made = fabric(self.settings, textured=texture is not None)
@@ -201,7 +195,6 @@ class ClothView(View):
         """Deletes what drawing added; the cloth stays."""
         self._release_arrays()
         self._white.release()
-        self._drop_texture()
 
     @property
     def _cloth(self) -> Cloth | None:
@@ -264,11 +257,6 @@ class ClothView(View):
         if self._arrays is not None:
             self._arrays.release()
         self._arrays = None
-
-    def _drop_texture(self) -> None:
-        if self._texture is not None:
-            self._texture[1].release()
-        self._texture = None
 
 
 def _room(places: npt.NDArray[np.floating]) -> Bounds:

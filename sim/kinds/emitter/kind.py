@@ -123,7 +123,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     picture = settings.texture if settings.look is ParticleLook.TEXTURED else ""
     density = settings.density_texture if settings.source in SURFACE_SOURCES else ""
     uses = (
-        FileUse("texture", picture, "image", without="the particles of {names} are round spots instead"),
+        FileUse("texture", picture, "texture", without="the particles of {names} are round spots instead"),
         FileUse("density_texture", density, "image", without="the surface emits everywhere for {names}"),
     )
     return tuple(use for use in uses if use.path)

@@ -1,6 +1,5 @@
 """What is seen of an emitter: its particles as they are, its star, and its outline while it is selected."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from sim.kinds.emitter.whereabouts import emitter_bounds, emitter_placement
 from sim.render.items import Guides, Item
 from sim.render.overlay_records import SELECTED_COLOUR
 from sim.render.shot import Look
+from sim.render.texture_upload import SharedTextures
 from sim.scene.places import vector
 from sim.scene.scene import Node
 
@@ -41,7 +41,7 @@ class EmitterView(View):
         self._world: World | None = None
         self._system: EmitterSystem | None = None
         self._life = GradientTexture(context)
-        self._picture: tuple[UInt8, Texture2D] | None = None
+        self._picture: Texture2D | None = None
         self._particles: tuple[tuple[object, ...], Particles] | None = None
         self._guides: Guides | None = None
         self._mark: Mark | None = None
@@ -51,7 +51,9 @@ class EmitterView(View):
         """Takes the node, and the picture of the particles when that is another; its place is looked up when asked."""
         self._node, self._system, self._world = node, subject, world
         self._guides = self._mark = self._box = None
-        self._take_picture(world.images)
+        settings = self._emitter.settings if self._emitter is not None else self._settings
+        wanted = Path(settings.texture) if settings.look is ParticleLook.TEXTURED else Path()
+        self._picture = world.services.get(SharedTextures).of(world.textures).get(wanted)
 
     @property
     def placement(self) -> npt.NDArray[np.float64]:
@@ -92,7 +94,6 @@ class EmitterView(View):
     def release(self) -> None:
         """Deletes what drawing added; the particles stay."""
         self._life.release()
-        self._drop_picture()
 
     @property
     def _settings(self) -> EmitterSettings:
@@ -108,27 +109,8 @@ class EmitterView(View):
 
     def _particles_of(self, emitter: Emitter) -> Particles:
         """The item of its particles, which lives as long as they look the same."""
-        picture = self._picture[1] if self._picture else None
-        key = (emitter, emitter.settings, picture, self._node)
+        key = (emitter, emitter.settings, self._picture, self._node)
         if self._particles is None or any(a is not b for a, b in zip(self._particles[0], key, strict=True)):
-            item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), picture, self.reach)
+            item = Particles.of(self._node, emitter, self._life.texture(emitter.settings), self._picture, self.reach)
             self._particles = (key, item)
         return self._particles[1]
-
-    def _take_picture(self, images: Mapping[Path, UInt8]) -> None:
-        settings = self._emitter.settings if self._emitter is not None else self._settings
-        wanted = settings.look is ParticleLook.TEXTURED and settings.texture
-        image = images.get(Path(settings.texture)) if wanted else None
-        if image is (self._picture[0] if self._picture else None):
-            return
-        self._drop_picture()
-        if image is not None:
-            texture = Texture2D.from_array(
-                self._context, image, "srgb8_alpha8", mipmaps=True, wrap="clamp", label="particle picture"
-            )
-            self._picture = (image, texture)
-
-    def _drop_picture(self) -> None:
-        if self._picture is not None:
-            self._picture[1].release()
-        self._picture = None

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sim.assets.mip_levels import mip_image
 from sim.kinds.emitter.settings import AtlasMode, Blending, ParticleLook
 from sim.render.projection import Projection
 from sim.render.shot import Overlay
@@ -235,16 +236,16 @@ def test_without_an_image_a_picture_is_a_round_spot(stage: Stage) -> None:
     np.testing.assert_array_equal(stage.picture(), spot)
 
 
-def atlas() -> np.ndarray:
+def atlas(edge: int = 8) -> np.ndarray:
     """Two pictures side by side, red and green, opaque."""
-    image = np.full((8, 16, 4), 255, np.uint8)
-    image[:, :8, :3], image[:, 8:, :3] = (255, 0, 0), (0, 255, 0)
+    image = np.full((edge, 2 * edge, 4), 255, np.uint8)
+    image[:, :edge, :3], image[:, edge:, :3] = (255, 0, 0), (0, 255, 0)
     return image
 
 
 @pytest.mark.parametrize(("share", "shown"), [(0.2, 0), (0.8, 1)])
 def test_pictures_are_played_over_the_life(stage: Stage, share: float, shown: int) -> None:
-    stage.engine.set_files({}, {Path("atlas.png"): atlas()})
+    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas())})
     stage.look(
         emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, atlas_mode=AtlasMode.OVER_LIFE)
     )
@@ -257,8 +258,24 @@ def test_pictures_are_played_over_the_life(stage: Stage, share: float, shown: in
     assert pixel[shown] > 200 > 100 > pixel[1 - shown]
 
 
+@pytest.mark.parametrize("edge", [8, 256])
+def test_neighbours_in_the_atlas_and_other_edges_stay_out_from_afar(stage: Stage, edge: int) -> None:
+    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas(edge))})
+    settings = {
+        "look": ParticleLook.TEXTURED,
+        "texture": "atlas.png",
+        "atlas_columns": 2,
+        "atlas_mode": AtlasMode.OVER_LIFE,
+    }
+    stage.look(emitter_node(blending=Blending.ALPHA, **settings))
+    place_particles(stage, [MIDDLE], shares=0.2)
+    found = stage.picture()[changed(stage) > 20]
+    assert found[:, 0].min() > 200
+    assert found[:, 1].max() < 60
+
+
 def test_each_particle_has_a_picture_of_its_own(stage: Stage) -> None:
-    stage.engine.set_files({}, {Path("atlas.png"): atlas()})
+    stage.engine.set_files({}, {}, {Path("atlas.png"): mip_image(atlas())})
     stage.look(emitter_node(look=ParticleLook.TEXTURED, texture="atlas.png", atlas_columns=2, size=0.1))
     places = [(x * 0.2 - 1.9, 1.5, 0.0) for x in range(20)]
     place_particles(stage, places)
