@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from widgets.inspector.form import FactParameter, NoteParameter, SettingParameter, WidgetParameter
 
 _RESET_SIDE = 20
+_ROW_MARGINS = 14  # [px] around the text of a number field; rows without widgets are as high as most will be
 _WIDE_MARGINS = QMargins(0, SPACE, SPACE_WIDE, SPACE)
 DIFFERS = "≠"
 """Marks a value that is another one now, or in another one of the selected nodes."""
@@ -39,7 +40,7 @@ class RowParts:
 class SettingItem(ParameterItem):
     """Label, editor and reset arrow of one value.
 
-    Widgets are what takes time: a row that is hidden gets them when it is first shown.
+    Widgets are what takes time: a row has none until it is asked for one, as by the tree when it comes into sight.
     """
 
     def __init__(self, parameter: "SettingParameter", depth: int) -> None:
@@ -49,9 +50,15 @@ class SettingItem(ParameterItem):
         self._tip = parameter.record.tooltip
         self.setToolTip(0, self._tip)
         self.setTextAlignment(0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizeHint(1, QSize(0, _line_height(self.font(0)) + _ROW_MARGINS))
         self.show_value()
 
     # Parts
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there are no widgets yet."""
+        return self._parts is None
 
     @property
     def parts(self) -> RowParts:
@@ -104,20 +111,9 @@ class SettingItem(ParameterItem):
             tree.setItemWidget(self, 1, self._parts.row)
 
     def treeWidgetChanged(self) -> None:
-        """A row in sight gets its widgets."""
+        """What was made before is put into the tree."""
         super().treeWidgetChanged()
-        if self.treeWidget() is None:
-            return
-        if self._parts is not None:
-            self.put_row()
-        elif self.param.opts["visible"]:
-            assert self.parts
-
-    def optsChanged(self, param: Any, opts: dict[str, Any]) -> None:
-        """So does one that comes into sight."""
-        if opts.get("visible") and self.treeWidget() is not None:
-            assert self.parts
-        super().optsChanged(param, opts)
+        self.put_row()
 
     # What is shown
 

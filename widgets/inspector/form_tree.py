@@ -1,10 +1,11 @@
 """The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyqtgraph.parametertree import ParameterTree
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
@@ -26,16 +27,21 @@ from PySide6.QtWidgets import (
 
 from sim.scene.params import Role, value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, TreeItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, dress, icon
 
 _LABEL_SHARE = 0.36
 _LABEL_MAX = 200
+_TURN = 0.008
+"""Time of a turn of making widgets [s]; it ends with the row that passes it."""
 
 
 class FormTree(ParameterTree):  # type: ignore[misc]
-    """Sections of rows; remembers which sections are folded."""
+    """Sections of rows; remembers which sections are folded.
+
+    Rows down to the end of what is in sight get their widgets at once, the others in turns of the event loop.
+    """
 
     json_path_requested = Signal(object)  # The user wants the address of a value, a `SettingParameter`
     link_followed = Signal(object)  # The user clicked a fact that leads to a `Selection`
@@ -47,7 +53,10 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         del self._invRootItem
         self._sections: list[SectionParameter] = []
         self._folded: set[str] = set()
+        self._turns = QTimer(self, interval=0, singleShot=True)
+        self._turns.timeout.connect(lambda: self._fill(_TURN))
         self._prepare_look()
+        self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
         self.itemClicked.connect(self._fold_on_click)
         self.itemExpanded.connect(self._remember)
         self.itemCollapsed.connect(self._remember)
@@ -55,12 +64,18 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     def show_sections(
         self, sections: Iterable[SectionParameter], hidden: Callable[[SettingParameter], bool] = lambda _: False
     ) -> None:
-        """Replaces all rows; those that a test names are hidden, see `hide_settings`."""
+        """Replaces all rows; those that a test names are hidden, see `hide_settings`.
+
+        What is in sight stays there where the sections are the same, as of another node of a kind.
+        """
+        shown, place = [section.name() for section in self._sections], self.verticalScrollBar().value()
         self.release_rows()
         self.setUpdatesEnabled(False)
         self.clear()
         self._sections = [section for section in sections if section.hasChildren()]
-        self.hide_settings(hidden)
+        if [section.name() for section in self._sections] != shown:
+            place = 0
+        self._hide(hidden)
         folded = frozenset(self._folded)
         for section in self._sections:
             # Folded sections take rows without laying all of them out anew for each.
@@ -70,6 +85,9 @@ class FormTree(ParameterTree):  # type: ignore[misc]
             section.setOpts(expanded=section.name() not in folded)
         self._fit_columns()
         self._fit_notes()
+        self._fill(place=place)
+        self.executeDelayedItemsLayout()
+        self.verticalScrollBar().setValue(place)
         self.setUpdatesEnabled(True)
 
     def listAllItems(self, item: QTreeWidgetItem | None = None) -> list[QTreeWidgetItem]:
@@ -83,8 +101,9 @@ class FormTree(ParameterTree):  # type: ignore[misc]
 
     def release_rows(self) -> None:
         """Ends every open gesture, dialog and menu."""
-        for menu in self.findChildren(QMenu):
-            menu.close()
+        if QApplication.activePopupWidget() is not None:  # looking through all widgets takes 5 ms
+            for menu in self.findChildren(QMenu):
+                menu.close()
         for item in items_of(self):
             if isinstance(item, SettingItem):
                 item.release()
@@ -95,6 +114,11 @@ class FormTree(ParameterTree):  # type: ignore[misc]
 
     def hide_settings(self, hidden: Callable[[SettingParameter], bool]) -> None:
         """Hides the rows that a test names and shows the others; a section without rows is hidden too."""
+        self._hide(hidden)
+        self._fit_columns()
+        self._fill()
+
+    def _hide(self, hidden: Callable[[SettingParameter], bool]) -> None:
         for section in self._sections:
             for child in section:
                 if isinstance(child, SettingParameter) and child.opts["visible"] == hidden(child):
@@ -102,7 +126,6 @@ class FormTree(ParameterTree):  # type: ignore[misc]
             shown = any(child.opts["visible"] for child in section)
             if section.opts["visible"] != shown:
                 section.setOpts(visible=shown)
-        self._fit_columns()
 
     def hold_settings(self, now: Callable[[SettingParameter], str | None]) -> None:
         """Makes all rows read-only; `now` gives the present value of those that are marked as different."""
@@ -171,6 +194,29 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         if isinstance(item, SectionItem):
             name = item.param.name()
             (self._folded.discard if item.isExpanded() else self._folded.add)(name)
+            if self.updatesEnabled():  # else all rows are being replaced
+                self._fill()
+
+    def _fill(self, seconds: float = 0.0, place: int | None = None) -> None:
+        """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time."""
+        until, top = time.monotonic() + seconds, 0
+        seen = (self.verticalScrollBar().value() if place is None else place) + self.viewport().height()
+        for item in self._shown_items():
+            if isinstance(item, SettingItem) and item.is_bare:
+                if top > seen and time.monotonic() >= until:
+                    self._turns.start()
+                    return
+                assert item.parts
+            top += max(item.sizeHint(column).height() for column in (0, 1))
+
+    def _shown_items(self) -> Iterator[TreeItem]:
+        """Rows that are in sight, or can be scrolled there."""
+        for index in range(self.topLevelItemCount()):
+            heading = self.topLevelItem(index)
+            if not heading.isHidden():
+                yield heading
+                shown = range(heading.childCount()) if heading.isExpanded() else ()
+                yield from (row for number in shown if not (row := heading.child(number)).isHidden())
 
     def _fit_notes(self) -> None:
         for item in items_of(self):

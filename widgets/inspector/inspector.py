@@ -164,7 +164,6 @@ class Inspector(QWidget):
     def rebuild(self) -> None:
         """Makes all rows anew from scene and selection."""
         self._replaced.stop()
-        place = self.tree.verticalScrollBar().value()
         self._placements = ()
         self.head.hide()
         for room in self._rooms.values():
@@ -173,7 +172,6 @@ class Inspector(QWidget):
         self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
         self._mark_past()
         self._hold_locked()
-        self.tree.verticalScrollBar().setValue(place)
         self.refresh_pose()
         self._run_timer()
 

@@ -211,6 +211,45 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
     assert target.scene.node("c").settings.intensity == 1.6
 
 
+def bare(inspector):
+    """Rows that could be seen and have no widgets, by how far below the top of what is in sight they begin [px]."""
+    tree = inspector.tree
+    found = (item for item in items_of(tree) if isinstance(item, SettingItem) and not item.isHidden() and item.is_bare)
+    return [tree.visualItemRect(item).top() for item in found if item.parent().isExpanded()]
+
+
+def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot):
+    height = inspector.tree.viewport().height()
+    inspector.resize(inspector.width(), 300)
+    assert height > inspector.tree.viewport().height()
+    select(inspector, node="c")
+    assert bare(inspector)
+    assert min(bare(inspector)) >= inspector.tree.viewport().height()
+    bar = inspector.tree.verticalScrollBar()
+    inspector.tree.scrollToItem(row(inspector, INTENSITY))
+    assert bar.value() > 0
+    assert all(top >= inspector.tree.viewport().height() for top in bare(inspector))
+    qtbot.waitUntil(lambda: not bare(inspector), timeout=5000)
+    heading = inspector.tree.topLevelItem(1)
+    heading.setExpanded(False)
+    place = bar.value()
+    inspector.rebuild()
+    assert bar.value() == place
+    qtbot.waitUntil(lambda: not bare(inspector), timeout=5000)
+    item = heading_rows(inspector, 1)[0]
+    assert item.is_bare
+    inspector.tree.topLevelItem(1).setExpanded(True)
+    assert not item.is_bare
+    inspector.tree.scrollToBottom()
+    select(inspector, node="a")
+    assert bar.value() == 0
+
+
+def heading_rows(inspector, number):
+    heading = inspector.tree.topLevelItem(number)
+    return [heading.child(index) for index in range(heading.childCount())]
+
+
 def test_the_menu_of_a_row_goes_with_the_row(inspector):
     select(inspector, node="c")
     menu = inspector.tree.menu_for(row(inspector, INTENSITY))
