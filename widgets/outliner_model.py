@@ -42,6 +42,12 @@ Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _NODE = "application/x-sinew-node"
 _Role = Qt.ItemDataRole
+_Flag = Qt.ItemFlag
+_ENABLED = _Flag.ItemIsSelectable | _Flag.ItemIsEnabled
+_FLAGS = {
+    EntryKind.NODE: _ENABLED | _Flag.ItemIsDropEnabled | _Flag.ItemIsEditable | _Flag.ItemIsDragEnabled,
+    EntryKind.BONE: _ENABLED | _Flag.ItemIsDropEnabled,
+}
 
 
 class Badge(enum.Enum):
@@ -230,12 +236,7 @@ class OutlinerModel(QAbstractItemModel):
         entry = self.entry(index)
         if entry is None:
             return Qt.ItemFlag.ItemIsDropEnabled
-        flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
-        if entry.kind in (EntryKind.NODE, EntryKind.BONE):
-            flags |= Qt.ItemFlag.ItemIsDropEnabled
-        if entry.kind is EntryKind.NODE:
-            flags |= Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
-        return flags
+        return _FLAGS.get(entry.kind, _ENABLED)
 
     def supportedDropActions(self) -> Qt.DropAction:
         """A node stays what it is, so that nothing is moved or copied."""

@@ -1,5 +1,6 @@
 """Composition root of the editor: makes every part and wires them together."""
 
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -500,6 +501,7 @@ def run_editor(
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end)
     garbage = GarbageCollector()  # in this thread alone: one that reads models would delete widgets there, and crash
     editor.window.show()
+    gc.freeze()  # what stays for ever need not be looked through: that takes 100 ms and more each time
     if path is not None:
         editor.files.open(path.absolute())
     if exit_after_first_frame:
