@@ -48,6 +48,7 @@ def select(editor, material):
 
 
 def click_row(editor, name):
+    QApplication.processEvents()
     tree = editor.panels.inspector.tree
     item = next(item for item in items_of(tree) if isinstance(item, FactItem) and item.text(0) == name)
     tree.scrollToItem(item)

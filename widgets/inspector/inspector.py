@@ -76,27 +76,27 @@ class Inspector(QWidget):
         self._rows: dict[ParamRef, SettingParameter] = {}
         self._past: Scene | None = None
         self.past = PastBanner(self)
-        self.header = InspectorHeader(self)
+        self._header = InspectorHeader(self)
         self._rooms: Mapping[str, Panel] = {}
-        self.head = NodeHead(self)
-        self.head.switched.connect(self._switch)
+        self._head = NodeHead(self)
+        self._head.switched.connect(self._switch)
         self.names = NameChoices(target, model_of)
         self.materials = MaterialRows(target, model_of, self)
-        self.tree = FormTree(self)
-        self.tree.json_path_requested.connect(self._copy_json_path)
-        self.tree.link_followed.connect(self.link_followed)
+        self._tree = FormTree(self)
+        self._tree.json_path_requested.connect(self._copy_json_path)
+        self._tree.link_followed.connect(self.link_followed)
         self._pose_timer = QTimer(self, interval=_POSE_INTERVAL)
         self._pose_timer.timeout.connect(self.refresh_pose)
-        # A new model, a new scene and a selection usually come together; making the rows takes long.
-        self._replaced = QTimer(self, interval=0, singleShot=True)
-        self._replaced.timeout.connect(self.rebuild)
+        # News of the scene, of a selection and of a model usually come together; making the rows takes long.
+        self._renewal = QTimer(self, interval=0, singleShot=True)
+        self._renewal.timeout.connect(self.rebuild)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.past)
-        layout.addWidget(self.header)
-        layout.addWidget(self.head)
-        layout.addWidget(self.tree, 1)
+        layout.addWidget(self._header)
+        layout.addWidget(self._head)
+        layout.addWidget(self._tree, 1)
         target.changed.connect(self._changed)
         self.rebuild()
 
@@ -109,8 +109,30 @@ class Inspector(QWidget):
 
     def set_selection(self, selection: Selection) -> None:
         """Shows another selection; emits nothing."""
-        if selection != self._selection or self._replaced.isActive():
+        if selection != self._selection:
             self._selection = selection
+            self._renew()
+
+    @property
+    def tree(self) -> FormTree:
+        """The rows, up to date."""
+        self._catch_up()
+        return self._tree
+
+    @property
+    def header(self) -> InspectorHeader:
+        """Says what they are of."""
+        self._catch_up()
+        return self._header
+
+    @property
+    def head(self) -> NodeHead:
+        """What the selected node has above its rows."""
+        self._catch_up()
+        return self._head
+
+    def _catch_up(self) -> None:
+        if self._renewal.isActive():
             self.rebuild()
 
     @property
@@ -122,14 +144,14 @@ class Inspector(QWidget):
         """Shows the values of an earlier scene, read-only, with those marked that are others now."""
         self._past = scene
         self.past.show()
-        self.rebuild()
+        self._renew()
 
     def show_now(self) -> None:
         """Shows the present again."""
         if self._past is not None:
             self._past = None
             self.past.hide()
-            self.rebuild()
+            self._renew()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
         """Sources of the transforms of a selected bone, asked at most 15 times a second while visible.
@@ -144,32 +166,41 @@ class Inspector(QWidget):
     def set_rooms(self, rooms: Mapping[str, Panel]) -> None:
         """Takes what kinds have beyond rows, by their names."""
         self._rooms = rooms
-        self.head.set_rooms(rooms)
-        self.rebuild()
+        self._head.set_rooms(rooms)
+        self._renew()
 
     def model_changed(self, node_id: NodeId) -> None:
         """The model behind a node was loaded, failed or was replaced; progress alone changes nothing here."""
-        if self._replaced.isActive():
+        if self._renewal.isActive():
             return
         status = self._model_of(node_id)
         if self._selection.node == node_id and gist(status) != self._shown_gist:
-            self._replaced.start()
+            self._renew()
         else:
-            self.tree.refresh_names()
+            self._tree.refresh_names()
 
     def images_changed(self) -> None:
         """Images arrived, failed or went away."""
-        self.tree.refresh_images()
+        self._tree.refresh_images()
+
+    def _renew(self) -> None:
+        """Has all rows made anew in the next turn, or when somebody asks for them before."""
+        self._forget()
+        self._renewal.start()
+
+    def _forget(self) -> None:
+        """Nothing is told to rows any more that show what may be gone."""
+        self._placements = ()
+        for room in self._rooms.values():
+            room.forget()
 
     def rebuild(self) -> None:
         """Makes all rows anew from scene and selection."""
-        self._replaced.stop()
-        self._placements = ()
-        self.head.hide()
-        for room in self._rooms.values():
-            room.forget()
-        self.tree.show_sections(self._sections(), self._hidden_now())
-        self._rows = {parameter.ref: parameter for parameter in self.tree.settings()}
+        self._renewal.stop()
+        self._forget()
+        self._head.hide()
+        self._tree.show_sections(self._sections(), self._hidden_now())
+        self._rows = {parameter.ref: parameter for parameter in self._tree.settings()}
         self._mark_past()
         self._hold_locked()
         self.refresh_pose()
@@ -195,7 +226,7 @@ class Inspector(QWidget):
         if chosen.node is None or not self._target.scene.has(chosen.node):
             return self._view_sections()
         if not scene.has(chosen.node):
-            self.header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
+            self._header.show_subject("node", self._target.scene.node(chosen.node).name, "It was not there then.")
             return []
         node = scene.node(chosen.node)
         status = self._model_of(node.id)
@@ -203,25 +234,25 @@ class Inspector(QWidget):
         model = status.model if status is not None else None
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
-            self.header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
+            self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
             sections = joint_sections(model, joint)
             self._placements = (sections[1], sections[2])
             part = f"{PART}{chosen.bone}"
             return [*self._setting_sections(BonePose, node.id, part, "Pose"), *sections]
         material = material_of(model, chosen.material) if model is not None else None
         if material is not None and model is not None:
-            self.header.show_subject("material", material.name, f"Material of {node.name}")
+            self._header.show_subject("material", material.name, f"Material of {node.name}")
             rows = self._setting_sections(MaterialLook, node.id, f"{MATERIAL}{material.name}", "Look")
             return [*rows, self.materials.about(node, model, material)]
         return self._node_sections(node, status)
 
     def _view_sections(self) -> list[SectionParameter]:
         if self._selection.view:
-            self.header.show_subject("view", "View", "What the viewport shows")
+            self._header.show_subject("view", "View", "What the viewport shows")
         elif self.scene.nodes:
-            self.header.show_subject("view", "View", "Nothing is selected. Click a model, or a row of the outliner.")
+            self._header.show_subject("view", "View", "Nothing is selected. Click a model, or a row of the outliner.")
         else:
-            self.header.show_subject("view", "View", "The scene is empty. Open a model, or drop one on the viewport.")
+            self._header.show_subject("view", "View", "The scene is empty. Open a model, or drop one on the viewport.")
         return self._setting_sections(ViewSettings, VIEW, VIEW, "View")
 
     def _node_sections(self, node: Node, status: ModelStatus | None) -> list[SectionParameter]:
@@ -233,7 +264,7 @@ class Inspector(QWidget):
         sections += list_sections(self.scene, self._target, node, self._entry_rows, held=self._past is not None)
         if self._past is not None:
             return sections
-        self.head.show_node(node)
+        self._head.show_node(node)
         room = self._rooms.get(node.kind)
         sections += room.facts(node) if room is not None else ()
         if not node.settings.is_figure:
@@ -247,12 +278,12 @@ class Inspector(QWidget):
         """Says what the rows are of: a node, or several that are edited together."""
         count = len(self._selection.nodes)
         if count < 2 or self._past is not None:
-            self.header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
+            self._header.show_subject(icon_of(node, status), node.name, kind_text(node, status))
             return
         alike, label = 1 + len(self._peers), KINDS[node.kind].label.lower()
         title = f"{count} {label}s" if alike == count else f"{count} objects"
         text = "An edit sets all of them" if alike == count else f"An edit sets {alike} {label}{'s' * (alike > 1)}"
-        self.header.show_subject(icon_of(node, status), title, f"{text}; {DIFFERS} marks what differs.")
+        self._header.show_subject(icon_of(node, status), title, f"{text}; {DIFFERS} marks what differs.")
 
     def _setting_sections(self, cls: type[msgspec.Struct], owner: str, part: str, title: str) -> list[SectionParameter]:
         held = part_of(self.scene, owner, part)
@@ -339,13 +370,13 @@ class Inspector(QWidget):
     def _mark_past(self) -> None:
         """Holds the rows of an earlier scene, with those marked that are others now."""
         if self._past is not None:
-            self.tree.hold_settings(self._text_of_now)
+            self._tree.hold_settings(self._text_of_now)
 
     def _hold_locked(self) -> None:
         """Holds the rows of what is locked."""
         chosen = self._selection.node
         if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
-            self.tree.hold_settings(lambda _: None)
+            self._tree.hold_settings(lambda _: None)
 
     def _text_of_now(self, row: SettingParameter) -> str | None:
         now = self._target.scene
@@ -366,25 +397,30 @@ class Inspector(QWidget):
             self._mark_past()
         elif change.kind is ChangeKind.VALUE and change.ref is not None:
             self._value_changed(change.ref)
-        elif change.kind is ChangeKind.REPLACED:
-            self._replaced.start()
-        elif change.ref is None or self._selection.node is None or change.ref.owner in self._selection.all_nodes:
-            self.rebuild()
+        elif (
+            change.kind is ChangeKind.REPLACED
+            or change.ref is None
+            or self._selection.node is None
+            or change.ref.owner in self._selection.all_nodes
+        ):
+            self._renew()
         else:
-            self.tree.refresh_names()
+            self._tree.refresh_names()
 
     def _value_changed(self, ref: ParamRef) -> None:
+        if self._renewal.isActive():
+            return
         if (ref.part, ref.name) == ("node", "locked"):
-            self.rebuild()
+            self._renew()
             return
         row = self._rows.get(ref)
         if row is None and ref.owner == self._selection.node and (self._is_list(ref) or self._is_look(ref)):
             # Its own buttons may have asked for this, which the new rows replace.
-            self._replaced.start()
+            self._renew()
         if (ref.part, ref.name) == ("node", "name"):
-            self.tree.refresh_names()
+            self._tree.refresh_names()
         if ref.part == "node" and ref.owner == self._selection.node:
-            self.head.show_node(self._target.scene.node(ref.owner))
+            self._head.show_node(self._target.scene.node(ref.owner))
         if row is None:
             along = self._rows.get(ParamRef(self._selection.node or "", ref.part, ref.name))
             if along is not None and ref.owner in self._peers:
@@ -392,11 +428,11 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self._target.scene, ref)
         row.setValue(value)
-        self.tree.hide_settings(self._hidden_now())
+        self._tree.hide_settings(self._hidden_now())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
-            self.tree.refresh_names()
+            self._tree.refresh_names()
         if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
-            self.header.set_title(value)
+            self._header.set_title(value)
 
     def _is_list(self, ref: ParamRef) -> bool:
         return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST

@@ -17,6 +17,7 @@ from sim.scene.scene import Node, ParamRef, Scene
 from sim.scene.view_state import Selection
 from tests.gui.panels.fakes import bind_pose, character, drag, ref, wheel
 from widgets.inspector.form_items import FactItem, NoteItem, SettingItem, items_of
+from widgets.inspector.form_tree import FormTree
 from widgets.inspector.inspector import Inspector
 from widgets.protocols import ModelState, ModelStatus
 
@@ -43,6 +44,7 @@ def titles(inspector):
 
 def select(inspector, **selection):
     inspector.set_selection(Selection(**selection))
+    assert inspector.tree  # brings it up to date
 
 
 def test_a_slider_drag_is_one_entry_and_live(inspector, target):
@@ -243,6 +245,24 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     inspector.tree.scrollToBottom()
     select(inspector, node="a")
     assert bar.value() == 0
+
+
+def test_news_that_come_together_make_the_rows_once(inspector, target, qtbot, monkeypatch):
+    made = []
+    show_sections = FormTree.show_sections
+    monkeypatch.setattr(FormTree, "show_sections", lambda *given: made.append(given) or show_sections(*given))
+    for node in ("a", "c", "a"):
+        inspector.set_selection(Selection(node=node))
+    target.replace(target.scene)
+    assert not made
+    qtbot.waitUntil(lambda: bool(made))
+    QApplication.processEvents()
+    assert len(made) == 1
+    inspector.set_selection(Selection(node="c"))
+    assert row(inspector, INTENSITY)
+    assert len(made) == 2
+    QApplication.processEvents()
+    assert len(made) == 2
 
 
 def heading_rows(inspector, number):

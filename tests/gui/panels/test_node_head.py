@@ -56,6 +56,7 @@ def inspector(target, statuses, show, room):
 
 def select(inspector, node):
     inspector.set_selection(Selection(node=node))
+    assert inspector.tree  # brings it up to date
 
 
 @pytest.mark.parametrize("node", ["e", "f"])
@@ -85,7 +86,7 @@ def test_rows_and_facts_of_a_room_are_made_anew_with_the_others(inspector, room)
     assert facts == {"Name": "flag"}
     forgotten = room.forgotten
     select(inspector, "e")
-    assert room.forgotten == forgotten + 1
+    assert room.forgotten > forgotten
     assert not any(isinstance(item, WidgetItem) for item in items_of(inspector.tree))
 
 
