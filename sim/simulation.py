@@ -320,7 +320,7 @@ class Simulation:
             with self._guard.of(node):
                 if self._give(node, system, moment, world):
                     continue
-            if node.id in states:
+            if node.id in states and system.is_ready and system.has_state:  # under the settings of now
                 system.restore(states[node.id], world)
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()

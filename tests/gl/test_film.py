@@ -86,6 +86,25 @@ def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list
     return found
 
 
+@pytest.mark.parametrize(
+    ("ref", "value"), [(("attachment", "node"), ""), (("emitter", "stateless"), True)], ids=["no surface", "no state"]
+)
+def test_what_has_no_state_any_more_takes_none_of_before(context: Context, ref: tuple[str, str], value: Any) -> None:
+    """An emitter that loses the skin that it emits from is not there; one without a state is a formula of time."""
+    reel = Reel(context, opened(resources.path("projects") / "sparks.sinew"))
+    reel.fill(12)
+    before = reel.bits()
+    reel.time = reel.film.time_of(5)  # the playhead went there; no picture followed
+    reel.edit(ParamRef("glow", *ref), value)
+    assert not (reel.engine.system("glow").is_ready and reel.engine.system("glow").has_state)
+    reel.scrub(5)
+    reel.fill(9)
+    reel.take(reel.scene.scene)
+    reel.scrub(12)
+    assert reel.bits() == before
+    reel.release()
+
+
 @pytest.mark.parametrize("name", list(EDITS))
 def test_steps_are_those_of_a_fresh_run_after_any_walk(context: Context, name: str) -> None:
     """Played, scrubbed, edited in mid-flight and taken back; pins, wind, births and colliders that ride on bones."""

@@ -1,6 +1,5 @@
 """Emitters in the viewport: their stars are clicked, their particles counted."""
 
-
 from sim.scene.scene import ParamRef
 from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, picture, place_of

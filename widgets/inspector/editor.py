@@ -89,6 +89,8 @@ class Binding(QObject):
 
     def set_value(self, value: Any) -> None:
         """Sends one value, as part of the gesture if there is one."""
+        if self._is_gone():
+            return
         try:
             if not self._peers:
                 self._target.set_value(self._ref, value, self._gesture)
@@ -99,6 +101,14 @@ class Binding(QObject):
             self.refused.emit(str(error))
         if not self.is_held:
             self.settled.emit()
+
+    def _is_gone(self) -> bool:
+        """Whether there is no such value any more: a row lives a turn of the event loop longer than its node."""
+        try:
+            value_at(self._target.scene, self._ref)
+        except KeyError:
+            return True
+        return False
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
         """What each of the nodes gets."""

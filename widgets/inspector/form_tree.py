@@ -53,6 +53,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         del self._invRootItem
         self._sections: list[SectionParameter] = []
         self._folded: set[str] = set()
+        self._rests = False
         self._turns = QTimer(self, interval=0, singleShot=True)
         self._turns.timeout.connect(lambda: self._fill(_TURN))
         self._prepare_look()
@@ -71,6 +72,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         shown, place = [section.name() for section in self._sections], self.verticalScrollBar().value()
         self.release_rows()
         self.setUpdatesEnabled(False)
+        self._rests = False
         self.clear()
         self._sections = [section for section in sections if section.hasChildren()]
         if [section.name() for section in self._sections] != shown:
@@ -89,6 +91,10 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         self.executeDelayedItemsLayout()
         self.verticalScrollBar().setValue(place)
         self.setUpdatesEnabled(True)
+
+    def rest(self) -> None:
+        """Makes no more widgets for the rows that there are, because others will be shown."""
+        self._rests = True
 
     def listAllItems(self, item: QTreeWidgetItem | None = None) -> list[QTreeWidgetItem]:
         """All rows, headings included; only of the whole tree."""
@@ -199,6 +205,8 @@ class FormTree(ParameterTree):  # type: ignore[misc]
 
     def _fill(self, seconds: float = 0.0, place: int | None = None) -> None:
         """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time."""
+        if self._rests:
+            return
         until, top = time.monotonic() + seconds, 0
         seen = (self.verticalScrollBar().value() if place is None else place) + self.viewport().height()
         for item in self._shown_items():

@@ -181,7 +181,8 @@ class Inspector(QWidget):
 
     def images_changed(self) -> None:
         """Images arrived, failed or went away."""
-        self._tree.refresh_images()
+        if not self._renewal.isActive():
+            self._tree.refresh_images()
 
     def _renew(self) -> None:
         """Has all rows made anew in the next turn, or when somebody asks for them before."""
@@ -191,6 +192,7 @@ class Inspector(QWidget):
     def _forget(self) -> None:
         """Nothing is told to rows any more that show what may be gone."""
         self._placements = ()
+        self._tree.rest()
         for room in self._rooms.values():
             room.forget()
 
@@ -347,7 +349,7 @@ class Inspector(QWidget):
 
     def _choices(self, record: Param) -> Choices:
         node_id = self._selection.node
-        if node_id is None or not self.scene.has(node_id):
+        if node_id is None or not self.scene.has(node_id) or self._renewal.isActive():
             return Choices("None")
         return self.names.of(record, node_id)
 
@@ -387,12 +389,16 @@ class Inspector(QWidget):
 
     def _switch(self, name: str, value: bool) -> None:
         """Mutes the selected node or makes it solo."""
+        if self._renewal.isActive():
+            return
         chosen = [self._selection.node, *self._peers] if self._selection.node is not None else []
         self._target.set_values({ParamRef(node_id, "node", name): value for node_id in chosen})
 
     # News of the scene
 
     def _changed(self, change: Change) -> None:
+        if self._renewal.isActive():
+            return
         if self._past is not None and change.kind is not ChangeKind.REPLACED:
             self._mark_past()
         elif change.kind is ChangeKind.VALUE and change.ref is not None:
@@ -408,8 +414,6 @@ class Inspector(QWidget):
             self._tree.refresh_names()
 
     def _value_changed(self, ref: ParamRef) -> None:
-        if self._renewal.isActive():
-            return
         if (ref.part, ref.name) == ("node", "locked"):
             self._renew()
             return

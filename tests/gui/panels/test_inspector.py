@@ -265,6 +265,22 @@ def test_news_that_come_together_make_the_rows_once(inspector, target, qtbot, mo
     assert len(made) == 2
 
 
+def test_rows_of_what_is_gone_do_nothing_until_others_are_shown(inspector, target):
+    inspector.resize(inspector.width(), 300)
+    select(inspector, node="c")
+    binding, tree, count = row(inspector, INTENSITY).binding, inspector.tree, len(bare(inspector))
+    assert count
+    remaining = tuple(node for node in target.scene.nodes if node.id != "c")
+    target.replace(msgspec.structs.replace(target.scene, nodes=remaining))
+    binding.set_value(2.0)
+    assert not target.calls
+    tree.scrollToBottom()
+    found = (item for item in items_of(tree) if isinstance(item, SettingItem) and not item.isHidden() and item.is_bare)
+    assert len(list(found)) == count
+    QApplication.processEvents()
+    assert INTENSITY not in [parameter.ref for parameter in tree.settings()]
+
+
 def heading_rows(inspector, number):
     heading = inspector.tree.topLevelItem(number)
     return [heading.child(index) for index in range(heading.childCount())]
