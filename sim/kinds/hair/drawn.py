@@ -34,6 +34,7 @@ class DrawnStrands:
 
     Attributes:
         count: How many.
+        buffers: As given.
         version: Another number after every `expand`.
     """
 
@@ -41,6 +42,7 @@ class DrawnStrands:
         self, context: Context, library: ShaderLibrary, buffers: ChildBuffers, knots: int, *, plain: bool = False
     ) -> None:
         self._context, self.count, self.knots, self._is_plain = context, buffers.count, knots, plain
+        self.buffers = buffers
         self._table, self._strands = buffers.table, buffers.strands
         self._source = VertexArray(context, [Stream(self._table)], label="hair children")
         record = strand_record(knots)
@@ -118,12 +120,11 @@ class DrawnStrands:
         """Delete everything; may be called twice."""
         owners = (
             self._source,
-            self._table,
             self.texels,
             self._points,
             self._strands,
             *(self._colours or ()),
-            *(self._detail or ()),
+            *((self._detail or ())[1:] if self.buffers.is_borrowed else (self._table, *(self._detail or ()))),
         )
         for owned in owners:
             if owned is not None:

@@ -36,21 +36,27 @@ class PackedChildren:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PackedStrands:
-    """All of some hair.
+class PackedGuides:
+    """Guides.
 
     Attributes:
         surface: Of a surface of their own; None for that of a figure.
         roots: Of the guides.
         rest: Their groom, as texels.
         state: Their knots in it.
-        children: What is drawn.
     """
 
     surface: Records | None
     roots: Records
     rest: Float32
     state: Records
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedStrands:
+    """All of some hair: guides, and what is drawn."""
+
+    guides: PackedGuides
     children: PackedChildren
 
 
@@ -82,19 +88,27 @@ class ChildBuffers:
         details: As texels; None for nothing.
         strands: Room for their knots.
         count: How many.
+        is_borrowed: Whether all but that room is released by somebody else.
     """
 
     table: Buffer
     details: Buffer | None
     strands: Buffer
     count: int
+    is_borrowed: bool = False
+
+    def shared(self, context: Context) -> "ChildBuffers":
+        """The same strands with room of their own, for as long as these are there."""
+        room = self.strands
+        strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
+        return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandBuffers:
-    """What is large of `PackedStrands`, on the GPU, and the rest of it."""
+    """What is large of some hair, on the GPU, and its guides."""
 
-    packed: PackedStrands
+    guides: PackedGuides
     surface: Buffer | None
     children: ChildBuffers
 
@@ -118,13 +132,17 @@ def packed_children(children: Children) -> PackedChildren:
 
 def packed_strands(settings: HairSettings, growth: Growth) -> PackedStrands:
     """Packs some hair."""
+    return PackedStrands(packed_guides(settings, growth), packed_children(growth.children))
+
+
+def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
+    """Packs the guides of some hair."""
     guides = growth.guides
-    return PackedStrands(
+    return PackedGuides(
         surface_records(growth.surface) if growth.is_own else None,
         bound_records(guides.roots, guides.lengths / guides.segments),
         rest_texels(guides, settings).reshape(-1, 4),
         strand_records(guides.offsets(guides.frames)),
-        packed_children(growth.children),
     )
 
 
@@ -143,7 +161,14 @@ def upload_children(context: Context, packed: PackedChildren, knots: int) -> Ste
 def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Steps[StrandBuffers]:
     """Brings some hair to the GPU."""
     surface: Buffer | None = None
-    if packed.surface is not None:
-        surface = yield from uploaded(context, packed.surface, label="hair surface")
+    if packed.guides.surface is not None:
+        surface = yield from uploaded(context, packed.guides.surface, label="hair surface")
     children = yield from upload_children(context, packed.children, knots)
-    return StrandBuffers(packed, surface, children)
+    return StrandBuffers(packed.guides, surface, children)
+
+
+def shared_buffers(context: Context, settings: HairSettings, growth: Growth, drawn: ChildBuffers) -> StrandBuffers:
+    """Guides of their own that move strands which are on the GPU already, for as long as those are there."""
+    guides = packed_guides(settings, growth)
+    surface = None if guides.surface is None else Buffer(context, guides.surface, label="hair surface")
+    return StrandBuffers(guides, surface, drawn.shared(context))

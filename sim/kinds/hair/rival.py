@@ -12,8 +12,8 @@ from sim.gl.kernel import Kernel
 from sim.gl.library import ShaderLibrary
 from sim.gl.readback import Readback
 from sim.gl.vertex_array import VertexArray
-from sim.kinds.hair.growth import Growth
 from sim.kinds.hair.monitor import INTERVAL
+from sim.kinds.hair.packed import shared_buffers
 from sim.kinds.hair.records import MEASURE
 from sim.kinds.hair.settings import HairSettings, HairSolver
 from sim.kinds.hair.strands import Strands, SurfaceTexels
@@ -45,7 +45,7 @@ class Rival:
         context: Where they live.
         library: Where programs come from.
         settings: With the other solver.
-        growth: The same.
+        of: The strands that it is the rival of; they stay as long as it does.
         skin: The same surface, as texels of its own.
 
     Attributes:
@@ -58,10 +58,12 @@ class Rival:
         context: Context,
         library: ShaderLibrary,
         settings: HairSettings,
-        growth: Growth,
+        of: Strands,
         skin: SurfaceTexels | None,
     ) -> None:
-        self.strands = Strands(context, library, settings, growth, skin)
+        growth = of.growth
+        buffers = shared_buffers(context, settings, growth, of.drawn.buffers)
+        self.strands = Strands(context, library, settings, growth, skin, buffers=buffers)
         self.apart: Apart | None = None
         count = growth.guides.count
         self._kernel = Kernel(library, "hair/apart.glsl", MEASURE, defines={"KNOTS": settings.knots}, records=count)

@@ -111,7 +111,7 @@ class Strands:
         check_room(context, settings)
         if buffers is None:
             buffers = finish(upload_strands(context, packed_strands(settings, growth), settings.knots))
-        packed = buffers.packed
+        packed = buffers.guides
         self._context, self._library = context, library
         self.settings, self.growth = settings, growth
         guides, knots = growth.guides, settings.knots

@@ -423,7 +423,7 @@ class HairSystem(System):
             self.rival.strands.apply(wanted)
         else:
             skin = self._skin(figure) if figure is not None else None
-            self.rival = Rival(self._context, self._library, wanted, strands.growth, skin)
+            self.rival = Rival(self._context, self._library, wanted, strands, skin)
             self.rival.strands.go_back(strands.snapshot().packed())
 
     def _drop_rival(self) -> None:

@@ -209,9 +209,12 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     stepped(engine, scene, 30, 40)
     assert after.offsets().tobytes() == later.tobytes()
     # The solver is switched live: the strands go on from where they are.
+    assert system.rival.strands.drawn.buffers.table is system.strands.drawn.buffers.table, "packed and brought once"
     switched = ball(solver=HairSolver.ROD, knot_mass=0.01, rival=HairRival.ROD)
     system = stepped(engine, Scene(nodes=(switched,)), 40, 41)
     assert system.rival is None
+    engine.refresh(0.0)
+    assert np.isfinite(system.strands.drawn.positions()).all(), "what they shared stays"
     assert np.abs(system.strands.offsets() - alone.strands.offsets()).max() < 0.05
 
 
