@@ -83,6 +83,13 @@ class Entry:
         return child
 
 
+_ABSENT = {
+    ModelState.WITHHELD: ("not allowed", "The file may not be read"),
+    ModelState.MISSING: ("missing", "The file is missing"),
+    ModelState.FAILED: ("failed", "The file could not be read"),
+}
+
+
 def view_entry() -> Entry:
     """The row of the view settings."""
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
@@ -144,10 +151,9 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: S
         if status.state is ModelState.UPLOADING:
             entry.icon, entry.note = "loading", "preparing"
     else:
-        missing = status.state is ModelState.MISSING
-        entry.icon, entry.mark = "missing", "warning" if missing else "error"
-        entry.note = "missing" if missing else "failed"
-        entry.tip = status.text or ("The file is missing" if missing else "The file could not be read")
+        entry.icon, entry.mark = "missing", "error" if status.state is ModelState.FAILED else "warning"
+        entry.note, tip = _ABSENT[status.state]
+        entry.tip = status.text or tip
 
 
 def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str) -> None:

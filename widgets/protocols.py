@@ -77,6 +77,7 @@ class ModelState(enum.Enum):
     LOADING = "loading"
     UPLOADING = "uploading"
     READY = "ready"
+    WITHHELD = "withheld"  # until the user says that it may be read
     MISSING = "missing"
     FAILED = "failed"
 

@@ -115,7 +115,7 @@ class ModelStore(QObject):
         if path in self._cache:
             self._set(node.id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
         elif not self._access.allows(path):
-            self._set(node.id, ModelStatus(ModelState.FAILED, text=f"{path}: {WITHHELD}"))
+            self._set(node.id, ModelStatus(ModelState.WITHHELD, text=f"{path}: {WITHHELD}"))
         elif not os.path.isfile(path):
             self._set(node.id, ModelStatus(ModelState.MISSING, text=f"{path}: no such file"))
             self.failed.emit(path, "the model file is missing; locate it from the outliner")
@@ -124,8 +124,9 @@ class ModelStore(QObject):
             self._requests[self._loader.load(node.id, Path(path))] = node.id
 
     def _read_withheld(self) -> None:
-        for node_id in [node_id for node_id, status in self._statuses.items() if status.text.endswith(WITHHELD)]:
-            self._paths.pop(node_id, None)
+        for node_id, status in self._statuses.items():
+            if status.state is ModelState.WITHHELD:
+                self._paths.pop(node_id, None)
         self.sync()
 
     def _forget(self, node_id: NodeId) -> None:

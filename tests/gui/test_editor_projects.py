@@ -132,7 +132,7 @@ def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, rea
     assert question.geometry().bottom() < fresh.viewport.geometry().top()
     qtbot.wait(50)
     assert touched == []
-    assert states(fresh) == dict.fromkeys("mns", ModelState.FAILED)
+    assert states(fresh) == dict.fromkeys("mns", ModelState.WITHHELD)
     texts = {fresh.store.status(node).text.partition(": ")[2] for node in "mns"}
     assert texts == {WITHHELD}, "it does not tell which are there"
     QTest.mouseClick(question.no_button, Qt.MouseButton.LeftButton)

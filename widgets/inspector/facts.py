@@ -55,7 +55,8 @@ def _absent_section(status: ModelStatus | None) -> SectionParameter:
         text = status.text if status is not None and status.text else "The file is being read."
         return SectionParameter("Model", [NoteParameter("state", text)])
     default = "The file is missing." if status.state is ModelState.MISSING else "The file could not be read."
-    return SectionParameter("Model", [NoteParameter("state", status.text or default, "error")])
+    mark = "warning" if status.state is ModelState.WITHHELD else "error"
+    return SectionParameter("Model", [NoteParameter("state", status.text or default, mark)])
 
 
 def _model_section(model: CharacterModel) -> SectionParameter:

@@ -7,6 +7,7 @@ from widgets.protocols import ModelState, ModelStatus
 
 _STATES = {
     ModelState.LOADING: ", being read",
+    ModelState.WITHHELD: ", not allowed to be read",
     ModelState.MISSING: ", file missing",
     ModelState.FAILED: ", not readable",
 }
@@ -21,7 +22,7 @@ def gist(status: ModelStatus | None) -> tuple[ModelState | None, int]:
 
 def icon_of(node: Node, status: ModelStatus | None) -> str:
     """Name of the icon of a node."""
-    if status is not None and status.state in (ModelState.MISSING, ModelState.FAILED):
+    if status is not None and status.state in (ModelState.WITHHELD, ModelState.MISSING, ModelState.FAILED):
         return "missing"
     static = status is not None and status.model is not None and status.model.skeleton is None
     return "model-static" if static else kind_icon(node.kind)
