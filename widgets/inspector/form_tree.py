@@ -1,7 +1,7 @@
 """The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyqtgraph.parametertree import ParameterTree
@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from sim.scene.params import Role, value_text
 from widgets.inspector.form import SectionParameter, SettingParameter
-from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, TreeItem, items_of
+from widgets.inspector.form_items import FactItem, NoteItem, SectionItem, SettingItem, items_of
 from widgets.inspector.name_choices import NAMED_ROLES
 from widgets.theme import SPACE, dress, icon
 
@@ -200,31 +200,26 @@ class FormTree(ParameterTree):  # type: ignore[misc]
         if isinstance(item, SectionItem):
             name = item.param.name()
             (self._folded.discard if item.isExpanded() else self._folded.add)(name)
-            if self.updatesEnabled():  # else all rows are being replaced
-                self._fill()
 
     def _fill(self, seconds: float = 0.0, place: int | None = None) -> None:
-        """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time."""
+        """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time.
+
+        From the top on, folded ones too: Tab goes from widget to widget in the order in which they were made.
+        """
         if self._rests:
             return
         until, top = time.monotonic() + seconds, 0
         seen = (self.verticalScrollBar().value() if place is None else place) + self.viewport().height()
-        for item in self._shown_items():
+        for item in items_of(self):
+            if item.isHidden() or (item.parent() is not None and item.parent().isHidden()):
+                continue
             if isinstance(item, SettingItem) and item.is_bare:
                 if top > seen and time.monotonic() >= until:
                     self._turns.start()
                     return
                 assert item.parts
-            top += max(item.sizeHint(column).height() for column in (0, 1))
-
-    def _shown_items(self) -> Iterator[TreeItem]:
-        """Rows that are in sight, or can be scrolled there."""
-        for index in range(self.topLevelItemCount()):
-            heading = self.topLevelItem(index)
-            if not heading.isHidden():
-                yield heading
-                shown = range(heading.childCount()) if heading.isExpanded() else ()
-                yield from (row for number in shown if not (row := heading.child(number)).isHidden())
+            if item.parent() is None or item.parent().isExpanded():
+                top += max(item.sizeHint(column).height() for column in (0, 1))
 
     def _fit_notes(self) -> None:
         for item in items_of(self):

@@ -1,4 +1,5 @@
 import gc
+import itertools
 from dataclasses import replace
 
 import msgspec
@@ -238,10 +239,12 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
     inspector.rebuild()
     assert bar.value() == place
     qtbot.waitUntil(lambda: not bare(inspector), timeout=5000)
-    item = heading_rows(inspector, 1)[0]
-    assert item.is_bare
     inspector.tree.topLevelItem(1).setExpanded(True)
-    assert not item.is_bare
+    fields = [widget for row in heading_rows(inspector, 1) for widget in row.editor.fields]
+    assert len(fields) == 9
+    for one, following in itertools.pairwise(fields):
+        assert next(focus_chain(one)) is following, "Tab goes from row to row"
+    assert fields[0] in itertools.islice(focus_chain(heading_rows(inspector, 0)[-1].editor), 3)
     inspector.tree.scrollToBottom()
     select(inspector, node="a")
     assert bar.value() == 0
@@ -279,6 +282,14 @@ def test_rows_of_what_is_gone_do_nothing_until_others_are_shown(inspector, targe
     assert len(list(found)) == count
     QApplication.processEvents()
     assert INTENSITY not in [parameter.ref for parameter in tree.settings()]
+
+
+def focus_chain(widget):
+    """What Tab comes to, from the next widget on."""
+    while True:
+        widget = widget.nextInFocusChain()
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            yield widget
 
 
 def heading_rows(inspector, number):
