@@ -49,11 +49,11 @@ def _drive(options: argparse.Namespace, job: int, assets: str, records: list[dic
             assets,
             options.only,
         ]
-        worker = subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True)
-        for line in worker.stdout or ():
-            records.append(json.loads(line))
-            first = records[-1]["seed"] + options.jobs
-        if worker.wait():
+        with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as worker:
+            for line in worker.stdout or ():
+                records.append(json.loads(line))
+                first = records[-1]["seed"] + options.jobs
+        if worker.returncode:
             records.append(
                 {"seed": first, "file": "?", "result": f"died with {worker.returncode}", "s": 0, "peak_mib": 0}
             )
