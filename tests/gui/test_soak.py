@@ -48,7 +48,7 @@ def growth(act, times: int) -> int:
     for index in range(times):
         act(index)
         spin()
-        if index % 50 == 0:
+        if index % 10 == 0:
             gc.collect()  # as the program does now and then; too much garbage at once leaves memory in pieces
     return memory() - before
 
