@@ -101,7 +101,7 @@ class Menus:
         self.window.addSeparator()
         self.window.addAction(actions["window.reset_layout"])
         self._fill(self.window.addMenu("&Theme"), THEME, submenus)
-        self._fill(window.menuBar().addMenu("&Help"), HELP, submenus)
+        self._fill(window.menuBar().addMenu("He&lp"), HELP, submenus)
         self.toolbar = self._toolbar(window)
 
     def _fill(self, menu: QMenu, ids: Iterable[str], submenus: dict[str, QMenu]) -> None:

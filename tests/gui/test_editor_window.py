@@ -6,6 +6,7 @@ import weakref
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton
 
@@ -304,6 +305,16 @@ def test_every_action_can_be_triggered_in_an_empty_scene(session, monkeypatch):
             picture(editor)
     assert editor.window.isVisible()
     assert editor.panels.messages.model.messages == ()
+
+
+def test_no_letter_of_a_menu_is_a_key_of_an_action(session):
+    """Qt does neither of two that are meant by one key, once both can be done."""
+    window = session.start().window
+    letters = [QKeySequence.mnemonic(menu.text()).toString() for menu in window.menuBar().actions()]
+    keys = {key.toString() for action in window.actions() for key in action.shortcuts()}
+    assert "Alt+H" in keys
+    assert len(set(letters)) == len(letters) == 10
+    assert not keys & set(letters)
 
 
 def test_the_cheat_sheet_finds_keys_and_mouse(session):
