@@ -8,7 +8,7 @@ from sim.assets.model import ImageSource
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps, finish
-from sim.gl.texture import Texture2D, Wrap
+from sim.gl.texture import Texture2D
 from sim.kinds.contract import Service
 
 MipImages = Mapping[ImageSource, MipImage]
@@ -21,34 +21,27 @@ def upload_images(context: Context, images: MipImages) -> Steps[Mapping[ImageSou
     """Textures of a model, by where their images are."""
     textures: dict[ImageSource, Texture2D] = {}
     for source, image in images.items():
-        textures[source] = yield from upload_texture(context, source, image)
+        textures[source] = yield from upload_image(context, image, source.name)
     return textures
 
 
-def upload_texture(context: Context, source: ImageSource, image: MipImage) -> Steps[Texture2D]:
-    """A texture of a surface."""
-    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
-    ratio = 1.0 if context.capabilities.is_software else 8.0
-    return upload_image(context, image, anisotropy=ratio, label=source.name)
-
-
-def upload_image(
-    context: Context, image: MipImage, *, wrap: Wrap = "repeat", anisotropy: float = 1.0, label: str = ""
-) -> Steps[Texture2D]:
-    """A texture of an image; one that is larger than the driver takes begins with a smaller level.
+def upload_image(context: Context, image: MipImage, label: str = "") -> Steps[Texture2D]:
+    """A repeated texture of an image; one that is larger than the driver takes begins with a smaller level.
 
     Args:
         context: Where it lives.
         image: Colours in sRGB, with all its levels.
-        wrap, anisotropy, label: As of `Texture2D`.
+        label: As of `Texture2D`.
 
     Raises:
         GLLimitError: From the first step, if the image has no texels.
     """
+    # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
+    ratio = 1.0 if context.capabilities.is_software else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
     height, width = levels[0].shape[:2]
     texture = Texture2D(
-        context, (width, height), "srgb8_alpha8", mipmaps=True, wrap=wrap, anisotropy=anisotropy, label=label
+        context, (width, height), "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=ratio, label=label
     )
     yield
     pending = 0
@@ -85,7 +78,7 @@ class SharedTextures(Service):
         Raises:
             GLError: From a step, if the driver cannot hold it.
         """
-        self._keep(path, image, (yield from upload_texture(self._context, path, image)))
+        self._keep(path, image, (yield from upload_image(self._context, image, path.name)))
 
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
         """Their textures, the same mapping for the same one; brings at once what is not there, and forgets the rest.
@@ -96,7 +89,7 @@ class SharedTextures(Service):
         if images is not self._images:
             for path, image in images.items():
                 if not self.has(path, image):
-                    self._keep(path, image, finish(upload_texture(self._context, path, image)))
+                    self._keep(path, image, finish(upload_image(self._context, image, path.name)))
             for path in self._known.keys() - images.keys():
                 self._known.pop(path)[1].release()
             self._textures = {path: texture for path, (_, texture) in self._known.items()}

@@ -5,8 +5,10 @@ import time
 import msgspec
 import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtWidgets import QApplication
 
+from sim.kinds.emitter.settings import ParticleLook
 from sim.scene.playback import LoopMode
 from sim.scene.scene import PLAYBACK, VIEW, ParamRef
 from sim.scene.view import ViewSettings
@@ -197,3 +199,16 @@ def test_ghosts_while_it_plays_stand_where_they_are(stage, qtbot):
 def positions(editor, node):
     with editor.viewport.gl_current():
         return editor.client.engine.simulation.systems[node].arrays()["positions"].read().astype(np.float64)
+
+
+def test_particles_have_their_pictures_there_too(stage, tmp_path, qtbot):
+    editor, _, _, sparks = stage
+    path = tmp_path / "spark.png"
+    Image.new("RGBA", (8, 8), (255, 60, 0, 255)).save(path)
+    look = {"look": ParticleLook.TEXTURED, "texture": str(path)}
+    editor.document.set_values({ParamRef(sparks, "emitter", name): value for name, value in look.items()})
+    qtbot.waitUntil(lambda: path in editor.scene_files.textures, timeout=10000)
+    show(editor, ghosts=True)
+    engine = editor.client.second.engine
+    assert engine is not editor.client.engine
+    assert engine.world.textures == editor.scene_files.textures

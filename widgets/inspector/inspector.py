@@ -55,7 +55,6 @@ class Inspector(QWidget):
         link_followed: The user clicked a row that leads to another selection.
 
     Attributes:
-        head: How the selected node stands, and what there is beyond its rows.
         past: Tells when the values of an earlier moment are shown, see `show_past`.
         names: What can be chosen for parameters that name something.
         materials: Rows of materials.
@@ -127,7 +126,7 @@ class Inspector(QWidget):
 
     @property
     def head(self) -> NodeHead:
-        """What the selected node has above its rows."""
+        """How the selected node stands, and what there is beyond its rows."""
         self._catch_up()
         return self._head
 

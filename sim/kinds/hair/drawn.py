@@ -118,14 +118,10 @@ class DrawnStrands:
 
     def release(self) -> None:
         """Delete everything; may be called twice."""
-        owners = (
-            self._source,
-            self.texels,
-            self._points,
-            self._strands,
-            *(self._colours or ()),
-            *((self._detail or ())[1:] if self.buffers.is_borrowed else (self._table, *(self._detail or ()))),
-        )
+        detail, detail_texels = self._detail or (None, None)
+        owners = [self._source, self.texels, detail_texels, self._points, self._strands, *(self._colours or ())]
+        if not self.buffers.is_borrowed:
+            owners += [self._table, detail]
         for owned in owners:
             if owned is not None:
                 owned.release()
