@@ -28,12 +28,17 @@ def pytest_runtest_protocol(item):
         gc.enable()
 
 
+def draw_in_full(patch):
+    """Has no picture be a draft, however slow the machine is."""
+    for name in ("SLOW_PICTURE", "LONG_PICTURE"):
+        patch.setattr(f"sim.render.care.scheduler.{name}", math.inf)
+
+
 @pytest.fixture
 def session(qtbot, tmp_path, monkeypatch):
     """Editors with settings and recovery files of their own; slow pictures are never drafts."""
     monkeypatch.setenv("SINEW_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
-    monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", math.inf)
+    draw_in_full(monkeypatch)
     session = Session(qtbot)
     yield session
     session.close_all()
@@ -55,7 +60,7 @@ def one_editor(qapp, tmp_path_factory):
     """An editor that the tests of a module share, with a clock that stands; for `fresh`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SINEW_CONFIG_DIR", str(tmp_path_factory.mktemp("config")))
-        patch.setattr("sim.render.care.scheduler.SLOW_PICTURE", math.inf)
+        draw_in_full(patch)
         session = Session(Spinner())
         editor = session.start(clock=Clock())
         editor.playback._timer.setInterval(100000)  # ticks come from the test
