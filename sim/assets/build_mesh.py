@@ -102,8 +102,11 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     _check_positions(raw)
     triangles, sections = _triangles(raw, material_of)
     positions = _joined(buffers, "position", np.zeros(3, np.float32))
+    bounds = bounds_of(positions)
     if not len(triangles):
         warnings.append("The model has no triangles.")
+    elif not bounds.size.any():
+        warnings.append("All vertices of the model lie in one point; there is nothing to see.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))
     normals = _normals(buffers, positions, triangles)
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
@@ -117,7 +120,7 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
         colours=_colours(buffers),
         triangles=triangles,
         sections=sections,
-        bounds=bounds_of(positions),
+        bounds=bounds,
         targets=build_targets(raw, tangents is not None),
         # Packed ones are what tools left there; those of a format that says so are meant.
         is_coloured=any(

@@ -156,6 +156,12 @@ def test_a_file_without_polygons_loads_with_a_warning(tmp_path):
     assert "The model has no triangles." in model.warnings
 
 
+def test_a_model_of_one_place_loads_with_a_warning(tmp_path):
+    model = load(tmp_path, "v 1 2 3\n" * 3 + "f 1 2 3\n")
+    assert model.warnings == ("All vertices of the model lie in one point; there is nothing to see.",)
+    assert load(tmp_path, SQUARE).warnings == ()
+
+
 def test_lines_continue_behind_a_backslash(tmp_path):
     text = "v 0 0 0\nv 1 0 0\nv 0 \\\n1 0\nf 1 2 \\\n3\n"
     assert load(tmp_path, text).mesh.triangle_count == 1
