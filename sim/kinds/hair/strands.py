@@ -4,7 +4,7 @@ It knows neither scene nor viewport; the caller makes the context current and sa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,27 +17,24 @@ from sim.gl.library import ShaderLibrary
 from sim.gl.rotation import Rotation
 from sim.gl.steps import finish
 from sim.gl.texture import BufferTexture
-from sim.gl.vertex_array import Stream, VertexArray
+from sim.gl.vertex_array import VertexArray
 from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.drawn import DrawnStrands
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Growth, as_drawn
 from sim.kinds.hair.monitor import HairMonitor, HairStatistics
+from sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
 from sim.kinds.hair.packed import StrandBuffers, packed_strands, upload_strands
 from sim.kinds.hair.preview import GroomPreview
 from sim.kinds.hair.records import (
-    BOUND,
-    ROOT,
     bound_records,
     strand_record,
     strand_texels,
 )
-from sim.kinds.hair.roots import cofactors
 from sim.kinds.hair.settings import HairForm, HairSettings, HairShow, HairSource
 from sim.kinds.hair.shells import Shells
 from sim.kinds.hair.solver import Pulled, StrandSolver, StrandTables
 from sim.kinds.packing import State, blended, unpacked_state
-from sim.maths import quaternion
 from sim.maths.transform import inverse_affine
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import SettingsError
@@ -58,19 +55,6 @@ def strands_between(one: bytes, other: bytes, share: float) -> bytes:
     offsets, before = (records.view(np.float32).reshape(len(records), -1, 4)[..., :3] for records in (seen, former))
     offsets[:] = blended(before, offsets, share)
     return State(head, seen, *rest).packed()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SurfaceTexels:
-    """A surface on the GPU.
-
-    Attributes:
-        vertices: Position, normal and whatever else, as texels; model space.
-        texels: Of each vertex.
-    """
-
-    vertices: BufferTexture
-    texels: int
 
 
 class Strands:
@@ -119,25 +103,16 @@ class Strands:
         if skin is None:
             assert self._own is not None
             skin = SurfaceTexels(BufferTexture(context, self._own, "rgba32f"), 2)
-        self._skin = skin
-        self._bound = Buffer(context, packed.roots, label="hair roots")
-        self._source = VertexArray(context, [Stream(self._bound)], label="hair roots")
-        count = self._bound.count
-        self._roots = tuple(
-            Buffer(context, ROOT.zeros(count), usage="copy", label=f"hair roots {side}") for side in range(3)
-        )
-        self._root_texels = tuple(BufferTexture(context, buffer, "rgba32f") for buffer in self._roots)
-        self._newest = 0
+        self._roots = MovingRoots(context, library, packed.roots, skin, growth.surface.world_from_model)
+        count = len(packed.roots)
         self._rest = Buffer(context, packed.rest, label="hair groom")
         self._rest_texels = BufferTexture(context, self._rest, "rgba32f")
         record = strand_record(knots)
         self.state = Rotation(context, packed.state, label="hair")
-        self._root = Kernel(library, "hair/root.glsl", ROOT, inputs=[BOUND], records=count)
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
         self._nothing = VertexArray(context, label="hair")
         self._solver = StrandSolver(library, knots, count)
-        self._world_from_model = growth.surface.world_from_model
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = DrawnStrands(context, library, buffers.children, knots)
@@ -166,13 +141,11 @@ class Strands:
         """Advance by one step, at whose end the surface stands so; `time` is its start [s]."""
         if self.halted:
             return
-        self._world_from_model = world_from_model
-        self._begin()
-        before, self._newest = self._newest, (self._newest + 1) % 2
-        self._follow(self._newest, last=before)
+        self._begin(world_from_model)
+        self._roots.advance()
         substeps = self.settings.substeps
         if self._is_quiet or substeps != self._substeps:
-            self._turn(before, self._substeps / substeps, 1.0 / substeps)
+            self._turn(self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
         self._solver.step(self.state, self.settings, tables, time=time, solids=solids, pulled=pulled)
@@ -181,11 +154,9 @@ class Strands:
 
     def jump(self, world_from_model: Float64) -> None:
         """The surface is elsewhere: shape and swing are carried along, and nobody feels it."""
-        self._world_from_model = world_from_model
-        self._begin()
-        before, self._newest = self._newest, (self._newest + 1) % 2
-        self._follow(self._newest, last=before, jump=True)
-        self._turn(before, 1.0, 0.0)
+        self._begin(world_from_model)
+        self._roots.advance(jump=True)
+        self._turn(1.0, 0.0)
         self._is_quiet = self.is_stale = True
 
     def apply(self, settings: HairSettings) -> None:
@@ -200,7 +171,7 @@ class Strands:
         """Take other shapes and lengths of the same guides; strands as they swing become as much longer or shorter."""
         ratio = groom.lengths / self.growth.guides.lengths
         self.growth = replace(self.growth, guides=groom)
-        self._bound.write(bound_records(groom.roots, groom.lengths / groom.segments))
+        self._roots.bind(bound_records(groom.roots, groom.lengths / groom.segments))
         self._rest.write(self._table())
         self._tables = self._new_tables()
         if (ratio != 1.0).any():
@@ -222,12 +193,12 @@ class Strands:
 
     def refresh(self, world_from_model: Float64) -> None:
         """Make what is drawn, on the surface as it stands now."""
-        self._world_from_model = world_from_model
+        self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
-        self._follow(2, last=self._newest, jump=self._preview is not None)
+        self._roots.show(jump=self._preview is not None)
         if self._preview is not None:
-            self._preview.pose(self._root_texels[2])
+            self._preview.pose(self._roots.shown)
         self._expand(self.shown, {})
         if (shells := self.shells) is not None:
             self._expand(shells.strands, {} if shells.own is None else {"u_vertices": shells.own, "u_texels": 2})
@@ -240,12 +211,11 @@ class Strands:
             self._note(found)
         if self.step_count:
             time = self.step_count * STEP_TIME
-            self._monitor.request(self.state, self._root_texels[self._newest], self.settings.substep_time, now, time)
+            self._monitor.request(self.state, self._roots.newest, self.settings.substep_time, now, time)
 
     def check(self) -> HairStatistics:
         """Statistics of the newest state, and halt if strands broke; waits for the GPU."""
-        texels = self._root_texels[self._newest]
-        found = self._monitor.read(self.state, texels, self.settings.substep_time)
+        found = self._monitor.read(self.state, self._roots.newest, self.settings.substep_time)
         self._note(found)
         return found
 
@@ -269,10 +239,11 @@ class Strands:
             self.state,
             self._rest_texels,
             self._rest,
-            self._source,
-            self._bound,
+            self._roots,
+            self._nothing,
+            self._own,
         ]
-        for owned in (*owners, *self._root_texels, *self._roots, self._nothing, self._skin.vertices, self._own):
+        for owned in owners:
             if owned is not None:
                 owned.release()
 
@@ -317,7 +288,7 @@ class Strands:
     @property
     def roots(self) -> BufferTexture:
         """4 texels a guide, as of the last `refresh`."""
-        return self._root_texels[2]
+        return self._roots.shown
 
     @property
     def longest(self) -> float:
@@ -332,8 +303,7 @@ class Strands:
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Knots of the guides in the world [m], shape (G, K, 3); waits for the GPU."""
-        roots = self._roots[self._newest].read()["end"][: self.growth.guides.count, :3]
-        return roots[:, None] + self.offsets()
+        return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
 
     def velocities(self) -> npt.NDArray[np.float32]:
         """Velocities of the knots [m/s], shape (G, K, 3); waits for the GPU."""
@@ -346,8 +316,7 @@ class Strands:
 
     def place_of(self, guide: int, knot: int) -> Float64:
         """Where one knot of a guide is in the world [m], shape (3,); waits for the GPU, yet reads no others."""
-        root = self._roots[self._newest].read(offset=guide * ROOT.dtype.itemsize, count=1)["end"][0, :3]
-        place: Float64 = root.astype(np.float64)
+        place: Float64 = self._roots.places(guide, 1)[0].astype(np.float64)
         return place + self._knots_of(guide)[knot] if knot else place
 
     def shape_of(self, guide: int) -> tuple[float, float, float]:
@@ -361,8 +330,7 @@ class Strands:
 
     def seen(self) -> tuple[Float64, Float64]:
         """Roots as they are shown [m], shape (G, 3), and their frames, shape (G, 3, 3); waits for the GPU."""
-        found = self._roots[2].read()[: self.growth.guides.count]
-        return found["end"][:, :3].astype(np.float64), quaternion.to_matrix(found["turn_end"].astype(np.float64))
+        return self._roots.seen(self.growth.guides.count)
 
     def _knots_of(self, guide: int) -> Float64:
         """Knots of one guide from its root [m], shape (K, 3)."""
@@ -379,7 +347,7 @@ class Strands:
             "steps": self.step_count, "fresh": self._is_fresh, "quiet": self._is_quiet, "substeps": self._substeps,
             "halted": self.halted,
         }  # fmt: skip
-        return State(head, Span(self.state.now), Span(self.state.before), Span(self._roots[self._newest]))
+        return State(head, Span(self.state.now), Span(self.state.before), Span(self._roots.now))
 
     def go_back(self, state: bytes) -> None:
         """Go back to what `snapshot` gave.
@@ -388,27 +356,28 @@ class Strands:
             SettingsError: If it is of other strands.
         """
         head, (now, before, roots) = unpacked_state(state)
-        if now.nbytes != self.state.now.size or roots.nbytes != self._roots[0].size:
+        if now.nbytes != self.state.now.size or roots.nbytes != self._roots.now.size:
             raise SettingsError("the state is that of other hair")
         self.state.write(now, before)
-        self._roots[self._newest].write(roots)
+        self._roots.now.write(roots)
         self.step_count, self.halted = head["steps"], head["halted"]
         self._is_fresh, self._is_quiet, self._substeps = head["fresh"], head["quiet"], head["substeps"]
         self.is_stale = True
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _begin(self, world_from_model: Float64) -> None:
         """The first step, or jump, begins in the groom."""
+        self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
             self._is_fresh = False
 
     def _comb(self) -> None:
         """Put everything into the groom, where the surface stands now."""
-        self._follow(self._newest, jump=True)
+        self._roots.start()
         program = self._groomed.program
-        program["u_roots"], program["u_rest"] = self._root_texels[self._newest], self._rest_texels
+        program["u_roots"], program["u_rest"] = self._roots.newest, self._rest_texels
         for target in (self.state.now, self.state.before):
             self._groomed.run(self._nothing, target, self.state.count)
 
@@ -419,10 +388,10 @@ class Strands:
         for records in (now, before):
             strand_texels(records, count)[:, 1:, :3] *= ratio[:, None, None].astype(np.float32)
         self.state.write(now, before)
-        roots = self._roots[self._newest].read()
+        roots = self._roots.now.read()
         guides = self.growth.guides
         roots["start"][:count, 3] = guides.lengths / guides.segments
-        self._roots[self._newest].write(roots)
+        self._roots.now.write(roots)
 
     def _note(self, found: HairStatistics) -> None:
         self.statistics = found
@@ -436,29 +405,11 @@ class Strands:
         return rest_texels(self.growth.guides, self.settings).reshape(-1, 4)
 
     def _expand(self, drawn: DrawnStrands, changed: dict[str, object]) -> None:
-        uniforms = self._surface_uniforms() | changed
-        drawn.expand(self.shown_state, self._root_texels[2], uniforms, self.settings)
+        drawn.expand(self.shown_state, self._roots.shown, self._roots.uniforms | changed, self.settings)
 
-    def _surface_uniforms(self) -> dict[str, object]:
-        placement = self._world_from_model
-        return {
-            "u_vertices": self._skin.vertices,
-            "u_texels": self._skin.texels,
-            "u_world_from_model": placement,
-            "u_world_from_normal": cofactors(placement[:3, :3]),
-        }
-
-    def _follow(self, target: int, last: int | None = None, *, jump: bool = False) -> None:
-        """Write the roots where the surface stands now, beginning where they were last."""
-        read = self._root_texels[(target + 1) % 3 if last is None else last]
-        uniforms = self._surface_uniforms()
-        self._root.run(
-            self._source, self._roots[target], self._bound.count, u_last=read, u_jump=float(jump), **uniforms
-        )
-
-    def _turn(self, before: int, ratio: float, share: float) -> None:
+    def _turn(self, ratio: float, share: float) -> None:
         program = self._carry.program
-        program["u_roots"], program["u_roots_after"] = self._root_texels[before], self._root_texels[self._newest]
+        program["u_roots"], program["u_roots_after"] = self._roots.before, self._roots.newest
         program["u_motion"] = (ratio, share if self._is_quiet else 0.0)
         self.state.turn(self._carry, "u_state", "u_pivot")
 
@@ -466,15 +417,15 @@ class Strands:
         guides = self.growth.guides
         length = float(guides.lengths.max())
         first, second = (
-            StrandTables(texels, self._rest_texels, guides.is_straight, length) for texels in self._root_texels[:2]
+            StrandTables(texels, self._rest_texels, guides.is_straight, length) for texels in self._roots.texels[:2]
         )
         return first, second
 
     def _current_tables(self) -> StrandTables:
-        tables = self._tables[self._newest]
+        tables = self._tables[self._roots.side]
         if self.settings.source is not HairSource.ELLIPSOID or self.settings.head_stiffness == 0.0:
             return tables
-        radii, placement = self.settings.radii, self._world_from_model
+        radii, placement = self.settings.radii, self._roots.world_from_surface
         if self._head is None or self._head[0] != radii or (self._head[1] != placement).any():
             self._head = radii, placement.copy(), inverse_affine(placement @ np.diag([*radii, 1.0]))
         return StrandTables(tables.roots, tables.rest, tables.is_straight, tables.length, self._head[2])

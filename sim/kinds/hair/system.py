@@ -7,36 +7,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.strands.strand_set import StrandSet
 from sim.figures.character import Character
-from sim.figures.placement import texture_origin_bottom
-from sim.figures.settings import ModelSettings
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.texture import BufferTexture
 from sim.kinds.background import Background
 from sim.kinds.contract import Array, Grab, Services, StepInputs, System, World
 from sim.kinds.hair.groom import SHORTEST, Groom
+from sim.kinds.hair.grounds import Grounds
 from sim.kinds.hair.growing import Growing
 from sim.kinds.hair.growth import Ground, Growth
 from sim.kinds.hair.guide_looks import guide_colours, guide_widths
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.lack import missing
-from sim.kinds.hair.maps import Maps, channel_of
+from sim.kinds.hair.moving_roots import SurfaceTexels
 from sim.kinds.hair.rival import Rival, rival_settings
-from sim.kinds.hair.root_settings import Channel, images_of
+from sim.kinds.hair.root_settings import images_of
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
 from sim.kinds.hair.stability import stability
-from sim.kinds.hair.strands import Strands, SurfaceTexels, check_room, strands_between
+from sim.kinds.hair.strands import Strands, check_room, strands_between
 from sim.kinds.packing import State, unpacked_state
 from sim.scene.clock import STEP_TIME
 from sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.scene.view import Comparison
-from sim.skin.tables import SurfaceTables, TableKey
 
 Float64 = npt.NDArray[np.float64]
 
@@ -69,7 +66,7 @@ class HairSystem(System):
         self._is_given_up = self._is_asked = False
         self._wanted: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
-        self._channel: tuple[int, Channel, npt.NDArray[np.uint8], npt.NDArray[np.uint8]] | None = None
+        self._grounds = Grounds()
 
     @property
     def is_ready(self) -> bool:
@@ -140,17 +137,11 @@ class HairSystem(System):
             return
         self._node, self._key = node, key
         self._tell(missing(node, world, figure))
-        ground = None
-        if settings.source is HairSource.FILE:
-            ground = self._file_ground(node, world, figure, strands)
-        elif settings.source is HairSource.ELLIPSOID:
-            ground = Ground(world.places.world_from_node(node))
-        elif figure is not None and carrier is not None and figure.model.mesh.vertex_count:
-            assert isinstance(carrier.settings, ModelSettings)
-            bottom_up = texture_origin_bottom(carrier.settings, figure.model)
-            ground = self._skin_ground(settings, world, figure, Maps(images, bottom_up))
-        if ground is None or ground.table is None:
-            world.services.get(SurfaceTables).forget(self)
+        try:
+            ground = self._grounds.find(node, world, figure, strands, images)
+        except SettingsError as error:
+            self._tell(f"{self._label}: {error}; nothing grows")
+            ground = None
         if ground is None:
             self._drop()
         else:
@@ -323,44 +314,6 @@ class HairSystem(System):
         figure = world.figures.get(self._node.attachment.node)
         return figure.primary.write_count if isinstance(figure, Character) else 0
 
-    def _skin_ground(self, settings: HairSettings, world: World, figure: Character, maps: Maps) -> Ground | None:
-        """The skin of a model with its density; None where that is 0 everywhere."""
-        pixels = maps.images.get("density")
-        if pixels is not None and settings.density_channel is not Channel.BRIGHTNESS:
-            # The same array as long as the image is the same, as tables are told apart by that.
-            if self._channel is None or self._channel[:2] != (id(pixels), settings.density_channel):
-                chosen = channel_of(pixels, settings.density_channel)
-                self._channel = (id(pixels), settings.density_channel, chosen, pixels)
-            pixels = self._channel[2]
-        wanted = TableKey(
-            figure.model,
-            settings.source is HairSource.VERTICES,
-            settings.density_bone,
-            pixels,
-            maps.is_bottom_up,
-            settings.density_section,
-        )
-        try:
-            table = world.services.get(SurfaceTables).table(self, wanted)
-        except SettingsError as error:
-            self._tell(f"{self._label}: {error}; nothing grows")
-            return None
-        return Ground(figure.world_from_model, figure.model, table, maps)
-
-    def _file_ground(
-        self, node: Node, world: World, figure: Character | None, strands: StrandSet | None
-    ) -> Ground | None:
-        """The skin that strands of a file are bound to, or the frame of their node; None while the file is not there.
-
-        What rides on a bone goes with that as it is.
-        """
-        if strands is None:
-            return None
-        placement = world.places.world_from_node(node)
-        if figure is None or node.attachment.bone or not figure.model.mesh.triangle_count:
-            return Ground(placement, strands=strands, world_from_file=placement)
-        return Ground(figure.world_from_model, figure.model, strands=strands, world_from_file=placement)
-
     def _take(self, settings: HairSettings, ground: Ground, figure: Character | None, images: tuple[Any, ...]) -> None:
         """Has strands grow where that changes anything, and takes them once they have grown."""
         kept = (figure, settings.source)
@@ -476,7 +429,7 @@ class HairSystem(System):
 
     def _drop(self) -> None:
         if self._services is not None:
-            self._services.get(SurfaceTables).forget(self)
+            self._grounds.forget(self._services)
         self._stop()
         self._release()
 
