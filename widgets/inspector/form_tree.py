@@ -1,5 +1,6 @@
 """The tree that shows a form: pyqtgraph's parameter tree in the look and with the habits of this program."""
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -95,6 +96,13 @@ class FormTree(ParameterTree):  # type: ignore[misc]
     def rest(self) -> None:
         """Makes no more widgets for the rows that there are, because others will be shown."""
         self._rests = True
+
+    def scrollToItem(
+        self, item: QTreeWidgetItem, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+    ) -> None:
+        """Brings a row into sight; all rows get their widgets first, as they may be higher with them."""
+        self._fill(place=math.inf)
+        super().scrollToItem(item, hint)
 
     def listAllItems(self, item: QTreeWidgetItem | None = None) -> list[QTreeWidgetItem]:
         """All rows, headings included; only of the whole tree."""
@@ -201,7 +209,7 @@ class FormTree(ParameterTree):  # type: ignore[misc]
             name = item.param.name()
             (self._folded.discard if item.isExpanded() else self._folded.add)(name)
 
-    def _fill(self, seconds: float = 0.0, place: int | None = None) -> None:
+    def _fill(self, seconds: float = 0.0, place: float | None = None) -> None:
         """Gives rows their widgets: those down to the end of what is in sight at `place`, then others for a time.
 
         From the top on, folded ones too: Tab goes from widget to widget in the order in which they were made.
