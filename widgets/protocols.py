@@ -67,6 +67,9 @@ class ViewportClient(Protocol):
     def gl_outdated(self) -> None:
         """What is to be shown has changed since the last picture; no context need be current."""
 
+    def gl_resized(self) -> None:
+        """The framebuffer is another one, which shows nothing yet."""
+
     def gl_release(self) -> None:
         """Deletes all GL objects; may be called twice."""
 

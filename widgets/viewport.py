@@ -67,7 +67,7 @@ class Viewport(QOpenGLWidget):
         self._accepts = accepts
         self._press: QPointF | None = None
         self._modifiers = Qt.KeyboardModifier.NoModifier
-        self._dragging = False
+        self._dragging = self._resizing = False
         # A client that has nothing new yet leaves what is shown.
         self.setUpdateBehavior(QOpenGLWidget.UpdateBehavior.PartialUpdate)
         self.setMouseTracking(True)
@@ -101,11 +101,17 @@ class Viewport(QOpenGLWidget):
 
     def paintGL(self) -> None:
         """Draws the same picture however often it is called; time advances elsewhere."""
+        if self._resizing:
+            return
         self._client.gl_draw(self.defaultFramebufferObject(), *self.pixel_size())
 
     def resizeEvent(self, event: object) -> None:
-        """Keeps overlays in place."""
+        """Keeps overlays in place; draws with the window, not at once: one change of the layout takes several sizes."""
+        self._resizing = True
         super().resizeEvent(event)  # type: ignore[arg-type]
+        self._resizing = False
+        self._client.gl_resized()
+        super().update()
         self.resized.emit()
 
     @contextmanager

@@ -94,7 +94,9 @@ class MainWindow(QMainWindow):
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
         self._loading.setText(label_text(text))
+        self._bar.setUpdatesEnabled(False)  # else it would paint at once, and the viewport with it
         self._bar.setValue(round(fraction * 100.0))
+        self._bar.setUpdatesEnabled(True)
 
     def show_hint(self, text: str) -> None:
         """Says what the mouse does here now."""

@@ -219,6 +219,11 @@ class ViewportClient(QObject):
         if self.engine is not None:
             self.engine.pictures.outdate()
 
+    def gl_resized(self) -> None:
+        """The next picture is drawn in any case: the framebuffer is another one, which shows nothing."""
+        if self.engine is not None:
+            self.engine.pictures.lose()
+
     def gl_release(self) -> None:
         """Deletes everything; may be called twice."""
         if self._log is not None:

@@ -111,6 +111,25 @@ def test_another_size_is_drawn_anew(begun, calls, qtbot):
     assert calls[-1] in ("draft", "full")
 
 
+def test_a_layout_that_takes_several_sizes_is_drawn_once(editor, calls):
+    size = editor.viewport.size()
+    for less in (40, 20, 0):
+        editor.viewport.resize(size.width() - less, size.height())
+    assert calls == []
+    QApplication.processEvents()
+    assert calls == ["full"]
+
+
+def test_another_framebuffer_of_the_same_size_is_not_left_empty(begun, calls):
+    size = begun.viewport.size()
+    for less in (20, 0):
+        begun.viewport.resize(size.width() - less, size.height())
+    made = len(calls)
+    QApplication.processEvents()
+    assert calls[made] in ("draft", "full")
+    assert np.ptp(on_screen(begun)[..., :3]) > 100
+
+
 @pytest.mark.parametrize("long", [0.0, math.inf])
 def test_one_that_comes_alone_is_a_draft_only_where_it_takes_very_long(editor, calls, monkeypatch, qtbot, long):
     monkeypatch.setattr("sim.render.care.scheduler.LONG_PICTURE", long)

@@ -182,6 +182,10 @@ class Scheduler:
         """Gives up the picture that was begun: the scene has changed."""
         self.pending = None
 
+    def lose(self) -> None:
+        """Has the next picture drawn in any case: there is another framebuffer, maybe of the same name and size."""
+        self.pending = self._place = None
+
     def hurry(self) -> None:
         """Makes the next picture a draft where something new may take a software renderer long."""
         if self._is_software:
