@@ -120,6 +120,14 @@ def test_a_layout_that_takes_several_sizes_is_drawn_once(editor, calls):
     assert calls == ["full"]
 
 
+def test_progress_draws_no_picture_of_its_own(editor, calls):
+    editor.viewport.update()
+    editor.window.show_progress("a file", 0.1)
+    assert calls == []
+    QApplication.processEvents()
+    assert calls == ["full"]
+
+
 def test_another_framebuffer_of_the_same_size_is_not_left_empty(begun, calls):
     size = begun.viewport.size()
     for less in (20, 0):
