@@ -2,11 +2,10 @@
 
 import numpy as np
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from sim.scene.handles import FREE, HandleMode, Handles
-from widgets.overlay import Overlay
+from widgets.overlay import HandlesCover
 from widgets.theme import DARK
 
 _COLOURS = (QColor(DARK.axis_x), QColor(DARK.axis_y), QColor(DARK.axis_z))
@@ -15,34 +14,16 @@ _FREE = QColor(236, 236, 236)
 _TIP = 7.0
 
 
-class HandlesOverlay(Overlay):
-    """Arrows, rings or knobs; covers the viewport and lets the mouse through."""
+class HandlesOverlay(HandlesCover[Handles]):
+    """Arrows, rings or knobs."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._handles: Handles | None = None
-        self._marked: int | None = None
-
-    def show_handles(self, handles: Handles | None, marked: int | None) -> None:
-        """Paints other handles, or none; `marked` is under the mouse or held."""
-        if handles is None and self._handles is None:
-            return
-        self._handles, self._marked = handles, marked
-        self.setVisible(handles is not None)
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paint(self, painter: QPainter, handles: Handles) -> None:
         """Curves from the farthest to the nearest, then the centre."""
-        if self._handles is None:
-            return
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            back = self._handles.view.camera.rotation()[2]
-            towards_eye = back * self._handles.axes
-            for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
-                self._paint_axis(painter, self._handles, axis)
-            if self._handles.mode is not HandleMode.ROTATE:
-                self._paint_centre(painter, self._handles)
+        towards_eye = handles.view.camera.rotation()[2] * handles.axes
+        for axis in sorted(range(3), key=towards_eye.to_tuple().__getitem__):
+            self._paint_axis(painter, handles, axis)
+        if handles.mode is not HandleMode.ROTATE:
+            self._paint_centre(painter, handles)
 
     def _paint_axis(self, painter: QPainter, handles: Handles, axis: int) -> None:
         points = handles.view.pixels(handles.curve(axis))

@@ -1,13 +1,16 @@
 """What lies over the viewport: a quiet ground that leaves the mouse alone, and plain overlays, which only tell."""
 
 from collections.abc import Iterable
+from typing import Generic, TypeVar
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from sim.maths.ramps import Ramp, ramp_colours
 from widgets.theme import SPACE, SPACE_WIDE, tabular
+
+H = TypeVar("H")
 
 GROUND = QColor(18, 19, 21, 150)
 TEXT = QColor(236, 236, 236)
@@ -35,6 +38,47 @@ class Overlay(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, not takes_mouse)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+
+class HandlesCover(Overlay, Generic[H]):
+    """Handles of something over the whole of the viewport, however large that is; lets the mouse through.
+
+    Args:
+        viewport: What it covers; everything else over that stays above.
+    """
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._handles: H | None = None
+        self._marked: int | None = None
+        self.setGeometry(viewport.rect())
+        self.lower()
+        viewport.installEventFilter(self)
+
+    def show_handles(self, handles: H | None, marked: int | None) -> None:
+        """Paints other handles, or none; the one of number `marked` is under the mouse or held."""
+        if handles is None and self._handles is None:
+            return
+        self._handles, self._marked = handles, marked
+        self.setVisible(handles is not None)
+        self.update()
+
+    def paint(self, painter: QPainter, handles: H) -> None:
+        """Paints handles."""
+        raise NotImplementedError
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        """The handles, with smooth edges."""
+        if self._handles is not None:
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self.paint(painter, self._handles)
+
+    def eventFilter(self, viewport: QObject, event: QEvent) -> bool:
+        """Covers the viewport at every size."""
+        if event.type() is QEvent.Type.Resize and isinstance(viewport, QWidget):
+            self.setGeometry(viewport.rect())
+        return False
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:

@@ -72,15 +72,12 @@ class HandleTool(QObject, Tool):
         super().__init__(viewport)
         self._document, self._client, self._viewport = document, client, viewport
         self._overlay = HandlesOverlay(viewport)
-        self._overlay.lower()
         self._drag: _Drag | None = None
         self._hovered: int | None = None
         self.mode: HandleMode | None = None
-        viewport.resized.connect(self._place)
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         client.drawn.connect(self.refresh)
-        self._place()
 
     def set_mode(self, mode: HandleMode) -> None:
         """Chooses what the handles do; the mode that is on already hides them."""
@@ -184,6 +181,3 @@ class HandleTool(QObject, Tool):
     def _text(self, handled: _Handled, handles: Handles) -> str:
         count = 1 + len(handled.followers)
         return f"{_VERBS[handles.mode]} {handled.name if count == 1 else f'{count} objects'}"
-
-    def _place(self) -> None:
-        self._overlay.setGeometry(0, 0, self._viewport.width(), self._viewport.height())

@@ -42,15 +42,12 @@ class EmitterTool(Tool):
         self._desk, self._document, self._viewport = desk, desk.document, desk.viewport
         document, client, viewport = desk.document, desk.client, desk.viewport
         self._overlay = EmitterOverlay(viewport)
-        self._overlay.lower()
         self._drag: _Drag | None = None
         self._hovered: Hold | None = None
-        viewport.resized.connect(self._place)
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         document.view_state_changed.connect(self.refresh)
         client.drawn.connect(self.refresh)
-        self._place()
 
     def refresh(self, *_: object) -> None:
         """Paints the handles where they are now."""
@@ -113,9 +110,6 @@ class EmitterTool(Tool):
         size = self._viewport.size_f
         view = View(self._document.view_state.camera, (size.width(), size.height()))
         return EmitterHandles(view, placed, node.settings)
-
-    def _place(self) -> None:
-        self._overlay.setGeometry(0, 0, self._viewport.width(), self._viewport.height())
 
 
 def _text(handles: EmitterHandles | None, hold: Hold) -> str:

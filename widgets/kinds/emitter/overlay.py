@@ -2,11 +2,10 @@
 
 import numpy as np
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from sim.kinds.emitter.handles import EmitterHandles, Grip, GripKind
-from widgets.overlay import Overlay
+from widgets.overlay import HandlesCover
 
 _LINE = QColor(255, 170, 70)
 _FAINT = QColor(255, 170, 70, 110)
@@ -15,38 +14,20 @@ _HELD = QColor(255, 214, 92)
 _KNOB = 4.5
 
 
-class EmitterOverlay(Overlay):
-    """Arrow, cone and edge of a source with their knobs; covers the viewport and lets the mouse through."""
+class EmitterOverlay(HandlesCover[EmitterHandles]):
+    """Arrow, cone and edge of a source with their knobs."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._handles: EmitterHandles | None = None
-        self._marked: int | None = None
-
-    def show_handles(self, handles: EmitterHandles | None, marked: int | None) -> None:
-        """Paints other handles, or none; the grip of number `marked` is under the mouse or held."""
-        if handles is None and self._handles is None:
-            return
-        self._handles, self._marked = handles, marked
-        self.setVisible(handles is not None)
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+    def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
         """Lines first, knobs over them."""
-        handles = self._handles
-        if handles is None:
-            return
-        with QPainter(self) as painter:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            for line in handles.outline:
-                self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
-            for number, grip in enumerate(handles.grips):
-                marked = number == self._marked
-                if len(grip.edge):
-                    pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
-                    self._stroke(painter, handles.view.pixels(grip.edge), pen)
-            for number, grip in enumerate(handles.grips):
-                self._paint_knobs(painter, handles, grip, number == self._marked)
+        for line in handles.outline:
+            self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
+        for number, grip in enumerate(handles.grips):
+            marked = number == self._marked
+            if len(grip.edge):
+                pen = QPen(_HELD if marked else _LINE, 3.0 if marked else 1.5)
+                self._stroke(painter, handles.view.pixels(grip.edge), pen)
+        for number, grip in enumerate(handles.grips):
+            self._paint_knobs(painter, handles, grip, number == self._marked)
 
     def _stroke(self, painter: QPainter, pixels: np.ndarray, pen: QPen) -> None:
         if not np.isfinite(pixels).all():
