@@ -202,7 +202,8 @@ class Tracks(QWidget):
                 painter.fillRect(span, self.colour(kept))
         painter.setPen(mixed(base, text, 0.74))
         baked = " (baked, out of date)" if row.is_outdated else " (baked)" if row.is_baked else ""
-        room = QRectF(area.left() + _PADDING, area.top(), area.width(), area.height() - 5.0)
+        left = max(area.left(), self._scale.x_of(0.0)) + _PADDING + 2.0  # as in strips, beside a playhead at the start
+        room = QRectF(left, area.top(), area.width(), area.height() - 5.0)
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, row.name + baked)
 
     def colour(self, kept: Kept) -> QColor:
