@@ -72,13 +72,8 @@ class History:
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
-        self.version = 0
-        self.paths: list[str] = []
-        self._samples: deque[FrameSample] = deque(maxlen=FRAMES_MAX)
-        self._columns: dict[tuple[str, Quantity], Column] = {}
-        self._begins = Column(0, np.nan)
-        self._before = Column(0, np.nan)  # Interval of the frame before each
+        self._seconds, self.version = seconds, -1
+        self.clear()
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -107,9 +102,12 @@ class History:
 
     def clear(self) -> None:
         """Forgets every frame and every pass."""
-        version = self.version
-        self.__init__(self._seconds)  # type: ignore[misc]
-        self.version = version + 1
+        self.version += 1
+        self.paths: list[str] = []
+        self._samples: deque[FrameSample] = deque(maxlen=FRAMES_MAX)
+        self._columns: dict[tuple[str, Quantity], Column] = {}
+        self._begins = Column(0, np.nan)
+        self._before = Column(0, np.nan)  # Interval of the frame before each
 
     @property
     def samples(self) -> list[FrameSample]:
