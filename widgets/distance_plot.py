@@ -8,10 +8,10 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
-from widgets.parts import packed
+from widgets.parts import Pages, packed
 from widgets.shown import label_text
 from widgets.theme import SPACE, is_dark, tabular
 
@@ -54,9 +54,7 @@ class DistancePlot(QWidget):
         self.plot.addItem(self._playhead, ignoreBounds=True)
         body = QWidget(self)
         packed(QVBoxLayout(body), (self.plot, 1), margins=SPACE)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(body)
+        self._stack = Pages(self.empty, body)
         bar = packed(QHBoxLayout(), (self.text, 1), margins=SPACE)
         packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.set_curves(())

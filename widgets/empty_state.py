@@ -1,7 +1,7 @@
 """What an empty panel says: what belongs here, and how to get it."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from widgets.icons import GlyphLabel
@@ -12,7 +12,7 @@ _ICON_SIDE = 32
 
 
 class EmptyState(QWidget):
-    """An icon, a line, and a smaller hint, in the middle of the panel.
+    """An icon where there is room for one, a line, and a smaller hint, in the middle of the panel.
 
     Args:
         icon_name: Key of `widgets.icons.GLYPHS`.
@@ -26,19 +26,39 @@ class EmptyState(QWidget):
         self.text = _centred(text)
         self.hint = _centred(hint)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self._glyph = GlyphLabel(icon_name, _ICON_SIDE, self)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
+        layout.setContentsMargins(SPACE_WIDE, 0, SPACE_WIDE, 0)
         layout.setSpacing(SPACE)
         layout.addStretch(1)
-        layout.addWidget(GlyphLabel(icon_name, _ICON_SIDE, self), 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self._glyph, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addWidget(self.text)
         layout.addWidget(self.hint)
         layout.addStretch(1)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the lines."""
+        return QSize(0, self._height_of_lines())
+
+    def sizeHint(self) -> QSize:
+        """The same; whoever has more room gives more."""
+        return QSize(super().sizeHint().width(), self._height_of_lines())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The lines come first."""
+        super().resizeEvent(event)
+        self._glyph.setVisible(self.height() >= self._height_of_lines() + _ICON_SIDE + SPACE)
+
+    def _height_of_lines(self) -> int:
+        width = max(self.width() - 2 * SPACE_WIDE, 1)
+        shown = [label for label in (self.text, self.hint) if label.text()]
+        return sum(label.heightForWidth(width) for label in shown) + 3 * SPACE
 
     def set_text(self, text: str, hint: str = "") -> None:
         """Says something else."""
         self.text.setText(label_text(text))
         self.hint.setText(label_text(hint))
+        self.updateGeometry()
 
 
 def _centred(text: str) -> QLabel:

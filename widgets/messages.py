@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QMenu,
-    QStackedLayout,
     QToolButton,
     QTreeView,
     QVBoxLayout,
@@ -27,7 +26,7 @@ from widgets.message_model import (
     Severity,
     severity_icon,
 )
-from widgets.parts import packed, plain_list, tool_button
+from widgets.parts import Pages, packed, plain_list, tool_button
 from widgets.theme import SPACE, SPACE_WIDE, icon
 
 _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR: "Errors"}
@@ -136,11 +135,8 @@ class Messages(QWidget):
         bar.addStretch(1)
         bar.addWidget(self.copy_button)
         bar.addWidget(self.clear_button)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.view)
-        for page in (self.empty, self.view):  # small windows need the room for the viewport
-            page.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        self._stack = Pages(self.empty, self.view)
+        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # small windows need room for the viewport
         packed(QVBoxLayout(self), bar, (self._stack, 1))
         self.clear_button.clicked.connect(self.clear)
         self.copy_button.clicked.connect(self.copy_all)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QSplitter,
+    QStackedWidget,
     QToolButton,
     QTreeView,
     QWidget,
@@ -187,6 +188,28 @@ class ShareSplitter(QSplitter):
 
     def _keep(self) -> None:
         self._was_moved = True
+
+
+class Pages(QStackedWidget):
+    """Pages of which the one that is shown alone says how much room there has to be."""
+
+    def __init__(self, *pages: QWidget) -> None:
+        super().__init__()
+        for page in pages:
+            self.addWidget(page)
+        self.currentChanged.connect(lambda _: self.updateGeometry())
+
+    def minimumSizeHint(self) -> QSize:
+        """That of the page."""
+        return self.currentWidget().minimumSizeHint().expandedTo(self.currentWidget().minimumSize())
+
+    def sizeHint(self) -> QSize:
+        """That of the page."""
+        return self.currentWidget().sizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        """Pages take the height that there is."""
+        return False
 
 
 class ShallowArea(QScrollArea):

@@ -7,10 +7,10 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from widgets.empty_state import EmptyState
-from widgets.parts import packed, tool_button
+from widgets.parts import Pages, packed, tool_button
 from widgets.plot_ring import PlotRing
 from widgets.theme import SPACE, is_dark, tabular
 
@@ -193,9 +193,7 @@ class Plots(QWidget):
         plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
         plots.addWidget(self.left, 1)
         plots.addWidget(self.right, 1)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(pair)
+        self._stack = Pages(self.empty, pair)
         packed(QVBoxLayout(self), bar, (self._stack, 1))
 
     def _take_colours(self) -> None:

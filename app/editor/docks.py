@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from sim.kinds.contract import Dock
-from widgets.parts import ShallowArea
+from widgets.parts import Pages, ShallowArea
 
 LAYOUT_VERSION = 5
 _HANDLES = 12
@@ -295,9 +295,8 @@ def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
     for dock in docks:
         if dock.id in found:
             stack = found[dock.id].widget
-            if not isinstance(stack, QStackedWidget):
-                first, stack = stack, QStackedWidget()
-                stack.addWidget(first)
+            if not isinstance(stack, Pages):
+                stack = Pages(stack)
             stack.addWidget(dock.widget)
             found[dock.id] = replace(dock, widget=stack)
         else:

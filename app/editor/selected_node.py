@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QStackedWidget
 
 from app.editor.desk import Desk
 from app.files.presets import PresetError, PresetStore
@@ -15,6 +14,7 @@ from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
 from widgets.inspector.node_head import NodeStatus
 from widgets.outliner_entries import hidden_text, silence_text
+from widgets.parts import Pages
 
 
 class SelectedNode(QObject):
@@ -68,7 +68,7 @@ class SelectedNode(QObject):
         """Brings to the front what a room has in panels that it shares with others."""
         for dock in room.docks:
             stack = dock.widget.parent()
-            if isinstance(stack, QStackedWidget) and stack.currentWidget() is not dock.widget:
+            if isinstance(stack, Pages) and stack.currentWidget() is not dock.widget:
                 stack.setCurrentWidget(dock.widget)
 
     def _status(self, node: Node, system: Any) -> NodeStatus:

@@ -4,6 +4,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from widgets.empty_state import EmptyState
+
 
 @pytest.fixture
 def settle(qtbot):
@@ -71,6 +73,20 @@ def test_panels_that_share_the_place_use_what_the_viewport_can_spare(session, se
     table = editor.panels.messages.view
     line = table.visualRect(table.model().index(0, 0))
     assert table.viewport().visibleRegion().boundingRect().contains(line), "a whole line is in sight"
+
+
+@pytest.mark.parametrize("name", ["plots", "distance", "timings", "messages"])
+def test_what_an_empty_panel_says_is_in_sight(session, settle, name):
+    editor = session.start(new_window_layout=True)
+    dock = editor.window.docks[name]
+    editor.window.resize(1024, 700)
+    settle(500)
+    dock.toggleViewAction().trigger()
+    settle()
+    (empty,) = (one for one in dock.findChildren(EmptyState) if one.isVisible())
+    for label in (empty.text, empty.hint):
+        assert label.text()
+        assert label.visibleRegion().boundingRect().height() > 10
 
 
 def test_what_was_made_higher_opens_as_high_again(session, settle):

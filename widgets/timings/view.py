@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
-from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from sim.profile.history import History
 from sim.profile.recording import Recording
 from sim.profile.sample import FrameSample
 from sim.profile.status import TimerStatus
 from widgets.empty_state import EmptyState
-from widgets.parts import packed
+from widgets.parts import Pages, packed
 from widgets.theme import SPACE, icon, tabular
 from widgets.timings.choice import Choice
 from widgets.timings.compare_page import ComparePage
@@ -91,7 +91,7 @@ class TimingsView(QWidget):
         self.toolbar, self.honesty = Toolbar(self), HonestyLabel(self)
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
         self.empty = EmptyState("mdi6.timer-outline", "", "", self)
-        self.pages = QStackedWidget(self)
+        self.pages = Pages(self.empty, self.frames_page, self.compare_page)
         self.pause_action = self._make_pause_action()
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._refresh_if_seen)
@@ -269,8 +269,6 @@ class TimingsView(QWidget):
         (self.hold if held else self.go_live)()
 
     def _arrange(self) -> None:
-        for page in (self.empty, self.frames_page, self.compare_page):
-            self.pages.addWidget(page)
         layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
         layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.toolbar.show_choice(self._choice)
