@@ -96,7 +96,7 @@ class CheatSheet(QDialog):
     def sizeHint(self) -> QSize:
         """Tall, since it is a list."""
         unit = self.fontMetrics().height()
-        return QSize(unit * 36, unit * 40)
+        return QSize(unit * 46, unit * 40)
 
     def _groups(self) -> list[QTreeWidgetItem]:
         items = (self.tree.topLevelItem(row) for row in range(self.tree.topLevelItemCount()))
@@ -172,8 +172,9 @@ def _make_tree() -> QTreeWidget:
     tree.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
     tree.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     tree.setFrameShape(QFrame.Shape.NoFrame)
-    tree.header().setStretchLastSection(True)
-    tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+    tree.header().setStretchLastSection(False)
+    tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    tree.header().setSectionResizeMode(_KEYS_COLUMN, QHeaderView.ResizeMode.ResizeToContents)  # they come first
     tree.setItemDelegateForColumn(_KEYS_COLUMN, KeysDelegate(tree))
     return tree
 

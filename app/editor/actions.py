@@ -352,7 +352,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
     ("Commands for an object", "Right click"),
     ("Select several objects", "Ctrl+Left click or Shift+Left click"),
     ("… in the outliner", "Left drag beside the names"),
-    ("Let objects ride on another one or on a bone, or put them elsewhere", "Left drag in the outliner"),
+    ("Move objects onto others or bones", "Left drag in the outliner"),
     ("Scrub", "Left drag on the ruler"),
     ("Change a number", "Left drag on it"),
     ("… finer, coarser", "Shift+Left drag or Ctrl+Left drag"),

@@ -325,3 +325,13 @@ def test_the_cheat_sheet_finds_keys_and_mouse(session):
     sheet.search.setText("no such thing")
     assert sheet.shown_entries() == []
     sheet.close()
+
+
+def test_keys_are_read_whole(session):
+    sheet = show_shortcuts(session.start())
+    QApplication.processEvents()
+    tree = sheet.tree
+    assert tree.columnWidth(0) + tree.columnWidth(1) <= tree.viewport().width()
+    assert tree.columnWidth(1) >= tree.sizeHintForColumn(1)
+    assert tree.columnWidth(0) > tree.viewport().width() / 3
+    sheet.close()

@@ -17,7 +17,7 @@ _SEED_MAX = 2**31 - 1
 class EmitterPanel(Panel):
     """Shows the population of the selected emitter after every picture; what has not changed costs a comparison."""
 
-    mouse = (("Change speed, cone and source of an emitter", "Left drag on a knob of the selected emitter"),)
+    mouse = (("Speed and shape of an emitter", "Left drag on a knob of the selected emitter"),)
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

@@ -31,7 +31,7 @@ class HairPanel(Panel):
     mouse = (
         ("Pull a strand of hair", "Left drag on it"),
         ("Select a strand of hair", "Left click on it; Shift for more"),
-        ("Brush hair the other way round: smooth, lengthen", "Shift+Left drag"),
+        ("Smooth or lengthen with a brush", "Shift+Left drag"),
         ("Wider or narrower brush on hair", "Ctrl+Wheel"),
     )
 
