@@ -28,13 +28,15 @@ from sim.kinds import KINDS
 from sim.scene.change import Change, ChangeKind
 from sim.scene.params import Effect, Param, ParamError, Role, params_of, value_text
 from sim.scene.scene import Node, ParamRef
-from widgets.parts import packed
+from widgets.empty_state import EmptyState
+from widgets.parts import Pages, packed
 from widgets.shown import label_text
 from widgets.sweep_map import SweepCell, SweepMap
 from widgets.theme import SPACE, SPACE_WIDE
 
 HABITS = "from:to:count, from:to:log:count, or a list such as 4, 8, 16"
 STEPS, STEPS_MAX = 120, 36000
+_HINT = "Start simulates with all these values and colours each by how it went; a click takes its values over."
 
 
 class SweepWindow(QDialog):
@@ -64,6 +66,8 @@ class SweepWindow(QDialog):
         self.facts.setWordWrap(True)
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.results = QWidget()
+        self.pages = Pages(EmptyState("grid", "Nothing was tried yet", _HINT), self.results)
         self._arrange()
         for number, name in enumerate(self.names):
             name.currentIndexChanged.connect(lambda _, number=number: self._offer_values(number))
@@ -102,11 +106,12 @@ class SweepWindow(QDialog):
         habits.setEnabled(False)
         form.addWidget(habits, 2, 2)
         form.setColumnStretch(2, 1)
-        work = packed(QHBoxLayout(), (self.bar, 1), self.start_button, self.cancel_button, spacing=SPACE)
+        work = packed(QHBoxLayout(), (self.told, 1), self.bar, self.start_button, self.cancel_button, spacing=SPACE)
         beside = packed(QVBoxLayout(), self.picture, (self.facts, 1), spacing=SPACE)
         shown = packed(QHBoxLayout(), (self.map, 1), beside, spacing=SPACE_WIDE)
         coloured = packed(QHBoxLayout(), QLabel("Colours"), (self.measure, 1), spacing=SPACE)
-        packed(QVBoxLayout(self), form, work, self.told, coloured, (shown, 1), spacing=SPACE, margins=SPACE_WIDE)
+        packed(QVBoxLayout(self.results), coloured, (shown, 1), spacing=SPACE)
+        packed(QVBoxLayout(self), form, work, (self.pages, 1), spacing=SPACE, margins=SPACE_WIDE)
         self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
 
     # --- what is tried --------------------------------------------------------------------------------
@@ -190,6 +195,7 @@ class SweepWindow(QDialog):
 
     def _show_tried(self, tried: Sequence[Tried]) -> None:
         self._tried = list(tried)
+        self.pages.setCurrentIndex(1 if tried else 0)
         chosen = self.measure.currentText()
         self.measure.blockSignals(True)
         self.measure.clear()
