@@ -226,7 +226,7 @@ class SweepWindow(QDialog):
         if len(texts) > 1:
             self.map.show_cells((labels[0], labels[1]), texts[0], texts[1], cells)
         else:
-            self.map.show_cells(("", labels[0]), ("",), texts[0], cells)
+            self.map.show_cells((labels[0], ""), texts[0], ("",), cells)
 
     def _show_cell(self, number: int) -> None:
         """The picture and the figures of a cell; of none for -1."""
