@@ -8,13 +8,13 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.help import GUIDE, TOUR, TOUR_SAMPLE, _doc_of, guide_texts, shipped_samples
+from app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
 from app.output.settings import RenderSettings
 from resources import path as resource
 from sim.kinds import KINDS
 from sim.scene.params import params_of
 from tests.gui.editor_harness import sample
-from widgets.number_field import NumberField
+from widgets.inspector.form_items import SettingItem, items_of
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -135,9 +135,8 @@ def test_f1_opens_the_guide_at_the_panel_or_row_that_has_the_focus(fresh, qtbot)
     qtbot.waitUntil(fresh.window.isActiveWindow)
     QApplication.processEvents()
     record = next(record for record in params_of(KINDS["light"].settings) if record.name == "reach")
-    inspector = fresh.panels.inspector
-    fields = inspector.findChildren(NumberField)
-    field = next(field for field in fields if _doc_of(field, inspector) == record.declared.doc)
+    rows = (item for item in items_of(fresh.panels.inspector.tree) if isinstance(item, SettingItem))
+    field = next(item for item in rows if item.param.record == record).editor.field
     field.setFocus()
     QTest.keyClick(field, Qt.Key.Key_F1)
     assert guide.isVisible()
