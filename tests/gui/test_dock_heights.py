@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from widgets.empty_state import EmptyState
+from widgets.timings.toolbar import Toolbar
 
 
 @pytest.fixture
@@ -75,13 +76,15 @@ def test_panels_that_share_the_place_use_what_the_viewport_can_spare(session, se
     assert table.viewport().visibleRegion().boundingRect().contains(line), "a whole line is in sight"
 
 
-@pytest.mark.parametrize("name", ["plots", "distance", "timings", "messages"])
+@pytest.mark.parametrize("name", ["plots", "distance", "timings", "compare", "messages"])
 def test_what_an_empty_panel_says_is_in_sight(session, settle, name):
     editor = session.start(new_window_layout=True)
-    dock = editor.window.docks[name]
+    dock = editor.window.docks["timings" if name == "compare" else name]
     editor.window.resize(1024, 700)
     settle(500)
     dock.toggleViewAction().trigger()
+    if name == "compare":
+        dock.findChild(Toolbar).compare_button.click()
     settle()
     (empty,) = (one for one in dock.findChildren(EmptyState) if one.isVisible())
     for label in (empty.text, empty.hint):

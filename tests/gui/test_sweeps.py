@@ -28,7 +28,7 @@ def sweeps(fresh):
 
 
 def run(window, qtbot, *values):
-    for field, text in zip(window.values, values, strict=True):
+    for field, text in zip(window.values, values, strict=False):
         field.setText(text)
     with qtbot.waitSignal(window._sweeping.done, timeout=60000):
         window.start_button.click()
@@ -59,6 +59,17 @@ def test_a_click_on_the_map_takes_values_over_as_one_edit(sweeps, qtbot):
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Return):
         QTest.keyClick(window.map, key)
     assert editor.document.scene.node(cloth).settings.stretch_stiffness == 60.0
+
+
+def test_values_of_one_setting_are_rows(sweeps, qtbot):
+    _, window, _ = sweeps
+    assert not window.map.isVisible(), "what is to be seen here is said until there is something"
+    window.names[1].setCurrentText("None")
+    run(window, qtbot, "4, 8, 16")
+    assert window.map.isVisible()
+    cells = [window.map.cell_rect(number) for number in range(3)]
+    assert cells[0].left() == cells[1].left() == cells[2].left()
+    assert cells[0].bottom() <= cells[1].top() < cells[2].top()
 
 
 def test_what_means_nothing_is_said_at_once_and_a_run_is_given_up(sweeps, qtbot):

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QStackedLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -17,7 +16,7 @@ from sim.profile.comparison import Comparison
 from sim.profile.history import Quantity
 from sim.profile.recording import Recording
 from widgets.empty_state import EmptyState
-from widgets.parts import FlowRow, ShareSplitter, packed
+from widgets.parts import FlowRow, Pages, ShareSplitter, packed
 from widgets.shown import label_text
 from widgets.theme import SPACE, colours, is_dark
 from widgets.timings.choice import Level
@@ -179,9 +178,8 @@ class ComparePage(QWidget):
         self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
         page = QWidget(self)
         packed(QVBoxLayout(page), row, (self.splitter, 1))
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(page)
+        self._stack = Pages(self.empty, page)
+        packed(QVBoxLayout(self), self._stack)
 
     def _connect(self) -> None:
         for box in (self.a_box, self.b_box, self.quantity_box, self.level_box):

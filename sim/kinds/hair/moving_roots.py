@@ -109,7 +109,7 @@ class MovingRoots:
 
     def start(self) -> None:
         """The newest step ends where the surface stands now, and nothing was before."""
-        self._follow(self.side, self.texels[(self.side + 1) % 3], jump=True)
+        self._follow(self.side, self.before, jump=True)
 
     def show(self, *, jump: bool = False) -> None:
         """Show them where the surface stands now."""
