@@ -14,7 +14,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
-from app.document.commands import AddNode, MoveNode, RemoveNode, ReplaceNodes, SetParam
+from app.document.commands import AddNode, RemoveNode, ReplaceNodes, SetParam
 from app.document.gesture import Gesture, GestureState
 from app.document.history import History
 from app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
@@ -278,7 +278,7 @@ class Document(QObject):
             text: Undo text, "Add NAME" for None.
         """
         named = self.named(msgspec.structs.replace(node, transform=bounded(node.transform)))
-        place = len(self.scene.nodes) if index is None else self._clamped(index, len(self.scene.nodes))
+        place = len(self.scene.nodes) if index is None else min(max(index, 0), len(self.scene.nodes))
         self._push(AddNode(self._state, named, place, self.selection, text=text or f"Add {named.name}"))
         return named.id
 
@@ -345,13 +345,6 @@ class Document(QObject):
         """Some nodes in an undo text."""
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
-    def move_node(self, node_id: NodeId, index: int) -> None:
-        """Move a node so that it stands at `index` of the outliner afterwards."""
-        old = self._index(node_id)
-        new = self._clamped(index, len(self.scene.nodes) - 1)
-        if new != old:
-            self._push(MoveNode(self._state, self.scene.node(node_id), old, new))
-
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
         """A new node with an id that no node has or had, a name that none in the scene or of `taken` has."""
         wanted = " ".join(node.name.split()) or default_name(node)
@@ -365,10 +358,6 @@ class Document(QObject):
 
     def _index(self, node_id: NodeId) -> int:
         return self.scene.nodes.index(self.scene.node(node_id))
-
-    @staticmethod
-    def _clamped(index: int, highest: int) -> int:
-        return max(0, min(index, highest))
 
     # --- history --------------------------------------------------------------------------------------
 

@@ -48,10 +48,6 @@ class RecentFiles(QObject):
         """Forget a file."""
         self._store([other for other in self.paths() if _same(other) != _same(path.absolute())])
 
-    def drop_missing(self) -> None:
-        """Forget files that do not exist any more."""
-        self._store([path for path in self.paths() if path.is_file()])
-
     def clear(self) -> None:
         """Forget all files."""
         self._store([])

@@ -38,17 +38,6 @@ def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float3
     return rigid_and_scale(palette, centres)[0].astype(np.float32)
 
 
-def scale_rows(palette: Float64, centres: Float64 | None = None) -> Float32:
-    """Scale part of every matrix, which acts before the rigid part, shape (B, 3, 4)."""
-    return rigid_and_scale(palette, centres)[1].astype(np.float32)
-
-
-def is_rigid(palette: Float64) -> bool:
-    """Whether no matrix scales, shears or mirrors; the scale part is then the identity everywhere."""
-    linear = palette[:, :3, :3]
-    return not _scaling(linear, quaternion.from_matrix(linear)).any()
-
-
 def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[Float64, Float64]:
     """Rigid motions (B, 2, 4) and scales (B, 3, 4) whose product, the scale acting first, is the palette.
 

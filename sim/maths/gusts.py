@@ -80,13 +80,6 @@ def _random_waves(seed: int) -> tuple[Float64, Float64, Float64, Float64]:
     return direction, across, ratio, random.uniform(0.0, 2.0 * np.pi, WAVE_COUNT)
 
 
-def air_velocity(wind: Float64, gusts: Gusts, points: Float64) -> Float64:
-    """Velocity of the air [m/s] at points (n, 3)."""
-    angle = points @ gusts.waves[:, :3].T + gusts.waves[:, 3]
-    velocity: Float64 = wind + np.cos(angle) @ gusts.amplitudes
-    return velocity
-
-
 def _unit(vectors: Float64) -> Float64:
     unit: Float64 = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit

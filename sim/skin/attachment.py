@@ -72,16 +72,6 @@ def joined(first: Attachment, second: Attachment, held: npt.NDArray[np.bool_]) -
     )
 
 
-def attached_points(attachment: Attachment, positions: Float64) -> Float64:
-    """Places [m] of the particles on a surface that has moved, shape (H, 3)."""
-    corners = positions[attachment.corners]
-    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normal = area / np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-30)
-    foot = np.einsum("hc,hcx->hx", attachment.weights, corners)
-    points: Float64 = foot + attachment.heights[:, None] * normal
-    return points
-
-
 def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
     """Nearest triangle of each point, the first of several; looked for among those that may be it for its block."""
     nearest = np.empty(len(points), np.intp)

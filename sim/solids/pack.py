@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from sim.maths import quaternion
 from sim.solids.motion import motions
-from sim.solids.shapes import core
-from sim.solids.state import Solid, SolidShape, bounding_radius
+from sim.solids.state import Solid, SolidShape, bounding_radius, core
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]

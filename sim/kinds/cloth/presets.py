@@ -6,8 +6,6 @@ rigidity), softened along the threads so that a step needs tens, not thousands, 
 
 from typing import Any
 
-import msgspec
-
 from sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sim.scene.params import validated
 
@@ -49,11 +47,6 @@ which makes ten of its steps in a frame."""
 def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
     """Settings with the fabric of a preset; KeyError for a name that there is not."""
     return validated(settings, **PRESETS[name])
-
-
-def preset_values(settings: ClothSettings, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Values of some fields, to be kept as a preset of one's own."""
-    return {name: value for name, value in msgspec.structs.asdict(settings).items() if name in fields}
 
 
 FABRIC_FIELDS: tuple[str, ...] = (

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sim.kinds.emitter.directions import angle_direction
 from sim.kinds.emitter.emission import EmissionAim, EmitterSource
 from sim.kinds.emitter.reach import reach
 from sim.kinds.emitter.settings import EmitterSettings
 
-Segments = npt.NDArray[np.float64]
+Float64 = npt.NDArray[np.float64]
+Segments = Float64
 """Lines, shape (n, 2, 3)."""
 
 _PARTS = 48
@@ -99,3 +99,16 @@ def _box(half: npt.NDArray[np.float64]) -> Segments:
     pairs = [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit]
     edges: Segments = corners[np.array(pairs)]
     return edges
+
+
+def angle_direction(angles: Float64, random: Float64) -> Float64:
+    """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
+
+    Args:
+        angles: Middle and span of yaw, middle and span of pitch [rad], shape (4,).
+        random: Numbers from 0 up to 1, shape (n, 2).
+    """
+    yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
+    pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
+    level = np.cos(pitch)
+    return np.stack([-np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=1)

@@ -108,8 +108,3 @@ KEPT_FIELDS: tuple[str, ...] = (
 
 PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
 """What a preset of one's own holds."""
-
-
-def preset_values(settings: EmitterSettings) -> dict[str, Any]:
-    """Values of an emitter, to be kept as a preset of one's own."""
-    return {field: getattr(settings, field) for field in PRESET_FIELDS}

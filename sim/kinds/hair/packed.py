@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.gl.buffer import Buffer
+from sim.gl.buffer_upload import upload_buffer
 from sim.gl.context import Context
 from sim.gl.steps import Steps
-from sim.gl.upload import uploaded
 from sim.kinds.hair.coat import Coat
 from sim.kinds.hair.groom import Groom, rest_texels
 from sim.kinds.hair.growth import Children, Growth
@@ -148,10 +148,10 @@ def packed_guides(settings: HairSettings, growth: Growth) -> PackedGuides:
 
 def upload_children(context: Context, packed: PackedChildren, knots: int) -> Steps[ChildBuffers]:
     """Brings strands that are drawn to the GPU, with room for their knots."""
-    table = yield from uploaded(context, packed.records, label="hair children")
+    table = yield from upload_buffer(context, packed.records, label="hair children")
     details: Buffer | None = None
     if packed.details is not None:
-        details = yield from uploaded(context, packed.details.reshape(-1, 4), label="hair details")
+        details = yield from upload_buffer(context, packed.details.reshape(-1, 4), label="hair details")
     record = strand_record(knots).dtype
     strands = Buffer(context, table.count * record.itemsize, dtype=record, usage="copy", label="hair strands")
     yield
@@ -162,7 +162,7 @@ def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Steps
     """Brings some hair to the GPU."""
     surface: Buffer | None = None
     if packed.guides.surface is not None:
-        surface = yield from uploaded(context, packed.guides.surface, label="hair surface")
+        surface = yield from upload_buffer(context, packed.guides.surface, label="hair surface")
     children = yield from upload_children(context, packed.children, knots)
     return StrandBuffers(packed.guides, surface, children)
 

@@ -18,8 +18,9 @@ from sim.kinds.cloth.solver import ClothInputs
 from sim.kinds.cloth.surface import ClothSurface
 from sim.maths.transform import compose
 from sim.scene.params import Effect, SettingsError
-from sim.skin.attachment import attach, attached_points
+from sim.skin.attachment import attach
 from tests.gl.cloth.cloth_cases import STILL, run, springs
+from tests.oracles.attachment import attached_points
 
 SMALL = ClothSettings(columns=8, rows=7, substeps=12)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from sim.gl.context import Context
-from sim.solids.motion import world_points
 from sim.solids.state import Solid, SolidShape, bounding_radius
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
+from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import bounce, collider_contact, resolve
 
 POINTS = 400

@@ -11,9 +11,10 @@ from sim.gl.library import ShaderLibrary
 from sim.kinds.hair.settings import HairSolver
 from sim.kinds.hair.solver import Pulled
 from sim.maths import quaternion
-from sim.maths.gusts import air_velocity, gusts_at
+from sim.maths.gusts import gusts_at
 from sim.solids.state import Solid, SolidShape
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of
+from tests.oracles.air import air_velocity
 from tests.oracles.hair import Strands
 
 TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE

@@ -49,11 +49,6 @@ class Edits(RuleBasedStateMachine):
         self.document.remove_node(self.some_node(place))
 
     @precondition(lambda self: self.document.scene.nodes)
-    @rule(place=PLACES, to=PLACES)
-    def move(self, place, to):
-        self.document.move_node(self.some_node(place), to)
-
-    @precondition(lambda self: self.document.scene.nodes)
     @rule(place=PLACES)
     def duplicate(self, place):
         self.ids.add(self.document.duplicate_node(self.some_node(place)))

@@ -47,8 +47,8 @@ def test_files_are_forgotten_on_demand(settings, tmp_path):
         recent.add(tmp_path / name)
     (tmp_path / "b").unlink()
     assert len(recent.paths()) == 3
-    recent.drop_missing()
-    recent.drop_missing()
+    recent.remove(tmp_path / "b")
+    recent.remove(tmp_path / "b")
     recent.remove(tmp_path / "a")
     assert recent.paths() == (tmp_path / "c",)
     recent.clear()

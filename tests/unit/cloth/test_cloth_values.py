@@ -13,9 +13,11 @@ from sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_p
 from sim.kinds.cloth.presets import FABRIC_FIELDS, PRESETS, with_preset
 from sim.kinds.cloth.settings import ClothMode, ClothSettings, PinPreset
 from sim.kinds.cloth.stability import StabilityMeter, largest_substep, stability, stable_substeps
-from sim.maths.gusts import air_velocity, gusts_at
+from sim.maths.gusts import gusts_at
 from sim.scene.params import ParamError, SettingsError, validated
-from sim.skin.attachment import attach, attached_points, closest_weights
+from sim.skin.attachment import attach, closest_weights
+from tests.oracles.air import air_velocity
+from tests.oracles.attachment import attached_points
 from tests.oracles.cloth import Particles, spring_forces
 
 SHEET = GridShape(4, 3, 0.1, 0.1)

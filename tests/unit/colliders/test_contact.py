@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.solids.motion import world_points
 from sim.solids.state import Solid, SolidShape
+from tests.oracles.collider_motion import world_points
 from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
 from tests.unit.colliders.cases import SIZES, collider, placed
 

@@ -25,8 +25,8 @@ from sim.scene.places import Places, rigid_frames
 from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import node_matrix
 from sim.solids.outline import outline
-from sim.solids.shapes import signed_distance
 from sim.solids.state import Placement, SolidShape
+from tests.oracles.shapes import signed_distance
 from tests.unit.colliders.cases import Posed
 
 TURN = quaternion.to_matrix(quaternion.normalised(np.array([0.3, -0.5, 0.2, 0.8])))

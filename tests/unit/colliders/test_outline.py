@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sim.solids.outline import PLANE_HALF_SIZE, Outline, outline
-from sim.solids.shapes import proximity
 from sim.solids.state import SolidShape
+from tests.oracles.shapes import proximity
 from tests.unit.colliders.cases import SIZES, SOLIDS
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
-from sim.solids.ellipsoid import ellipsoid_distance
-from sim.solids.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
 from sim.solids.state import SolidShape
+from tests.oracles.ellipsoid import ellipsoid_distance
+from tests.oracles.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
 from tests.unit.colliders.cases import SIZES, SOLIDS
 
 EVERY_SHAPE = pytest.mark.parametrize("shape", SolidShape)

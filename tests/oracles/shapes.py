@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.solids.ellipsoid import ellipsoid_distance
-from sim.solids.state import SolidShape
+from sim.solids.state import SolidShape, core
+from tests.oracles.ellipsoid import ellipsoid_distance
 
 Float64 = npt.NDArray[np.float64]
 
@@ -63,14 +63,6 @@ def closest_point(shape: SolidShape, size: Float64, points: Float64) -> Float64:
     return proximity(shape, size, points).closest
 
 
-def core(shape: SolidShape, size: Float64) -> tuple[Float64, float]:
-    """Half sizes (3,) of the core box and rounding radius of a sphere, capsule or box."""
-    if shape is SolidShape.BOX:
-        return size, 0.0
-    straight = size[1] if shape is SolidShape.CAPSULE else 0.0
-    return np.array([0.0, straight, 0.0]), float(size[0])
-
-
 def rounded_box_distance(points: Float64, half_sizes: Float64, radius: float) -> tuple[Float64, Float64]:
     """Signed distance (n,) and outward normal (n, 3) of a box of `half_sizes` (3,) swollen by `radius`.
 
@@ -83,3 +75,17 @@ def rounded_box_distance(points: Float64, half_sizes: Float64, radius: float) ->
     inside = length == 0.0
     normal = np.where(inside[:, None], face, outside / np.where(inside, 1.0, length)[:, None])
     return np.where(inside, -depth.min(axis=1), length) - radius, normal
+
+
+def safe_depth(shape: SolidShape, size: Float64) -> float:
+    """Depth [m] below any place of the surface, along its normal, from which the way out leads to the same side.
+
+    A point that is only pushed out where it is found, without a look at its path, cannot pass through while it moves
+    less than this in a substep relative to the collider: half the least thickness of a box, the least radius of
+    curvature of the others.  Infinite for a plane.
+    """
+    if shape is SolidShape.PLANE:
+        return float("inf")
+    if shape is SolidShape.ELLIPSOID:
+        return float(np.min(size) ** 2 / np.max(size))
+    return float(np.min(size) if shape is SolidShape.BOX else size[0])

@@ -1,4 +1,4 @@
-"""Directions that particles start in, in double precision; named as in shaders/emitter/direction.glsl."""
+"""Where particles start and in which direction, in double precision, as in shaders/emitter/{place,direction}.glsl."""
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +16,6 @@ def cap_direction(rise: float, random: Float64) -> Float64:
     t = random[:, 0] * rise
     across, turn = np.sqrt(t * (2.0 - t)), 2.0 * np.pi * random[:, 1]
     return np.stack([across * np.cos(turn), 1.0 - t, across * np.sin(turn)], axis=1)
-
-
-def angle_direction(angles: Float64, random: Float64) -> Float64:
-    """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
-
-    Args:
-        angles: Middle and span of yaw, middle and span of pitch [rad], shape (4,).
-        random: Numbers from 0 up to 1, shape (n, 2).
-    """
-    yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
-    pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
-    level = np.cos(pitch)
-    return np.stack([-np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=1)
 
 
 def about_normal(normal: Float64, direction: Float64) -> Float64:
@@ -51,3 +38,23 @@ def unit_or_up(vectors: Float64) -> Float64:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     none = length <= 1e-12
     return np.where(none, np.array([0.0, 1.0, 0.0]), vectors / np.where(none, 1.0, length))
+
+
+def sphere_place(radius: float, hollow: float, random: Float64) -> tuple[Float64, Float64]:
+    """Points and outward normals (n, 3), uniform in volume between the `hollow` part of the radius and the radius."""
+    normal = cap_direction(2.0, random)
+    share = hollow**3 + (1.0 - hollow**3) * random[:, 2]
+    return radius * np.cbrt(share)[:, None] * normal, normal
+
+
+def box_place(size: Float64, random: Float64) -> Float64:
+    """Points (n, 3), uniform in a box of edges `size` (3,) about the origin; a line is a box without width."""
+    points: Float64 = (random - 0.5) * size
+    return points
+
+
+def disc_place(radius: float, hollow: float, random: Float64) -> Float64:
+    """Points (n, 3) of the xz plane, uniform in area between the `hollow` part of the radius and the radius."""
+    turn = 2.0 * np.pi * random[:, 0]
+    reach = radius * np.sqrt(hollow**2 + (1.0 - hollow**2) * random[:, 1])
+    return np.stack([reach * np.cos(turn), np.zeros(len(turn)), reach * np.sin(turn)], axis=1)
