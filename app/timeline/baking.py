@@ -13,7 +13,7 @@ from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter
-from sim.kept.key import digest
+from sim.kept.key import is_current, node_key
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
 
@@ -163,11 +163,11 @@ class Baking(QObject):
         self._last = film.step_of(self._playback.duration)
         while film.time_of(self._last) > self._playback.duration + 1e-6:
             self._last -= 1
-        if film.missing(self._last) or len(film.kept) < self._last:
+        if any(film.mark(step) is None for step in range(1, self._last + 1)):
             self._wanted = ()
             self.ended.emit("Not all steps are there; nothing was baked")
             return
-        keys = {node: digest(engine.world, self._document.scene.node(node)) for node in wanted}
+        keys = {node: node_key(engine.world, self._document.scene.node(node)) for node in wanted}
         self._guarded(
             lambda: self._begin(cache_folder(project), keys, film.time_of(0), engine.context.capabilities.renderer)
         )

@@ -43,7 +43,7 @@ class KeptBars(QObject):
         spans = [(film.time_of(max(given[0] - 1, 0)), film.time_of(given[-1]), baked)] if given else []
         begins = given[-1] if given else 0
         halted = film.halted_at(node.id)
-        for first, last, is_thin, is_old in film.spans():
+        for first, last, is_thin, is_old in film.spans(node.id):
             if last <= begins:
                 continue
             first = max(first, begins)

@@ -118,7 +118,7 @@ class ViewportClient(QObject):
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
         self.engine = Engine(context, background=True)
-        self.film = Film(self.engine, StepStore(self.step_room.size))
+        self.film = self.engine.simulation.kept = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
     def gl_enter(self, framebuffer_id: int) -> None:

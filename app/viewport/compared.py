@@ -149,7 +149,7 @@ class Compared:
         if looked != self._looked:
             self._looked = looked
             self._forget_others(film)
-            self._left = [step for step in self._both(film, nodes) if step not in self._known]
+            self._left = [step for step in self._both(live, film, nodes) if step not in self._known]
         step, mark = film.shown, film.mark(film.shown)
         if self._shown is None or self._shown is not self._known.get(step):
             self._shown, self._points = None, {}
@@ -200,10 +200,10 @@ class Compared:
         """What is simulated and baked."""
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
-    def _both(self, film: Film, nodes: Iterable[NodeId]) -> list[int]:
+    def _both(self, live: Engine, film: Film, nodes: Iterable[NodeId]) -> list[int]:
         """Steps that are kept and baked, the last first."""
-        baked = [self._steps(node) for node in nodes]
-        return [step for step in reversed(film.kept) if any(step in steps for steps in baked)]
+        baked, kept = [self._steps(node) for node in nodes], {*film.kept, *live.given_steps}
+        return [step for step in sorted(kept, reverse=True) if any(step in steps for steps in baked)]
 
     def _forget_others(self, film: Film) -> None:
         self._known = {step: known for step, known in self._known.items() if film.mark(step) is known.mark}

@@ -54,10 +54,10 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     save_project(project, softer, ViewState())
     shown = simulate(project)
     assert shown["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes(), "a baked node is not simulated"
-    assert "those of other settings" in capsys.readouterr().err
+    assert "its bake is out of date; it is shown as it was baked" in capsys.readouterr().err
     assert main(["verify", str(project)]) == 1
     told = capsys.readouterr().err
-    assert "Sheet: was baked with other settings" in told
+    assert "Sheet: its bake is out of date" in told
     assert "Sheet: step 1 is the first that differs" in told
     save_project(project, with_value(softer, _baked(node), False), ViewState())
     ways = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
