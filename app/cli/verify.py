@@ -24,7 +24,6 @@ from sim.kinds.contract import System
 from sim.scene.params import SettingsError
 from sim.scene.scene import NodeId
 
-
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 

@@ -63,7 +63,7 @@ class Compared:
 
     Args:
         document: The scene.
-        second: Where both are looked at.
+        second: Where both are looked at; its own, so that it is never busy with what others draw.
         baked: Gives what the bake holds of a node after a step; None for nothing.
         steps: Gives the steps that the bake holds of a node.
         told: Takes one line how far what is shown is from the bake.
@@ -140,7 +140,7 @@ class Compared:
         """Compares the step that is shown, where that takes no turns; tells which others are to be compared."""
         self._film = film
         if not self.is_on:
-            if self._known or self._coloured:
+            if self._known or self._coloured or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
@@ -188,6 +188,7 @@ class Compared:
 
     def release(self) -> None:
         """Forgets everything; may be called twice."""
+        self._second.release()
         for _, arrays in self._coloured.values():
             arrays.release()
         self._coloured.clear()

@@ -317,7 +317,7 @@ class Film:
         elsewhere = self._history.elsewhere(node)
         known, run = self._runs.get(node, (None, range(0)))
         if known is not elsewhere:
-            is_baked = any(one == node and key[1] for one, key in self._history.line.settings)
+            is_baked = self._engine.world.scene.node(node).baked
             first = end = 0 if is_baked else min(elsewhere, default=0)
             while end in elsewhere and not is_baked:
                 end += 1

@@ -205,7 +205,7 @@ class Kind:
         resized: Settings before and after an edit, to how much larger that makes a node; what follows it goes along.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
-        version: Of the solver; another one whenever it gives other steps for the same settings, or a default is another.
+        version: Of the solver; another one whenever the same settings, or a default, give other steps.
         collides: Whether what is simulated with some settings meets solids.
         system: A `System`, where something of it is simulated.
         view: A `View`, where something of it is drawn.

@@ -135,4 +135,4 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert " m at most, at step 20 in particle " in told
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert told in lines
-    assert "cloth: was baked with other settings" in lines
+    assert "cloth: its bake is out of date" in lines

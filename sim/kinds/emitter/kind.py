@@ -156,6 +156,7 @@ BUILT_IN = {
 }
 """Every value of the presets that come with the program, by name."""
 
+
 def collides(settings: Settings) -> bool:
     """Whether particles meet the colliders."""
     assert isinstance(settings, EmitterSettings)
