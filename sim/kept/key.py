@@ -6,7 +6,7 @@ things are drawn, changes nothing of it.
 
 import functools
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +40,6 @@ class Same:
         return id(self.thing)
 
 
-def matters(node: Node) -> bool:
-    """Whether a node can take part in a simulation: as what is simulated, what is collided with, or what is posed."""
-    kind = KINDS[node.kind]
-    return bool(kind.system or kind.solids or kind.figure)
-
-
 @functools.lru_cache(maxsize=4096)
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
@@ -65,21 +59,10 @@ def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
 
 def start_key(world: World) -> Hashable:
     """What no run can go on from where it changes: the start, what is simulated, its size, and the files."""
-    scene, playback = world.scene, world.scene.playback
-    nodes = tuple(
-        (node.id, node.kind, _values(_in_force(world, node), ANEW)) for node in scene.nodes if KINDS[node.kind].system
-    )
-    figures = tuple((node, Same(figure.model)) for node, figure in world.figures.items())
-    files = tuple((name, Same(content)) for found in (world.meshes, world.strands) for name, content in found.items())
-    return playback.start_time, playback.run_up, nodes, figures, files, tuple(map(Same, images_of(world)))
-
-
-def images_of(world: World) -> list[object]:
-    """Images that are there and that what is simulated depends on; what is only drawn is no image but a texture."""
-    uses = ((node, use) for node in world.scene.nodes if matters(node) for use in KINDS[node.kind].files(node.settings))
-    return [
-        world.images[Path(use.path)] for node, use in uses if use.content == "image" and Path(use.path) in world.images
-    ]
+    playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
+    systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
+    files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
+    return playback.start_time, playback.run_up, systems, files
 
 
 # --- keys that outlive the program ----------------------------------------------------------------------------------
@@ -181,51 +164,39 @@ def _draws(declared: Declaration) -> bool:
 
 def digest(world: World, node: Node) -> str:
     """What older versions told a bake by: settings of all that takes part, and a part of the contents of files."""
-    sums = hashlib.sha256()
-    sums.update(msgspec.json.encode(_plain(world), order="sorted"))
+    scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
+    settings = {one.id: _in_force(world, one) for one in scene.nodes if _takes_part(one)}
+    nodes = [
+        [
+            one.id,
+            one.kind,
+            _values(settings[one.id], frozenset(Effect) - {Effect.VIEW, *rebuilt}),
+            [value for value in _values(settings[one.id], rebuilt) if not isinstance(value, str)],
+            one.transform,
+            one.attachment,
+            one.id in scene.heard,
+        ]
+        for one in scene.nodes
+        if one.id in settings
+    ]
+    start = [scene.playback.start_time, scene.playback.run_up]
+    sums = hashlib.sha256(msgspec.json.encode({"start": start, "nodes": nodes}, order="sorted"))
+    arrays: list[Any] = []
     for name, figure in sorted(world.figures.items()):
-        sums.update(name.encode())
-        for array in _arrays_of(figure.model):
-            sums.update(np.ascontiguousarray(array).tobytes())
-    for path, mesh in sorted(world.meshes.items()):
-        del path  # a project that is moved as a whole is the same
-        sums.update(np.ascontiguousarray(mesh.positions).tobytes())
-    for _, strands in sorted(world.strands.items()):
-        sums.update(np.ascontiguousarray(strands.starts).tobytes())
-        sums.update(np.ascontiguousarray(strands.points).tobytes())
-    sums.update(node.id.encode())
+        model = figure.model
+        arrays += [name.encode(), model.mesh.positions, model.mesh.triangles]
+        arrays += [model.skeleton.model_from_bind] if model.skeleton is not None else []
+        for clip in model.clips:
+            times = [float(clip.key_times[0])] if len(clip.key_times) else []
+            poses = [clip.sample(time, Interpolation.LINEAR) for time in (*times, 0.37 * clip.duration)]
+            arrays += [clip.key_times, *(pose.orientations for pose in poses)]
+    arrays += [mesh.positions for _, mesh in sorted(world.meshes.items())]
+    arrays += [part for _, strands in sorted(world.strands.items()) for part in (strands.starts, strands.points)]
+    for part in (*arrays, node.id.encode()):
+        sums.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
     return sums.hexdigest()
 
 
-def _plain(world: World) -> Mapping[str, Any]:
-    scene = world.scene
-    taken = frozenset(Effect) - {Effect.VIEW, Effect.REBUILD}
-    rebuilt = frozenset((Effect.REBUILD,))
-    return {
-        "start": [scene.playback.start_time, scene.playback.run_up],
-        "nodes": [
-            [
-                node.id,
-                node.kind,
-                _values(_in_force(world, node), taken),
-                [value for value in _values(_in_force(world, node), rebuilt) if not isinstance(value, str)],
-                node.transform,
-                node.attachment,
-                node.id in scene.heard,
-            ]
-            for node in scene.nodes
-            if matters(node)
-        ],
-    }
-
-
-def _arrays_of(model: Any) -> list[np.ndarray]:
-    arrays = [model.mesh.positions, model.mesh.triangles]
-    if model.skeleton is not None:
-        arrays.append(model.skeleton.model_from_bind)
-    for clip in model.clips:
-        arrays.append(clip.key_times)
-        first = clip.sample(float(clip.key_times[0]), Interpolation.LINEAR) if len(clip.key_times) else None
-        last = clip.sample(0.37 * clip.duration, Interpolation.LINEAR)
-        arrays += [pose.orientations for pose in (first, last) if pose is not None]
-    return arrays
+def _takes_part(node: Node) -> bool:
+    kind = KINDS[node.kind]
+    return bool(kind.system or kind.solids or kind.figure)

@@ -131,7 +131,7 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     told = verified(editor, qtbot)
-    assert "cloth: step 1 is the first that differs, by " in told
+    assert "Bake not verified: cloth: step 1 is the first that differs in its positions and velocities, by " in told
     assert " m at most, at step 20 in particle " in told
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert told in lines
