@@ -95,7 +95,8 @@ class Damage(NamedTuple):
     reason: str
 
     def __str__(self) -> str:
-        return f"step {self.step} of its bake {self.reason} ({self.path}); it is simulated from there on"
+        place = f"{self.path.parent.name}/{self.path.name}"
+        return f"step {self.step} of {place} {self.reason}; it is simulated from there on"
 
 
 def checksum(row: bytes) -> int:
