@@ -69,9 +69,6 @@ class Given(Protocol):
     def state(self, node: NodeId, step: int) -> bytes | None:
         """What `System.state` gave after a step; None where the node is to be simulated."""
 
-    def spoil(self, node: NodeId, step: int, reason: str) -> str:
-        """What was given of a step cannot be used: there are no steps from there on; returns one line about it."""
-
 
 class NothingGiven:
     """Every node is simulated."""
@@ -83,10 +80,6 @@ class NothingGiven:
     def state(self, _node: NodeId, _step: int) -> bytes | None:
         """None."""
         return None
-
-    def spoil(self, _node: NodeId, _step: int, reason: str) -> str:
-        """The reason alone."""
-        return reason
 
 
 class Capture:
@@ -418,8 +411,7 @@ class Simulation:
         except SettingsError as error:
             raise SettingsError(f"its step {step} is kept with other settings: {error}") from error
         except Exception as error:  # of bytes that nothing is known of
-            reason = f"cannot be read: {type(error).__name__}: {error}"
-            raise SettingsError(source.spoil(node.id, step, reason)) from error
+            raise SettingsError(f"its step {step} cannot be read: {type(error).__name__}: {error}") from error
         return True
 
     def _has_state(self, node: Node, system: System) -> bool:

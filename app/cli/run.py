@@ -13,7 +13,7 @@ from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.kept.bake import Bake, BakeWriter, is_bake
-from sim.kept.key import is_current, node_key
+from sim.kept.key import is_current, node_keys
 from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
 
@@ -162,11 +162,11 @@ class SceneRun:
 
     def keys(self) -> dict[NodeId, str]:
         """What the steps of every simulated node depend on, for a bake; those that are given stay what they are."""
-        world, known = self.engine.world, self.bake.index.nodes if self.bake is not None else {}
-        return {
-            node: known[node].key if node in self._given else node_key(world, self._scene.scene.node(node))
-            for node in self.engine.simulation.states()
-        }
+        known = (
+            {n: b.key for n, b in self.bake.index.nodes.items() if n in self._given} if self.bake is not None else {}
+        )
+        keys = {**node_keys(self.engine.world), **known}
+        return {node: keys[node] for node in self.engine.simulation.states()}
 
     def _go_to_start(self) -> None:
         self.engine.jump(step_end(self._start, -self._run_up))
@@ -188,11 +188,6 @@ class BakedNodes:
     def state(self, node: NodeId, step: int) -> bytes | None:
         """The state after one."""
         return self._bake.state(node, step) if node in self._nodes else None
-
-    def spoil(self, node: NodeId, step: int, reason: str) -> str:
-        """Ends them before one that cannot be used; returns one line about it."""
-        self._bake.spoil(node, step, reason)
-        return str(self._bake.damaged.pop())
 
 
 def known_bake(project: Path) -> Bake | None:

@@ -13,7 +13,7 @@ from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter
-from sim.kept.key import is_current, node_key
+from sim.kept.key import is_current, node_keys
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
 
@@ -121,14 +121,6 @@ class Baking(QObject):
             bake.damaged.clear()
         return state
 
-    def spoil(self, node_id: NodeId, step: int, reason: str) -> str:
-        """Has the bake end before a step that cannot be used; returns one line about it."""
-        bake = self._bake()
-        if bake is None:
-            return reason
-        bake.spoil(node_id, step, reason)
-        return str(bake.damaged.pop())
-
     def miss(self, node_id: NodeId) -> range:
         """Tells that there are no baked steps of a node that is to show them, and gives none."""
         name, project = self._document.scene.node(node_id).name, self._document.path
@@ -182,7 +174,7 @@ class Baking(QObject):
             self._wanted = ()
             self.ended.emit("Not all steps are there; nothing was baked")
             return
-        keys = {node: node_key(engine.world, self._document.scene.node(node)) for node in wanted}
+        keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
         self._guarded(
             lambda: self._begin(cache_folder(project), keys, film.time_of(0), engine.context.capabilities.renderer)
         )
@@ -247,9 +239,6 @@ class _Shown:
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
         return self._baking.state(node_id, step) if self._is_baked(node_id) else None
-
-    def spoil(self, node_id: NodeId, step: int, reason: str) -> str:
-        return self._baking.spoil(node_id, step, reason)
 
     def _is_baked(self, node_id: NodeId) -> bool:
         node = self._document.scene.by_id.get(node_id)

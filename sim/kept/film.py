@@ -335,10 +335,6 @@ class Film:
             self._read = kept, msgspec.msgpack.decode(state)[2] if state is not None else {}
         return self._read[1].get(node)
 
-    def spoil(self, _node: NodeId, _step: int, reason: str) -> str:
-        """What is kept cannot be wrong: the program is."""
-        return f"a kept step {reason}"
-
     def halted_at(self, node: NodeId) -> int | None:
         """The step at which a node halted in the present course."""
         return self._history.line.halted.get(node)

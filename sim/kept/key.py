@@ -6,7 +6,7 @@ things are drawn, changes nothing of it.
 
 import functools
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +69,22 @@ def start_key(world: World) -> Hashable:
 
 
 def node_keys(world: World) -> dict[NodeId, str]:
-    """The keys of all simulated nodes."""
-    met = _met(world)
-    return {node.id: _node_key(world, node, met) for node in world.scene.nodes if KINDS[node.kind].system}
+    """What the steps of every simulated node depend on, as text.
 
-
-def node_key(world: World, node: Node) -> str:
-    """What the steps of a node depend on, as text: the solver, the start, settings that do not merely draw, places and
-    full contents of files, of it, of what it rides on, and of what acts on it.
+    The solver, the start, settings that do not merely draw, places, and full contents of files: of the node, of what it
+    rides on, and of what it collides with.
     """
-    return _node_key(world, node, _met(world))
+    met, found, playback = _met(world), {}, world.scene.playback
+    for node in world.scene.nodes:
+        kind, settings = KINDS[node.kind], _in_force(world, node)
+        if kind.system:
+            heard = node.id in world.scene.heard
+            start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, heard))
+            carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
+            acting = met if settings is not None and kind.collides(settings) else ()
+            parts = (start, _whole(world, node), *carriers, b"met", *acting)
+            found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
+    return found
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
@@ -86,16 +92,7 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
     Keys of older versions are compared as these did: not all of the contents of clips and images is in them.
     """
-    return key == (node_key(world, node) if key.startswith(_MARK) else digest(world, node))
-
-
-def _node_key(world: World, node: Node, met: Sequence[bytes]) -> str:
-    kind, settings, playback = KINDS[node.kind], _in_force(world, node), world.scene.playback
-    start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, node.id in world.scene.heard))
-    acting = met if settings is not None and kind.collides(settings) else ()
-    carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
-    parts = (start, _whole(world, node), *carriers, b"met", *acting)
-    return _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
+    return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
 def _met(world: World) -> list[bytes]:
@@ -150,8 +147,9 @@ def _stepped(value: Any) -> Any:
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
     if not records:
         return value
-    values = ((record, getattr(value, record.name)) for record in records if not _draws(record.declared))
-    return {record.name: _stepped(value) for record, value in values if value != record.default}
+    values = [(record, getattr(value, record.name)) for record in records if not _draws(record.declared)]
+    told = {record.name: _stepped(own) for record, own in values if own != record.default}
+    return {"": type(value).__name__, **told}
 
 
 def _draws(declared: Declaration) -> bool:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import structs
@@ -116,8 +117,8 @@ def test_a_damaged_row_is_told_with_node_and_step_and_simulated_anew(
     assert main(["verify", str(project)]) == 1
     assert capsys.readouterr().err == f"sinew: {path}: Sheet: step 5 is damaged\n"
     again = simulate(project, "--cache")
-    line = f"sinew: {project}: warning: Sheet: step 5 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
-    assert capsys.readouterr().err.splitlines() == [line]
+    line = f"Sheet: step 5 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+    assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
     for name, array in plain.items():
         assert again[name].tobytes() == array.tobytes()
     assert main(["verify", str(project)]) == 0, "it is baked anew"
@@ -142,12 +143,18 @@ def test_rows_without_checksums_play_and_those_that_cannot_be_read_are_told(
         data = bytearray(path.read_bytes())
         data[offset : offset + size] = junk
         path.write_bytes(data)
-        assert main(["simulate", str(project), "--output", str(tmp_path / "o.npz"), "--steps", "12"]) == 1
-        told = capsys.readouterr().err.splitlines()
-        assert len(told) == 1
-        assert f"Sheet: step 7 of a.sinewcache/{path.name} cannot be read: " in told[0]
+        assert simulate(project)["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes()
+        line = f"Sheet: step 7 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+        assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
         assert main(["verify", str(project)]) == 1
-        assert f"sinew: {path}: Sheet: step 7 cannot be read\n" in capsys.readouterr().err
+        assert f"sinew: {path}: Sheet: step 7 is damaged\n" in capsys.readouterr().err
+    data[offset : offset + size] = msgspec.msgpack.encode(["x" * (size - 4)])  # a value that is no state
+    path.write_bytes(data)
+    assert main(["simulate", str(project), "--output", str(tmp_path / "o.npz"), "--steps", "12"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"sinew: {project}: Sheet: its step 7 cannot be read: ValueError" in line
+    assert main(["verify", str(project)]) == 1
+    assert f"sinew: {path}: Sheet: step 7 cannot be read\n" in capsys.readouterr().err
 
 
 def test_a_bake_of_other_settings_is_told_and_simulated_anew_and_others_are_kept(

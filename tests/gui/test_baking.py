@@ -116,7 +116,7 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
 
 def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
     """Adding, changing and removing it; what is kept of the cloth is shown at once, and baked from there."""
-    editor, cloth, path = baked
+    editor, cloth, _ = baked
     before = states(editor, (5, 13, 20))
     sparks = editor.edits.add("emitter.sparks")
     picture(editor)

@@ -13,7 +13,7 @@ from app.cli.scene import OpenedScene, opened
 from sim.assets.content import content_sum
 from sim.assets.formats import MODEL_FORMATS
 from sim.assets.load import load_model
-from sim.kept.key import digest, is_current, node_key, node_keys
+from sim.kept.key import digest, is_current, node_keys
 from sim.kinds import KINDS
 from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.collider.settings import ColliderSettings
@@ -144,10 +144,10 @@ def test_what_meets_no_colliders_does_not_depend_on_them() -> None:
 def test_a_key_of_an_older_version_is_compared_as_that_did(cape: OpenedScene) -> None:
     world, node = world_of(cape), cape.scene.node("cape")
     assert is_current(digest(world, node), world, node)
-    assert is_current(node_key(world, node), world, node)
+    assert is_current(cape_key(cape), world, node)
     other = world_of(cape, RELATED["a setting"](cape.scene))
     assert not is_current(digest(world, node), other, other.scene.node("cape"))
-    assert not is_current(node_key(world, node), other, other.scene.node("cape"))
+    assert not is_current(cape_key(cape), other, other.scene.node("cape"))
 
 
 def test_another_solver_makes_another_key(cape: OpenedScene, monkeypatch: pytest.MonkeyPatch) -> None:
