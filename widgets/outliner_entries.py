@@ -178,7 +178,7 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str, *, is_out
         entry.mark, entry.note = "error", "stopped"
         state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
     elif node.baked:
-        entry.note, entry.mark = ("bake out of date", "warning") if is_outdated else ("baked", "")
+        entry.note, entry.mark = ("outdated", "warning") if is_outdated else ("baked", "")
         state = state or (BAKED_BEFORE if is_outdated else BAKED)
     elif hidden_text(node, scene):
         entry.note, state = "hidden, running", hidden_text(node, scene)

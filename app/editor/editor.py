@@ -169,7 +169,6 @@ class Editor:
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
         self.kept_bars = KeptBars(self.timeline, self.document, self.client, self.baking)
-        self.kept_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.rooms.values()
         )
@@ -219,6 +218,7 @@ class Editor:
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
         self.work.connect_to(self.window, self.panels)
+        self.kept_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)

@@ -100,7 +100,7 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
     document.set_value(ParamRef(cloth, "cloth", "colour"), (0.9, 0.1, 0.1))
     assert row() == ("baked", ""), "it only looks different"
     document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
-    assert row() == ("bake out of date", "warning")
+    assert row() == ("outdated", "warning")
     assert "Baked; settings changed" in head.warning.label.text()
     assert head.remedy_button.text() == "Free Bake"
     document.undo_stack.undo()
