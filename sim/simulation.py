@@ -125,6 +125,7 @@ class Simulation:
         step_count: Steps since the last reset.
         start_time: Moment of the scene clock that the simulation starts at [s]; whoever owns the clock sets it.
         given: Gives the states of nodes that are not simulated.
+        kept: The same for what need not be simulated again; what is given comes before it.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
@@ -136,6 +137,7 @@ class Simulation:
         self.step_count = 0
         self.start_time = 0.0
         self.given: Given = NothingGiven()
+        self.kept: Given = NothingGiven()
         self._problems: list[Problem] = []
         self._told: set[str] = set()
         self._world: World | None = None
@@ -318,10 +320,13 @@ class Simulation:
         world = self._stood(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
-                if self._give(node, system, moment, world):
+                if self._take(self.given, node, system, moment, world):
                     continue
             if node.id in states and system.is_ready and system.has_state:  # under the settings of now
                 system.restore(states[node.id], world)
+                continue
+            with self._guard.of(node):
+                self._take(self.kept, node, system, moment, world)
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
 
@@ -349,7 +354,10 @@ class Simulation:
             if not self._has_state(node, system):
                 continue
             with self._guard.of(node):
-                one, other = (self.given.state(node.id, step + i) or kept[i].get(node.id) for i in (0, 1))
+                one, other = (
+                    self.given.state(node.id, step + i) or kept[i].get(node.id) or self.kept.state(node.id, step + i)
+                    for i in (0, 1)
+                )
                 if one is not None and other is not None:
                     system.restore(system.between(one, other, share), world)
         self.show(time)
@@ -368,13 +376,19 @@ class Simulation:
     @property
     def given_steps(self) -> range:
         """The steps of which nothing needs to be simulated, as the states of all that has one are given."""
-        found = [self.given.steps(node.id) for node, _, system in self._stepped if self._has_state(node, system)]
+        found = [self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system)]
         first, end = max((one.start for one in found), default=0), min((one.stop for one in found), default=0)
         return range(first, max(first, end))
 
     def is_given(self, step: int) -> bool:
         """Whether the state of anything is given of a step."""
-        return any(step in self.given.steps(n.id) for n, _, system in self._stepped if self._has_state(n, system))
+        return any(step in self._given_of(node) for node, _, system in self._stepped if self._has_state(node, system))
+
+    def _given_of(self, node: Node) -> range:
+        one, other = self.given.steps(node.id), self.kept.steps(node.id)
+        if one and other and one.start <= other.stop and other.start <= one.stop:
+            return range(min(one.start, other.start), max(one.stop, other.stop))
+        return one or other
 
     def give(self, step: int, world: World) -> None:
         """Shows what is given as it is after a step, with the figures as they stood then."""
@@ -384,12 +398,21 @@ class Simulation:
                 self._give(node, system, step, world)
 
     def _give(self, node: Node, system: System, step: int, world: World) -> bool:
-        """Brings a node to what is given of a step; returns whether there is something."""
-        state = self.given.state(node.id, step) if self._has_state(node, system) else None
-        if state is not None:
+        """Brings a node to what is given or kept of a step; returns whether there is something."""
+        return self._take(self.given, node, system, step, world) or self._take(self.kept, node, system, step, world)
+
+    def _take(self, source: Given, node: Node, system: System, step: int, world: World) -> bool:
+        state = source.state(node.id, step) if self._has_state(node, system) else None
+        if state is None:
+            return False
+        self._stale.add(node.id)
+        try:
             system.restore(state, world)
-            self._stale.add(node.id)
-        return state is not None
+        except SettingsError as error:
+            raise SettingsError(f"its step {step} is kept with other settings: {error}") from error
+        except Exception as error:  # of bytes that nothing is known of
+            raise SettingsError(f"its step {step} cannot be read: {type(error).__name__}: {error}") from error
+        return True
 
     def _has_state(self, node: Node, system: System) -> bool:
         """Whether a node takes part, and depends on the steps before."""

@@ -90,13 +90,20 @@ _ABSENT = {
 }
 
 
+BAKED = "Baked: its steps are shown, not simulated."
+BAKED_BEFORE = "Baked; settings changed: it is shown as it was baked."
+
+
 def view_entry() -> Entry:
     """The row of the view settings."""
     return Entry(EntryKind.VIEW, ("view",), "View", "view", Selection(view=True), tip="What the viewport shows")
 
 
 def scene_entries(
-    scene: Scene, status_of: Callable[[NodeId], ModelStatus | None], halts: Mapping[NodeId, str]
+    scene: Scene,
+    status_of: Callable[[NodeId], ModelStatus | None],
+    halts: Mapping[NodeId, str],
+    outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
     """Rows of all nodes, those in a group or riding on another one below it and above its parts, and of the view."""
     rows = {
@@ -112,7 +119,7 @@ def scene_entries(
             roots.append(rows[node.id])
     for node in scene.nodes:
         status = status_of(node.id)
-        describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""))
+        describe_node(rows[node.id], node, status, scene, halts.get(node.id, ""), is_outdated=node.id in outdated)
         if status is not None and status.model is not None:
             add_model_entries(rows[node.id], node, status.model)
     roots.append(view_entry())
@@ -121,7 +128,9 @@ def scene_entries(
     return roots
 
 
-def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, halt: str = "") -> None:
+def describe_node(
+    entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, halt: str = "", *, is_outdated: bool = False
+) -> None:
     """Brings the row of a node up to date; rows below stay.
 
     Args:
@@ -130,12 +139,13 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: S
         status: How it stands with its file.
         scene: Where it is in.
         halt: Why its simulation stands still, or "".
+        is_outdated: Whether it is baked with other settings than those of now.
     """
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].system:
-        _describe_sound(entry, node, scene, halt)
+        _describe_sound(entry, node, scene, halt, is_outdated=is_outdated)
     if not node.settings.is_figure:
         return
     if status is None or status.state is ModelState.LOADING:
@@ -156,7 +166,7 @@ def describe_node(entry: Entry, node: Node, status: ModelStatus | None, scene: S
         entry.tip = status.text or tip
 
 
-def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str) -> None:
+def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str, *, is_outdated: bool) -> None:
     heard = node.id in scene.heard
     entry.muted, entry.dim = node.muted, entry.dim or not heard
     entry.halted = bool(halt)
@@ -167,6 +177,9 @@ def _describe_sound(entry: Entry, node: Node, scene: Scene, halt: str) -> None:
     if halt:
         entry.mark, entry.note = "error", "stopped"
         state = f"Stopped: {halt}\nThe arrow lets it go on from its last sound state, the bent one starts it anew."
+    elif node.baked:
+        entry.note, entry.mark = ("outdated", "warning") if is_outdated else ("baked", "")
+        state = state or (BAKED_BEFORE if is_outdated else BAKED)
     elif hidden_text(node, scene):
         entry.note, state = "hidden, running", hidden_text(node, scene)
     entry.tip = "\n".join(line for line in (entry.tip, state, hint) if line)

@@ -3,7 +3,7 @@
 import enum
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +97,7 @@ class OutlinerModel(QAbstractItemModel):
         self._model_of = model_of
         self._scene = Scene()
         self._halts: Mapping[NodeId, str] = {}
+        self._outdated: frozenset[NodeId] = frozenset()
         self._roots: list[Entry] = [view_entry()]
         # Indexes carry a number, not an object: Qt may keep an index longer than Python keeps the entry.
         self._numbers = itertools.count(1)
@@ -121,7 +122,15 @@ class OutlinerModel(QAbstractItemModel):
         """Marks the nodes that stand still, with why they do."""
         changed = {node_id for node_id in {**self._halts, **halts} if self._halts.get(node_id) != halts.get(node_id)}
         self._halts = halts
-        for node_id in changed:
+        self._describe_all(changed)
+
+    def set_outdated(self, nodes: frozenset[NodeId]) -> None:
+        """Marks the baked nodes that are shown with other settings than those of now."""
+        changed, self._outdated = self._outdated ^ nodes, nodes
+        self._describe_all(changed)
+
+    def _describe_all(self, nodes: Iterable[NodeId]) -> None:
+        for node_id in nodes:
             if (node_id,) in self._by_key:
                 self._describe(node_id)
 
@@ -177,7 +186,7 @@ class OutlinerModel(QAbstractItemModel):
     def _rebuild(self) -> None:
         self.beginResetModel()
         self._forget(self._roots)
-        self._roots = scene_entries(self._scene, self._model_of, self._halts)
+        self._roots = scene_entries(self._scene, self._model_of, self._halts, self._outdated)
         self._register(self._roots)
         self.endResetModel()
 
@@ -185,7 +194,8 @@ class OutlinerModel(QAbstractItemModel):
         entry = self._by_key[(node_id,)]
         node = self._scene.node(node_id)
         before = _shown_of(entry)
-        describe_node(entry, node, self._model_of(node_id), self._scene, self._halts.get(node_id, ""))
+        status, is_outdated = self._model_of(node_id), node_id in self._outdated
+        describe_node(entry, node, status, self._scene, self._halts.get(node_id, ""), is_outdated=is_outdated)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
         if entry.listed is not None and entry.looks is not node.settings.materials:

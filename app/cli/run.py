@@ -13,7 +13,7 @@ from sim.gl.back_end import BackEndChoice
 from sim.gl.context import Context
 from sim.gl.errors import GLError
 from sim.kept.bake import Bake, BakeWriter, is_bake
-from sim.kept.key import digest
+from sim.kept.key import is_current, node_keys
 from sim.scene.clock import STEP_TIME, step_end
 from sim.scene.scene import NodeId
 
@@ -53,12 +53,13 @@ class SceneRun:
     Attributes:
         engine: Shows the moment after the last step.
         step_count: Steps done.
+        bake: What was given of it.
     """
 
     def __init__(
         self, context: Context, scene: OpenedScene, bake: Bake | None = None, *, every_node: bool = False
     ) -> None:
-        self._scene = scene
+        self._scene, self.bake = scene, bake
         playback = scene.scene.playback
         self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
         self.engine = Engine(context)
@@ -68,8 +69,9 @@ class SceneRun:
         self.engine.simulation.start_time = playback.simulation_start
         self.engine.apply(scene.scene)
         print_warnings(scene.path, self._warnings())
+        self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
-            self.engine.simulation.given = self._given(bake, every_node=every_node)
+            self.engine.simulation.given = BakedNodes(bake, self._given)
         self._go_to_start()
 
     @property
@@ -118,7 +120,10 @@ class SceneRun:
         self.engine.simulation.check()
         told = self.engine.simulation.take_problems()
         print_warnings(self._scene.path, [problem.text for problem in told if not problem.node])
-        return [f"{self._scene.scene.node(p.node).name}: {p.text}" for p in told if p.node]
+        if self.bake is not None and self.bake.damaged:
+            print_warnings(self._scene.path, [f"{self._name(one.node)}: {one}" for one in self.bake.damaged])
+            self.bake.damaged.clear()
+        return [f"{self._name(p.node)}: {p.text}" for p in told if p.node]
 
     def release(self) -> None:
         """Deletes everything on the GPU."""
@@ -129,21 +134,26 @@ class SceneRun:
         systems = self.engine.simulation.systems.items()
         return [f"{self._scene.scene.node(node_id).name}: {one.warning}" for node_id, one in systems if one.warning]
 
-    def _given(self, bake: Bake, *, every_node: bool) -> "BakedNodes":
-        """What gives the steps of nodes; those that are baked with other settings are told, and shown as they are."""
-        of_now = [
-            node.id
-            for node in self._scene.scene.nodes
-            if node.id in bake.index.nodes and bake.index.nodes[node.id].key == digest(self.engine.world, node)
-        ]
-        baked = [node for node in self._scene.scene.nodes if node.baked]
-        for node in baked:
-            if node.id not in bake.index.nodes:
+    def _name(self, node: NodeId) -> str:
+        return self._scene.scene.node(node).name
+
+    def _shown(self, bake: Bake, *, every_node: bool) -> frozenset[NodeId]:
+        """The nodes whose baked steps are shown; whose bake is out of date is told.
+
+        Where the steps of every node are, they are to be those of now; else the user wants those that are baked.
+        """
+        shown = set()
+        for node in self._scene.scene.nodes:
+            baked = bake.index.nodes.get(node.id)
+            is_now = baked is not None and is_current(baked.key, self.engine.world, node)
+            if node.baked and baked is None:
                 print_warnings(self._scene.path, [f"{node.name}: its baked steps are missing; it is simulated"])
-            elif node.id not in of_now:
-                print_warnings(self._scene.path, [f"{node.name}: its baked steps are those of other settings"])
-        shown = {node.id for node in baked} | (set(of_now) if every_node else set())
-        return BakedNodes(bake, shown)
+            elif baked is not None and not is_now and (node.baked or every_node):
+                follows = "it is simulated anew" if every_node else "it is shown as it was baked"
+                print_warnings(self._scene.path, [f"{node.name}: its bake is out of date; {follows}"])
+            if baked is not None and (is_now if every_node else node.baked):
+                shown.add(node.id)
+        return frozenset(shown)
 
     @property
     def run_up(self) -> int:
@@ -151,9 +161,12 @@ class SceneRun:
         return self._run_up
 
     def keys(self) -> dict[NodeId, str]:
-        """What the steps of every simulated node depend on, for a bake."""
-        world = self.engine.world
-        return {node: digest(world, self._scene.scene.node(node)) for node in self.engine.simulation.states()}
+        """What the steps of every simulated node depend on, for a bake; those that are given stay what they are."""
+        known = (
+            {n: b.key for n, b in self.bake.index.nodes.items() if n in self._given} if self.bake is not None else {}
+        )
+        keys = {**node_keys(self.engine.world), **known}
+        return {node: keys[node] for node in self.engine.simulation.states()}
 
     def _go_to_start(self) -> None:
         self.engine.jump(step_end(self._start, -self._run_up))
@@ -198,7 +211,7 @@ class Baker:
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
-        self._before = known_bake(project)
+        self._before = run.bake
         self._first = self._next = run.step_count + run.run_up + (0 if run.run_up else 1)
         start = run.start_time - run.run_up * STEP_TIME
         self._writer = BakeWriter(self._folder, self._keys, start, renderer)

@@ -162,7 +162,7 @@ class Editor:
         self.tools.take([self.handles, *(tool for room in self.rooms.values() for tool in room.tools)])
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
-        self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
+        self.selected_node = SelectedNode(self.desk, self.rooms, config_folder(), self.baking)
         self.output = Output(self.document, self.active, self.dialogs, self.panels)
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
@@ -203,11 +203,13 @@ class Editor:
     def _build_simulation(self) -> None:
         self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
-        second = SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded)
+        second, another = (
+            SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded) for _ in range(2)
+        )
         self.client.second = second
         self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state)
         self.client.compared = Compared(
-            self.document, second, self.baking.state, self.baking.steps, self._tell_distance
+            self.document, another, self.baking.state, self.baking.steps, self._tell_distance
         )
 
     def _connect(self) -> None:
@@ -216,6 +218,7 @@ class Editor:
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
         self.work.connect_to(self.window, self.panels)
+        self.kept_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.document.changed.connect(self._on_changed)
         self.document.view_state_changed.connect(lambda _: self.viewport.update())
         self.playback.time_changed.connect(self.document.set_time)

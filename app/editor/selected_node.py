@@ -8,12 +8,13 @@ from PySide6.QtCore import QObject, Qt
 
 from app.editor.desk import Desk
 from app.files.presets import PresetError, PresetStore
+from app.timeline.baking import Baking
 from sim.kinds import KINDS
-from sim.kinds.contract import Panel
+from sim.kinds.contract import Command, Panel
 from sim.scene.params import Settings
 from sim.scene.scene import Node, NodeId
 from widgets.inspector.node_head import NodeStatus
-from widgets.outliner_entries import hidden_text, silence_text
+from widgets.outliner_entries import BAKED, BAKED_BEFORE, hidden_text, silence_text
 from widgets.parts import Pages
 
 
@@ -24,11 +25,14 @@ class SelectedNode(QObject):
         desk: What is edited and simulated.
         rooms: What kinds have beyond rows.
         folder: Where the user's own presets lie, in a folder for each kind.
+        baking: Knows what is baked.
     """
 
-    def __init__(self, desk: Desk, rooms: Mapping[str, Panel], folder: Path) -> None:
+    def __init__(self, desk: Desk, rooms: Mapping[str, Panel], folder: Path, baking: Baking) -> None:
         super().__init__()
-        self._desk, self._rooms = desk, rooms
+        self._desk, self._rooms, self._baking = desk, rooms, baking
+        tip = "Simulate it again, with the settings of now."
+        self._free = Command("free_bake", "Free Bake", tip, baking.free)
         self._head = desk.panels.inspector.head
         self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.presets is not None}
         self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
@@ -82,6 +86,10 @@ class SelectedNode(QObject):
             note = refused[1]
         if system is None:
             return NodeStatus(note=note)
+        if node.baked and self._baking.steps(node.id):
+            if not self._baking.is_of_now(node.id):
+                return NodeStatus(system.halted, BAKED_BEFORE, note, self._free)
+            note = note or BAKED
         remedy = room.remedy(node, system) if system.warning or lack else None
         if remedy is not None and not system.warning:
             return NodeStatus(system.halted, lack, "" if note == lack else note, remedy)

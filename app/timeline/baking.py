@@ -13,7 +13,7 @@ from app.timeline.seek import SimulationSeek
 from app.timeline.simulation_stepper import SimulationStepper
 from app.viewport.client import ViewportClient
 from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter
-from sim.kept.key import digest
+from sim.kept.key import is_current, node_keys
 from sim.scene.scene import NodeId, ParamRef
 from widgets.viewport import Viewport
 
@@ -54,7 +54,7 @@ class Baking(QObject):
         self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
         self._told: set[tuple[str, str]] = set()
         self._taken: tuple[object, ...] = ()
-        self._keys: dict[NodeId, str] = {}
+        self._current: dict[NodeId, bool] = {}
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
@@ -111,10 +111,15 @@ class Baking(QObject):
         """What the bake holds of a node after a step, whether it is shown or not; None for nothing."""
         try:
             bake = self._bake()
-            return bake.state(node_id, step) if bake is not None else None
+            state = bake.state(node_id, step) if bake is not None else None
         except BakeError as error:
             self._tell(str(error))
             return None
+        if bake is not None and bake.damaged:
+            for damage in bake.damaged:
+                self._tell(f"{self._document.scene.node(damage.node).name}: {damage}", self.warned)
+            bake.damaged.clear()
+        return state
 
     def miss(self, node_id: NodeId) -> range:
         """Tells that there are no baked steps of a node that is to show them, and gives none."""
@@ -134,14 +139,16 @@ class Baking(QObject):
         if bake is None or engine is None or node_id not in bake.index.nodes:
             return False
         world = engine.world
-        taken = (bake, world.scene, *world.figures.values(), *world.meshes.values(), *world.strands.values())
+        files = (world.figures, world.meshes, world.strands, world.images, world.in_force)
+        taken = (bake, world.scene, *(content for found in files for content in found.values()))
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)
         ):
-            self._taken, self._keys = taken, {}
-        if node_id not in self._keys:
-            self._keys[node_id] = digest(world, self._document.scene.node(node_id))
-        return bake.index.nodes[node_id].key == self._keys[node_id]
+            self._taken, self._current = taken, {}
+        if node_id not in self._current:
+            node = self._document.scene.node(node_id)
+            self._current[node_id] = is_current(bake.index.nodes[node_id].key, world, node)
+        return self._current[node_id]
 
     def _bake(self) -> Bake | None:
         """What lies beside the project now."""
@@ -163,11 +170,11 @@ class Baking(QObject):
         self._last = film.step_of(self._playback.duration)
         while film.time_of(self._last) > self._playback.duration + 1e-6:
             self._last -= 1
-        if film.missing(self._last) or len(film.kept) < self._last:
+        if any(film.mark(step) is None for step in range(1, self._last + 1)):
             self._wanted = ()
             self.ended.emit("Not all steps are there; nothing was baked")
             return
-        keys = {node: digest(engine.world, self._document.scene.node(node)) for node in wanted}
+        keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
         self._guarded(
             lambda: self._begin(cache_folder(project), keys, film.time_of(0), engine.context.capabilities.renderer)
         )

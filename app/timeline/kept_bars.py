@@ -1,6 +1,6 @@
 """Bars under the ruler: what is kept of each simulated node."""
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.document.document import Document
 from app.timeline.baking import Baking
@@ -12,7 +12,13 @@ from widgets.timeline.track_rows import BarRow, Kept
 
 
 class KeptBars(QObject):
-    """Follows what is kept, with the pictures."""
+    """Follows what is kept, with the pictures.
+
+    Signals:
+        outdated: The baked nodes whose settings are others than those they were baked with.
+    """
+
+    outdated = Signal(object)
 
     def __init__(self, timeline: Timeline, document: Document, client: ViewportClient, baking: Baking) -> None:
         super().__init__(timeline)
@@ -33,6 +39,7 @@ class KeptBars(QObject):
         self._outdated = {
             node.id for node in self._document.scene.nodes if node.baked and not self._baking.is_of_now(node.id)
         }
+        self.outdated.emit(frozenset(self._outdated))
         systems = engine.simulation.systems
         nodes = [(node, systems[node.id]) for node in self._document.scene.nodes if node.id in systems]
         self._tracks.set_bars([self._row(film, node) for node, system in nodes if system.is_ready and system.has_state])
@@ -43,7 +50,7 @@ class KeptBars(QObject):
         spans = [(film.time_of(max(given[0] - 1, 0)), film.time_of(given[-1]), baked)] if given else []
         begins = given[-1] if given else 0
         halted = film.halted_at(node.id)
-        for first, last, is_thin, is_old in film.spans():
+        for first, last, is_thin, is_old in film.spans(node.id):
             if last <= begins:
                 continue
             first = max(first, begins)

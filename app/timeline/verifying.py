@@ -67,7 +67,8 @@ class Verifying(QObject):
         self.progressed.emit(f"Verifying the bake of {job.path.name}" if job.state == RUNNING else "", job.share)
 
     def _end(self, signal: SignalInstance, path: str, text: str) -> None:
-        text = f"Bake verified: {self._plain(text)}"
+        begin = "Bake verified" if signal is self.told else "Bake not verified"
+        text = f"{begin}: {self._plain(text)}"
         signal.emit(path, text)
         self.ended.emit(text)
 

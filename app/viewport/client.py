@@ -118,7 +118,7 @@ class ViewportClient(QObject):
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
         self.engine = Engine(context, background=True)
-        self.film = Film(self.engine, StepStore(self.step_room.size))
+        self.film = self.engine.simulation.kept = Film(self.engine, StepStore(self.step_room.size))
         self.ready.emit()
 
     def gl_enter(self, framebuffer_id: int) -> None:
@@ -204,7 +204,7 @@ class ViewportClient(QObject):
         """What a turn is for, beside the picture: that comes first, unless pictures follow one another all the time."""
         if self.engine is None or (self.engine.pictures.delay is not None and not self._playback.playhead.playing):
             return None
-        return next((one for one in (self.ghosts, self.compared) if one is not None and one.is_due), None)
+        return next((one for one in (self.compared, self.ghosts) if one is not None and one.is_due), None)
 
     def _release_second(self) -> None:
         """Deletes what nobody wants any more; it comes and goes with settings, not with playing."""

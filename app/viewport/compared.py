@@ -63,7 +63,7 @@ class Compared:
 
     Args:
         document: The scene.
-        second: Where both are looked at.
+        second: Where both are looked at; its own, so that it is never busy with what others draw.
         baked: Gives what the bake holds of a node after a step; None for nothing.
         steps: Gives the steps that the bake holds of a node.
         told: Takes one line how far what is shown is from the bake.
@@ -140,7 +140,7 @@ class Compared:
         """Compares the step that is shown, where that takes no turns; tells which others are to be compared."""
         self._film = film
         if not self.is_on:
-            if self._known or self._coloured:
+            if self._known or self._coloured or self._second.engine is not None:
                 self.release()
                 self.version += 1
             return
@@ -149,7 +149,7 @@ class Compared:
         if looked != self._looked:
             self._looked = looked
             self._forget_others(film)
-            self._left = [step for step in self._both(film, nodes) if step not in self._known]
+            self._left = [step for step in self._both(live, film, nodes) if step not in self._known]
         step, mark = film.shown, film.mark(film.shown)
         if self._shown is None or self._shown is not self._known.get(step):
             self._shown, self._points = None, {}
@@ -188,6 +188,7 @@ class Compared:
 
     def release(self) -> None:
         """Forgets everything; may be called twice."""
+        self._second.release()
         for _, arrays in self._coloured.values():
             arrays.release()
         self._coloured.clear()
@@ -200,10 +201,10 @@ class Compared:
         """What is simulated and baked."""
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
-    def _both(self, film: Film, nodes: Iterable[NodeId]) -> list[int]:
+    def _both(self, live: Engine, film: Film, nodes: Iterable[NodeId]) -> list[int]:
         """Steps that are kept and baked, the last first."""
-        baked = [self._steps(node) for node in nodes]
-        return [step for step in reversed(film.kept) if any(step in steps for steps in baked)]
+        baked, kept = [self._steps(node) for node in nodes], {*film.kept, *live.given_steps}
+        return [step for step in sorted(kept, reverse=True) if any(step in steps for steps in baked)]
 
     def _forget_others(self, film: Film) -> None:
         self._known = {step: known for step, known in self._known.items() if film.mark(step) is known.mark}

@@ -76,7 +76,7 @@ class Targets:
     are_frames: bool = False  # Whether they are the frames of clips, and nothing to be set by itself
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Mesh:
     """Geometry in the bind pose."""
 
@@ -295,7 +295,7 @@ class Material:
         return tuple(image for image in (self.image, *others) if image is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class CharacterModel:
     """Everything of one model file that the engine uses.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.content import content_sum
 from sim.assets.influences import joint_boxes, reach_of
 from sim.assets.model import CharacterModel
 from sim.figures.skeleton_lines import BoneSegments, bone_segments
@@ -33,6 +34,7 @@ class PreparedModel:
 
 def prepare_model(model: CharacterModel) -> PreparedModel:
     """Works out records, boxes and bones of a model; touches no OpenGL."""
+    content_sum(model)  # known from then on: it takes long
     skin, skeleton, bounds = model.skin, model.skeleton, model.mesh.bounds
     lowest, highest = reach_of(model.mesh) if model.mesh.targets is not None else (bounds.lo[None], bounds.hi[None])
     return PreparedModel(

@@ -18,9 +18,6 @@ from sim.kinds.contract import Grab, World
 from sim.scene.clock import STEP_TIME, step_at, step_end
 from sim.scene.scene import NodeId
 
-GIVEN = object()
-"""Mark of steps that are given."""
-
 _NEAR = 1e-3
 """Share of a step from which a moment is that of the step itself."""
 
@@ -79,11 +76,6 @@ class Stepped(Protocol):
         """
 
 
-def counts_alone(step: int) -> bytes:
-    """The state of a step of which everything is given: how many there were, as `Stepped.capture` has them."""
-    return msgspec.msgpack.encode((step, step, {}))
-
-
 class Film:
     """Keeps what an engine simulates.
 
@@ -101,6 +93,9 @@ class Film:
         self._engine = engine
         self._shelf = Shelf(store or StepStore(), lambda: self._history.let_go(), lambda kept: self._lose(kept))
         self._history: History[Kept] = History((), self._shelf.drop)
+        self._read: tuple[Kept | None, dict[NodeId, bytes]] = (None, {})
+        self._runs: dict[NodeId, tuple[dict[int, Kept], range]] = {}
+        self._marks: dict[tuple[Kept | None, ...], object] = {}
         self._scene: tuple[object, ...] = ()
         self._start_key: Hashable = None
         self._start, self._run_up = 0.0, 0
@@ -136,8 +131,10 @@ class Film:
         playback = world.scene.playback
         self._start, self._run_up = playback.start_time, round(playback.run_up / STEP_TIME)
         if key == self._history.line.settings:
+            self._start_key = start
             return
         self.version += 1
+        self._marks.clear()
         self.flush()
         if start != self._start_key:
             self._start_key = start
@@ -195,6 +192,8 @@ class Film:
                 self.advance(step)
             self.is_catching_up = self.shown < wanted
         self._stand_at(self.shown, wanted)
+        if self._stands is None:
+            return self.show(time)
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
 
     def show_between(self, time: float) -> float:
@@ -253,6 +252,8 @@ class Film:
         if step < 1 or not self._is_there(step - 1):
             return False
         self._stand_at(step - 1)
+        if not self._is_there(step - 1):
+            return False
         if grab is not None and self._history.take_by_hand(step - 1):
             self._keep(step - 1)
         again = step <= self._history.reached and self._history.owner(step) is self._history.line and grab is None
@@ -292,12 +293,15 @@ class Film:
         """The last step that was simulated of the present course."""
         return self._history.reached
 
-    def spans(self) -> list[tuple[int, int, bool, bool]]:
-        """Runs of kept steps: first and last one, whether some between are missing, whether settings were others."""
+    def spans(self, node: NodeId) -> list[tuple[int, int, bool, bool]]:
+        """Runs of steps that are kept of a node: first and last one, whether some between are missing, whether settings
+        of it were others.
+        """
         found: list[tuple[int, int, bool, bool]] = []
-        line = self._history.line
-        for step in self.kept:
-            is_old = step < line.fork
+        history, course = self._history, self._history.line.courses.get(node)
+        elsewhere = self.steps(node)
+        for step in sorted({*self.kept, *elsewhere}):
+            is_old = step not in elsewhere and history.owner(step).courses.get(node) != course
             if found and found[-1][3] == is_old:
                 first, last, thin, _ = found[-1]
                 found[-1] = (first, step, thin or step > last + 1, is_old)
@@ -305,6 +309,31 @@ class Film:
                 begin = max(step - 1, 0) if step else 0
                 found.append((begin if not found else found[-1][1], step, False, is_old))
         return found
+
+    # --- what other courses have of single nodes ------------------------------------------------------
+
+    def steps(self, node: NodeId) -> range:
+        """Steps of a node that need not be simulated, as it was with the same key all the way in another course."""
+        elsewhere = self._history.elsewhere(node)
+        known, run = self._runs.get(node, (None, range(0)))
+        if known is not elsewhere:
+            is_baked = self._engine.world.scene.node(node).baked
+            first = end = 0 if is_baked else min(elsewhere, default=0)
+            while end in elsewhere and not is_baked:
+                end += 1
+            run = range(first, end)
+            self._runs[node] = elsewhere, run
+        return run
+
+    def state(self, node: NodeId, step: int) -> bytes | None:
+        """The state of a node after one of these."""
+        kept = self._history.elsewhere(node).get(step) if step in self.steps(node) else None
+        if kept is None:
+            return None
+        if self._read[0] is not kept:
+            state = self._shelf.get(kept)
+            self._read = kept, msgspec.msgpack.decode(state)[2] if state is not None else {}
+        return self._read[1].get(node)
 
     def halted_at(self, node: NodeId) -> int | None:
         """The step at which a node halted in the present course."""
@@ -319,13 +348,20 @@ class Film:
 
     def mark(self, step: int) -> object:
         """What stands for what is there of a step, another object once that is another; None where nothing is."""
-        return self._history.get(step) or (GIVEN if step in self._engine.given_steps else None)
+        kept = self._history.get(step)
+        if kept is not None or step not in self._engine.given_steps:
+            return kept
+        parts = tuple(self._history.elsewhere(node).get(step) for node, _ in self._history.line.settings)
+        return self._marks.setdefault(parts, object())
 
     def state_at(self, step: int) -> bytes | None:
         """What is there of a step; None where nothing is.  Waits for the GPU where it is not there yet."""
         kept = self._history.get(step)
         state = self._shelf.get(kept) if kept is not None else None
-        return counts_alone(step) if state is None and step in self._engine.given_steps else state
+        if state is not None or step not in self._engine.given_steps:
+            return state
+        found = {node: self.state(node, step) for node, _ in self._history.line.settings}
+        return msgspec.msgpack.encode((step, step, {node: one for node, one in found.items() if one is not None}))
 
     @property
     def is_full(self) -> bool:
@@ -349,7 +385,9 @@ class Film:
         """Lets go of everything."""
         self._history.clear(())
         self._start_key = self._stands = None
-        self._scene = ()
+        self._scene, self._read = (), (None, {})
+        self._runs.clear()
+        self._marks.clear()
         self._shelf.is_full = False
         self.shown = 0
         self.version += 1
@@ -387,6 +425,8 @@ class Film:
         if not self._stands_at(step):
             self._restore(step)
             self._stands = place, step, step
+            if step and self._history.get(step) is None and step not in self._engine.given_steps:
+                self._stands = None  # what was given of it is damaged
         if self._stands is None or self._stands[2] == given:
             return
         if self._engine.give(given, self.time_of(given)):

@@ -12,13 +12,19 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
+Settings = tuple[tuple[str, Hashable], ...]
+"""Nodes, and what each is simulated with."""
+
+
 class Line(Generic[T]):
     """Steps of one course of events from a fork on.
 
     Attributes:
         parent: The line that it forks from; None for a run from the start.
         fork: The step at which it does; it keeps that step itself, as the new settings found it.
-        settings: What it was simulated with.
+        settings: What it was simulated with: a key for every node.
+        courses: What the steps of each node were simulated with from the start on, which is more than one key after a
+            fork; the same steps of nodes on the same course are equal.
         steps: What is kept, by step.
         by_hand: Whether the user took part, so that it cannot be simulated anew.
         used: When it was in use, as a number that grows.
@@ -27,11 +33,20 @@ class Line(Generic[T]):
         pulls: Steps that the user had simulated at its fork while time stood.
     """
 
-    __slots__ = ("by_hand", "children", "fork", "halted", "parent", "pulls", "reached", "settings", "steps", "used")
+    __slots__ = (
+        "by_hand", "children", "courses", "fork", "halted", "parent", "pulls", "reached", "settings", "steps", "used"
+    )  # fmt: skip
 
     def __init__(
-        self, parent: "Line[T] | None", fork: int, settings: Hashable, *, by_hand: bool = False, used: int = 0
+        self, parent: "Line[T] | None", fork: int, settings: Settings, *, by_hand: bool = False, used: int = 0
     ) -> None:
+        before = parent.courses if parent is not None else {}
+        self.courses: dict[str, tuple[Hashable, ...]] = {
+            node: before[node]
+            if not by_hand and before.get(node, ())[-1:] == (key,)
+            else (*before.get(node, ()), *(() if parent is None else (fork, used if by_hand else None)), key)
+            for node, key in settings
+        }
         self.parent, self.fork, self.settings, self.by_hand, self.used = parent, fork, settings, by_hand, used
         self.steps: dict[int, T] = {}
         self.halted: dict[str, int] = {}
@@ -50,10 +65,11 @@ class History(Generic[T]):
         line: The one that goes on.
     """
 
-    def __init__(self, settings: Hashable, drop: Callable[[T], None]) -> None:
+    def __init__(self, settings: Settings, drop: Callable[[T], None]) -> None:
         self._drop = drop
         self._clock = 0
         self._lines: dict[tuple[int, int, Hashable], Line[T]] = {}
+        self._elsewhere: dict[str, dict[int, T]] = {}
         self.line = self._line(None, 0, settings)
         self._choose(self.line)
 
@@ -91,6 +107,19 @@ class History(Generic[T]):
         place = bisect.bisect_right(self._kept, step)
         return self._kept[place - 1] if place else 0
 
+    def elsewhere(self, node: str) -> dict[int, T]:
+        """What other lines keep of the course that a node is on, by step; nothing where the user took part."""
+        if node not in self._elsewhere:
+            course = self.line.courses.get(node)
+            lines = [] if any(line.by_hand for line in self._path) else list(self._lines.values())
+            self._elsewhere[node] = {
+                step: content
+                for line in lines
+                if line is not self.line and course is not None and line.courses.get(node) == course
+                for step, content in line.steps.items()
+            }
+        return self._elsewhere[node]
+
     def put(self, step: int, content: T) -> None:
         """Keeps a step of the line that goes on; what was kept of it, and what follows it there, is let go of."""
         line = self.line
@@ -115,11 +144,12 @@ class History(Generic[T]):
         """Forgets what could not be kept after all; nobody is told."""
         for line in self._lines.values():
             line.steps = {step: one for step, one in line.steps.items() if one is not content}
+        self._elsewhere.clear()
         self._kept = sorted(self._path_steps())
 
     # --- other courses --------------------------------------------------------------------------------
 
-    def change(self, step: int, settings: Hashable) -> bool:
+    def change(self, step: int, settings: Settings) -> bool:
         """Settings change while a step of the present course is shown.
 
         Returns:
@@ -138,7 +168,7 @@ class History(Generic[T]):
         self._choose(self._line(self.owner(step), step, settings))
         return not self.line.steps
 
-    def restart(self, settings: Hashable) -> None:
+    def restart(self, settings: Settings) -> None:
         """A run from the start with these settings goes on; what is kept of it is there again."""
         self._choose(self._line(None, 0, settings))
 
@@ -151,13 +181,10 @@ class History(Generic[T]):
         if self.line.by_hand and self.line.reached == step:
             return False
         self._clock += 1
-        settings = self.line.settings
-        line = self._line(self.owner(step), step, (settings, "by hand", self._clock), by_hand=True)
-        line.settings = settings
-        self._choose(line)
+        self._choose(self._line(self.owner(step), step, self.line.settings, by_hand=True))
         return True
 
-    def clear(self, settings: Hashable) -> None:
+    def clear(self, settings: Settings) -> None:
         """Lets go of everything."""
         for line in self._lines.values():
             self._empty(line)
@@ -185,6 +212,7 @@ class History(Generic[T]):
                 for step in steps[::2]:
                     self._drop(line.steps.pop(step))
                 self._kept = sorted(self._path_steps())
+                self._elsewhere.clear()
                 return True
         return False
 
@@ -196,20 +224,22 @@ class History(Generic[T]):
             del self._lines[key]
 
     def _empty(self, line: Line[T]) -> None:
+        self._elsewhere.clear()
         for content in line.steps.values():
             self._drop(content)
         line.steps.clear()
 
-    def _line(self, parent: Line[T] | None, fork: int, settings: Hashable, *, by_hand: bool = False) -> Line[T]:
-        key = (id(parent) if parent is not None else 0, fork, settings)
+    def _line(self, parent: Line[T] | None, fork: int, settings: Settings, *, by_hand: bool = False) -> Line[T]:
+        key = (id(parent) if parent is not None else 0, fork, (settings, self._clock if by_hand else None))
         if key not in self._lines:
-            self._lines[key] = Line(parent, fork, settings, by_hand=by_hand)
+            self._lines[key] = Line(parent, fork, settings, by_hand=by_hand, used=self._clock)
             if parent is not None:
                 parent.children += 1
         return self._lines[key]
 
     def _choose(self, line: Line[T]) -> None:
         self._clock += 1
+        self._elsewhere.clear()
         before = self.line
         self.line, line.used = line, self._clock
         path: list[Line[T]] = []

@@ -205,6 +205,8 @@ class Kind:
         resized: Settings before and after an edit, to how much larger that makes a node; what follows it goes along.
         migrate: Changes the JSON object of a node of an older version in place; takes the version, the object, and
             those of all nodes by id.
+        version: Of the solver; another one whenever the same settings, or a default, give other steps.
+        collides: Whether what is simulated with some settings meets solids.
         system: A `System`, where something of it is simulated.
         view: A `View`, where something of it is drawn.
         solids: Function that gives what particles of other nodes collide with, see `Solids`.
@@ -227,6 +229,8 @@ class Kind:
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
+    version: int = 1
+    collides: Callable[[Settings], bool] = lambda _: True
     system: str = ""
     view: str = ""
     solids: str = ""

@@ -2,8 +2,11 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import structs
@@ -11,7 +14,7 @@ from PIL import Image
 
 from app.cli.main import main
 from app.files.project_file import cache_folder, save_project
-from sim.kept.bake import INDEX, Bake
+from sim.kept.bake import INDEX, Bake, checksum
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sim.kinds.cloth.system import ClothSystem
 from sim.scene.playback import PlaybackSettings
@@ -54,10 +57,10 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     save_project(project, softer, ViewState())
     shown = simulate(project)
     assert shown["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes(), "a baked node is not simulated"
-    assert "those of other settings" in capsys.readouterr().err
+    assert "its bake is out of date; it is shown as it was baked" in capsys.readouterr().err
     assert main(["verify", str(project)]) == 1
     told = capsys.readouterr().err
-    assert "Sheet: was baked with other settings" in told
+    assert "Sheet: its bake is out of date" in told
     assert "Sheet: step 1 is the first that differs" in told
     save_project(project, with_value(softer, _baked(node), False), ViewState())
     ways = np.linalg.norm(simulate(project)["Sheet.positions"] - plain["Sheet.positions"], axis=2)
@@ -67,6 +70,160 @@ def test_a_bake_travels_with_the_project_and_is_verified(tmp_path: Path, capsys:
     (cache_folder(project) / INDEX).write_text(json.dumps({"format": "none"}))
     assert main(["verify", str(project)]) == 1
     assert INDEX in capsys.readouterr().err
+
+
+def steps_file(project: Path, node: str = "c") -> Path:
+    (path,) = cache_folder(project).glob(f"{node}-*.steps")
+    return path
+
+
+@pytest.mark.parametrize(("share", "left"), [(0.4, 4), (0.0, 0)])
+def test_a_file_of_steps_that_was_cut_off_is_not_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float, left: int
+) -> None:
+    project = tmp_path / "a.sinew"
+    saved(project)
+    simulate(project, "--cache")
+    path = steps_file(project)
+    with path.open("r+b") as file:
+        file.truncate(int(path.stat().st_size * share))
+    assert main(["verify", str(project)]) == 1
+    told = capsys.readouterr()
+    assert told.err == f"sinew: {path}: Sheet: has {left} of 12 steps; its file was cut off\n"
+    assert not told.out
+
+
+def damage(path: Path, step: int, index: dict[str, Any]) -> None:
+    """Turns one bit in the row of a step."""
+    offset, size = index["rows"][step - index["first"]]
+    data = bytearray(path.read_bytes())
+    data[offset + size // 2] ^= 4
+    path.write_bytes(data)
+
+
+def index_of(project: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((cache_folder(project) / INDEX).read_text())
+    return content
+
+
+def test_a_damaged_row_is_told_with_node_and_step_and_simulated_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "a.sinew"
+    saved(project)
+    plain = simulate(project, "--cache")
+    path = steps_file(project)
+    damage(path, 5, index_of(project)["nodes"]["c"])
+    assert main(["verify", str(project)]) == 1
+    assert capsys.readouterr().err == f"sinew: {path}: Sheet: step 5 is damaged\n"
+    again = simulate(project, "--cache")
+    line = f"Sheet: step 5 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+    assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
+    for name, array in plain.items():
+        assert again[name].tobytes() == array.tobytes()
+    assert main(["verify", str(project)]) == 0, "it is baked anew"
+
+
+def test_rows_without_checksums_play_and_those_that_cannot_be_read_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "a.sinew"
+    scene = saved(project)
+    plain = simulate(project, "--cache")
+    index = index_of(project)
+    del index["nodes"]["c"]["sums"]
+    (cache_folder(project) / INDEX).write_text(json.dumps(index))
+    save_project(project, with_value(scene, _baked(scene.node("c")), True), ViewState())
+    with monkeypatch.context() as patch:
+        patch.setattr(ClothSystem, "step", lambda *_: pytest.fail("it was simulated"))
+        assert simulate(project)["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes()
+    path = steps_file(project)
+    offset, size = index["nodes"]["c"]["rows"][6]
+    for junk in (b"\xc1" * size, b"\x92\x81\xa1\xff\x00\x90" + bytes(size - 6)):
+        data = bytearray(path.read_bytes())
+        data[offset : offset + size] = junk
+        path.write_bytes(data)
+        assert simulate(project)["Sheet.positions"].tobytes() == plain["Sheet.positions"].tobytes()
+        line = f"Sheet: step 7 of a.sinewcache/{path.name} is damaged; it is simulated from there on"
+        assert capsys.readouterr().err.splitlines() == [f"sinew: {project}: warning: {line}"]
+        assert main(["verify", str(project)]) == 1
+        assert f"sinew: {path}: Sheet: step 7 is damaged\n" in capsys.readouterr().err
+    data[offset : offset + size] = msgspec.msgpack.encode(["x" * (size - 4)])  # a value that is no state
+    path.write_bytes(data)
+    assert main(["simulate", str(project), "--output", str(tmp_path / "o.npz"), "--steps", "12"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"sinew: {project}: Sheet: its step 7 cannot be read: ValueError" in line
+    assert main(["verify", str(project)]) == 1
+    assert f"sinew: {path}: Sheet: step 7 cannot be read\n" in capsys.readouterr().err
+
+
+def test_a_bake_of_other_settings_is_told_and_simulated_anew_and_others_are_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "a.sinew"
+    one = saved(project).node("c")
+    other = structs.replace(one, id="d", name="Other")
+    scene = Scene(nodes=(one, other))
+    save_project(project, scene, ViewState())
+    simulate(project, "--cache")
+    changed = with_value(scene, ParamRef("d", "cloth", "wind"), (0.0, 0.0, 2.0))
+    save_project(project, changed, ViewState())
+    stepped = set()
+    plain = ClothSystem.step
+
+    def step(system: ClothSystem, inputs: object) -> None:
+        stepped.add(system._node.id)
+        plain(system, inputs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ClothSystem, "step", step)
+        cached = simulate(project, "--cache")
+    assert stepped == {"d"}
+    line = f"sinew: {project}: warning: Other: its bake is out of date; it is simulated anew"
+    assert capsys.readouterr().err.splitlines() == [line]
+    shutil.rmtree(cache_folder(project))
+    for name, array in simulate(project).items():
+        assert cached[name].tobytes() == array.tobytes()
+
+
+def test_arrays_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Here a velocity alone: what it leads to is not in the bake."""
+    project = tmp_path / "a.sinew"
+    saved(project)
+    output = tmp_path / "out.npz"
+    assert main(["simulate", str(project), "--steps", "3", "--output", str(output), "--cache"]) == 0
+    path, index = steps_file(project), index_of(project)
+    with np.load(output) as arrays:
+        velocity = arrays["Sheet.velocities"][3, 10]
+    offset, size = index["nodes"]["c"]["rows"][2]
+    data = bytearray(path.read_bytes())
+    other = (velocity.view(np.uint32) ^ 1).tobytes()
+    data[offset : offset + size] = data[offset : offset + size].replace(velocity.tobytes(), other)
+    path.write_bytes(data)
+    index["nodes"]["c"]["sums"][2] = checksum(bytes(data[offset : offset + size]))
+    (cache_folder(project) / INDEX).write_text(json.dumps(index))
+    assert main(["verify", str(project)]) == 1
+    told = capsys.readouterr().err
+    assert told == f"sinew: {project}: Sheet: step 3 is the first that differs in its velocities\n"
+
+
+FAULTS = Path("../shared/assets/faults3")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cache_truncated_verify_ok", "hair-0.steps: Hair: has 4 of 12 steps; its file was cut off"),
+        ("cache_first_1e9", "index.json: sheet: begins with step 1000000000"),
+        ("cache_300_bitflips", "is the first that differs"),
+    ],
+)
+def test_bakes_that_were_damaged_on_purpose_are_told(capsys: pytest.CaptureFixture[str], name: str, text: str) -> None:
+    project = FAULTS / name / "c.sinew"
+    if not project.exists():
+        pytest.skip("the damaged bakes are not there")
+    assert main(["verify", str(project)]) == 1
+    assert text in capsys.readouterr().err
 
 
 def test_a_bake_has_what_is_shown_at_the_start_after_a_run_up(tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ from sim.gl.context import Context
 from sim.kept.film import Film
 from sim.kept.store import StepStore
 from sim.kinds.cloth.settings import ClothPlacement, ClothSettings
+from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.contract import Grab
+from sim.kinds.light.settings import LightSettings
 from sim.scene.clock import STEP_TIME
 from sim.scene.scene import Node, ParamRef, Scene, with_value
 from sim.scene.view_state import ViewState
@@ -35,6 +37,9 @@ EDITS = {
 }
 
 
+FLOOR = Node(id="f", name="Floor", settings=ColliderSettings())
+
+
 class Reel:
     """A shipped project and its film."""
 
@@ -43,7 +48,7 @@ class Reel:
         self.run = SceneRun(context, self.scene)
         self.engine = self.run.engine
         self.store = StepStore(budget)
-        self.film = Film(self.engine, self.store)
+        self.film = self.engine.simulation.kept = Film(self.engine, self.store)
         self.time = 0.0
         self.take(self.scene.scene)
 
@@ -390,6 +395,154 @@ class Recorded:
 
     def state(self, node: str, step: int) -> bytes | None:
         return self.states[node, step] if step in self.steps(node) else None
+
+
+def of(bits: dict[str, bytes], node: str) -> dict[str, bytes]:
+    return {name: data for name, data in bits.items() if name.startswith(f"{node}.")}
+
+
+def steps_done(reel: Reel, node: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The moments that a node is simulated at from now on."""
+    done: list[int] = []
+    system = reel.engine.simulation.systems[node]
+    plain = system.step
+    monkeypatch.setattr(system, "step", lambda inputs: (done.append(inputs.moment), plain(inputs)))
+    return done
+
+
+def test_a_node_that_is_added_changed_or_removed_leaves_the_steps_of_others(
+    context: Context, sheet: OpenedScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shown at once, not simulated again, and whatever goes on from them has the bits of a fresh run."""
+    one = sheet.scene
+    node = one.node("c")
+    other = Node(id="d", name="Other", settings=structs.replace(node.settings, wind=(0.0, 0.0, 5.0)))
+    two = structs.replace(one, nodes=(other, node))
+    soft = with_value(two, ParamRef("d", "cloth", "wind"), (0.0, 3.0, 1.0))
+    wide = with_value(two, ParamRef("d", "cloth", "columns"), 7)
+    places = [3, 9, 12, 20, 24]
+    alone, both, changed = (fresh_bits(context, sheet, scene, places) for scene in (one, two, soft))
+    reel = Reel(context, sheet)
+    reel.fill(20)
+    reel.scrub(12)
+    reel.take(two)
+    for step in (12, 3, 20, 9):
+        reel.scrub(step)
+        assert of(reel.bits(), "c") == of(alone[step], "c"), f"step {step} is shown when a node is added"
+        assert reel.film.is_held(reel.time), "the new one has none"
+    assert [span[:2] for span in reel.film.spans("c")] == [(0, 20)]
+    assert reel.film.spans("d") == []
+    done = steps_done(reel, "c", monkeypatch)
+    reel.scrub(0)
+    reel.fill(24)
+    assert done == [21, 22, 23, 24], "what is there is not simulated again"
+    for step in places:
+        reel.scrub(step)
+        assert reel.bits() == both[step], step
+
+    reel.scrub(12)
+    reel.take(soft)
+    assert reel.film.spans("d") == [(0, 11, False, True), (11, 12, False, False)]
+    assert [(first, last, old) for first, last, _, old in reel.film.spans("c")] == [(0, 24, False)]
+    reel.scrub(20)
+    assert of(reel.bits(), "c") == of(alone[20], "c")
+    reel.scrub(12)
+    reel.fill(24)
+    assert done == [21, 22, 23, 24]
+    assert of(reel.bits(), "c") == of(both[24], "c")
+    assert of(reel.bits(), "d") not in (of(both[24], "d"), of(changed[24], "d"))
+    reel.film.restart()
+    reel.scrub(0)
+    reel.fill(24)
+    assert done == [21, 22, 23, 24]
+    assert reel.bits() == changed[24]
+
+    reel.take(wide)
+    reel.scrub(9)
+    assert of(reel.bits(), "c") == of(alone[9], "c"), "also where another one is built anew"
+    reel.take(one)
+    for step in (20, 3, 24):
+        reel.scrub(step)
+        assert not reel.film.is_held(reel.time), "without the others, all is there"
+        assert reel.bits() == alone[step]
+    reel.fill(26)
+    assert reel.bits() == fresh_bits(context, sheet, one, [26])[26]
+    assert done == [21, 22, 23, 24, 25, 26]
+    reel.release()
+
+
+def test_unrelated_nodes_views_and_names_change_nothing_that_is_kept(context: Context, sheet: OpenedScene) -> None:
+    reel = Reel(context, sheet)
+    reel.fill(8)
+    version, line = reel.film.version, reel.film.kept
+    for change in (
+        lambda scene: structs.replace(scene, nodes=(Node(id="l", settings=LightSettings()), *scene.nodes)),
+        lambda scene: with_value(scene, ParamRef("c", "node", "name"), "Flag"),
+        lambda scene: with_value(scene, ParamRef("c", "cloth", "colour"), (1.0, 0.0, 0.0)),
+        lambda scene: with_value(scene, ParamRef("l", "transform", "position"), (1.0, 0.0, 0.0)),
+    ):
+        reel.take(change(reel.engine.world.scene))
+        assert (reel.film.version, reel.film.kept) == (version, line)
+    reel.take(structs.replace(reel.engine.world.scene, nodes=(*reel.engine.world.scene.nodes, FLOOR)))
+    assert reel.film.version > version, "what it collides with does"
+    reel.release()
+
+
+def test_steps_of_which_a_part_is_pulled_by_hand_are_given_to_no_other_course(
+    context: Context, sheet: OpenedScene
+) -> None:
+    node = sheet.scene.node("c")
+    two = structs.replace(sheet.scene, nodes=(node, Node(id="d", name="Other", settings=node.settings)))
+    reel = Reel(context, replace(sheet, scene=two))
+    reel.fill(6)
+    for _ in range(3):
+        reel.film.pull(Grab("c", 20, (0.0, 2.0, -1.0)))
+    reel.fill(10)
+    by_hand = reel.bits()
+    reel.scrub(7)
+    reel.edit(ParamRef("d", "cloth", "wind"), (0.0, 3.0, 1.0))
+    reel.scrub(10)
+    assert reel.film.shown == 7
+    assert not reel.film.steps("c")
+    reel.scrub(7)
+    reel.fill(10)
+    assert of(reel.bits(), "c") == of(by_hand, "c"), "it is simulated again"
+    reel.release()
+
+
+def test_a_row_that_cannot_be_used_is_not_shown_and_what_follows_is_simulated(
+    context: Context, sheet: OpenedScene
+) -> None:
+    reel = Reel(context, sheet)
+    steps, states = [reel.bits()], {}
+    for step in range(1, 15):
+        reel.fill(step)
+        steps.append(reel.bits())
+        states |= {(name, step): state for name, state in reel.engine.simulation.states().items()}
+    reel.release()
+
+    class Damaged(Recorded):
+        """The tenth row is found to be damaged when it is read."""
+
+        def state(self, node: str, step: int) -> bytes | None:
+            if step == 10 and step in self.steps(node):
+                self.ends[node] = step - 1
+            return super().state(node, step)
+
+    reel = Reel(context, sheet)
+    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.scrub(12)
+    assert reel.bits() == steps[12]
+    reel.scrub(10)
+    assert (reel.film.shown, reel.bits()) == (9, steps[9]), "the last one before is held"
+    reel.fill(14)
+    assert reel.bits() == steps[14]
+    reel.release()
+    reel = Reel(context, sheet)
+    reel.engine.simulation.given = Damaged(states, {"c": 14})
+    reel.fill(14)
+    assert reel.bits() == steps[14], "going through, it is simulated from the one before"
+    reel.release()
 
 
 def test_what_is_given_is_shown_at_any_moment_and_the_rest_stands(context: Context, sheet: OpenedScene) -> None:

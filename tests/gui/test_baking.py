@@ -5,6 +5,7 @@ import pytest
 from app.files.project_file import cache_folder
 from sim.kept.bake import Bake
 from sim.scene.scene import PLAYBACK, ParamRef
+from sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture
 from widgets.timeline.track_rows import Kept
 
@@ -81,6 +82,98 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     assert states(editor, (20,)) != before[2:]
 
 
+def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
+    editor, cloth, _ = baked
+    head, document = editor.panels.inspector.head, editor.document
+    document.select(Selection(node=cloth))
+
+    def row():
+        picture(editor)
+        editor.kept_bars.refresh()
+        editor.selected_node.refresh()
+        entry = editor.panels.outliner.model.entry_of((cloth,))
+        return entry.note, entry.mark
+
+    assert row() == ("baked", "")
+    assert head.note.text() == "Baked: its steps are shown, not simulated."
+    assert head.warning.isHidden()
+    document.set_value(ParamRef(cloth, "cloth", "colour"), (0.9, 0.1, 0.1))
+    assert row() == ("baked", ""), "it only looks different"
+    document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
+    assert row() == ("outdated", "warning")
+    assert "Baked; settings changed" in head.warning.label.text()
+    assert head.remedy_button.text() == "Free Bake"
+    document.undo_stack.undo()
+    assert row() == ("baked", "")
+    document.undo_stack.redo()
+    row()
+    head.remedy_button.click()
+    assert not document.scene.node(cloth).baked
+    assert row() == ("", "")
+    assert head.warning.isHidden()
+    assert head.note.isHidden()
+
+
+def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
+    """Adding, changing and removing it; what is kept of the cloth is shown at once, and baked from there."""
+    editor, cloth, _ = baked
+    before = states(editor, (5, 13, 20))
+    sparks = editor.edits.add("emitter.sparks")
+    picture(editor)
+    assert editor.baking.is_of_now(cloth)
+    editor.document.remove_nodes([sparks])
+    editor.document.select(Selection(node=cloth))
+    editor.baking.free()
+    editor.playback.scrub(20 / 60)
+    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
+        editor.seek.start()
+    sparks = editor.edits.add("emitter.sparks")
+    assert scrubbed(editor, cloth, (5, 13, 20)) == before
+    editor.kept_bars.refresh()
+    bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
+    assert bars[cloth] == ((0.0, pytest.approx(20 / 60), Kept.KEPT),)
+    assert bars[sparks] == ()
+    editor.document.remove_nodes([sparks])
+    picture(editor)
+    editor.document.select(Selection(node=cloth))
+    with qtbot.waitSignal(editor.baking.ended, timeout=60000) as ended:
+        editor.baking.start()
+    assert ended.args == ["Baked 20 steps of 1 node"]
+    assert scrubbed(editor, cloth, (5, 13, 20)) == before
+
+
+def scrubbed(editor, node, steps):
+    found = []
+    for step in steps:
+        editor.playback.scrub(step / 60)
+        picture(editor)
+        with editor.viewport.gl_current():
+            found.append(editor.client.engine.simulation.systems[node].arrays()["positions"].read().tobytes())
+    return found
+
+
+def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
+    editor, cloth, path = baked
+    before = states(editor, (13, 20))
+    (rows,) = cache_folder(path).glob("*.steps")
+    offset, size = Bake(cache_folder(path)).index.nodes[cloth].rows[9]
+    data = bytearray(rows.read_bytes())
+    data[offset + size // 2] ^= 4
+    rows.write_bytes(data)
+    editor.files.save_to(path)
+    Session(qtbot).load(editor, path)
+    editor.playback.scrub(10 / 60)
+    picture(editor)
+    assert editor.client.film.shown == 9
+    editor.playback.scrub(20 / 60)
+    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
+        editor.seek.catch_up()
+    assert states(editor, (13, 20)) == before
+    assert [message.text for message in editor.panels.messages.model.messages] == [
+        f"cloth: step 10 of a.sinewcache/{rows.name} is damaged; it is simulated from there on"
+    ]
+
+
 def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
     editor, _, path = baked
     before = states(editor, (5,))
@@ -131,8 +224,8 @@ def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbo
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
     told = verified(editor, qtbot)
-    assert "cloth: step 1 is the first that differs, by " in told
+    assert "Bake not verified: cloth: step 1 is the first that differs in its positions and velocities, by " in told
     assert " m at most, at step 20 in particle " in told
     lines = [message.text for message in editor.panels.messages.model.messages]
     assert told in lines
-    assert "cloth: was baked with other settings" in lines
+    assert "cloth: its bake is out of date" in lines

@@ -196,6 +196,33 @@ def test_ghosts_while_it_plays_stand_where_they_are(stage, qtbot):
     editor.playback.pause()
 
 
+def test_distances_stay_on_what_is_shown_while_ghosts_are_drawn(stage, tmp_path, qtbot):
+    """Every picture of a loop has them, also those that are painted while a ghost is half drawn."""
+    editor, _, cloth, _ = stage
+    editor.files.save_to(tmp_path / "a.sinew")
+    with qtbot.waitSignal(editor.baking.ended, timeout=60000):
+        editor.baking.start()
+    editor.baking.free()
+    editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 1.0))
+    simulate(editor, qtbot)
+    show(editor, bake_ghost=True, ghosts=True, ghosts_playing=True, ghost_count=3, ghost_spacing=1)
+    editor.playback.toggle()
+    drew_ghost = []
+    for _ in range(30):
+        editor.playback._clock.now += 1 / 60
+        editor.playback.tick()
+        with editor.viewport.gl_current():
+            editor.client.gl_turn()
+        drew_ghost.append(editor.client.second.is_busy)
+        picture(editor)
+        if editor.client.film.shown == 0:
+            continue  # the start is not baked
+        assert cloth in editor.client.compared._points, editor.client.film.shown
+        assert editor.client.compared.key is not None
+    assert any(drew_ghost)
+    editor.playback.pause()
+
+
 def positions(editor, node):
     with editor.viewport.gl_current():
         return editor.client.engine.simulation.systems[node].arrays()["positions"].read().astype(np.float64)

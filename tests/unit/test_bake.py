@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter, free
+from sim.kept.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
 
 
 def written(folder: Path, count: int, mark: bytes = b"a", node: str = "cape") -> None:
@@ -53,6 +55,13 @@ def test_a_short_file_loses_only_its_last_steps(tmp_path: Path) -> None:
         lambda content: content["nodes"]["cape"].update(file="../cape-0.steps"),
         lambda content: content["nodes"]["cape"].update(rows=[[-4, 4]]),
         lambda content: content["nodes"]["cape"].update(rows=[[0]]),
+        lambda content: content["nodes"]["cape"].update(rows=[[0, 0]] * 1000),
+        lambda content: content["nodes"]["cape"].update(rows=[[0, 3], [0, 3]]),
+        lambda content: content["nodes"]["cape"].update(first=-1),
+        lambda content: content["nodes"]["cape"].update(first=1_000_000_000),
+        lambda content: content["nodes"]["cape"].update(sums=[1]),
+        lambda content: content.update(dt=1e-9),
+        lambda content: content.update(start=1e999),
         lambda content: content.update(nodes=7),
     ],
 )
@@ -73,6 +82,40 @@ def test_what_is_no_index_is_told(tmp_path: Path, content: bytes) -> None:
         return
     with pytest.raises(BakeError, match=INDEX):
         Bake(tmp_path)
+
+
+def test_a_damaged_row_ends_what_is_there_of_its_node_and_is_noted_once(tmp_path: Path) -> None:
+    written(tmp_path, 5)
+    written(tmp_path, 5, b"b", "sparks")
+    (path,) = tmp_path.glob("cape*")
+    data = bytearray(path.read_bytes())
+    data[4] ^= 16  # of the third row
+    path.write_bytes(data)
+    bake = Bake(tmp_path)
+    assert bake.steps("cape") == range(1, 6), "nothing is known of it before it is read"
+    assert [bake.state("cape", step) for step in (2, 3, 3, 4, 2)] == [b"aa", None, None, None, b"aa"]
+    assert bake.steps("cape") == range(1, 3)
+    assert bake.state("sparks", 5) == b"bbbbb"
+    (damage,) = bake.damaged
+    assert str(damage) == f"step 3 of {tmp_path.name}/{path.name} is damaged; it is simulated from there on"
+    content = json.loads((tmp_path / INDEX).read_text())
+    del content["nodes"]["cape"]["sums"]
+    (tmp_path / INDEX).write_text(json.dumps(content))
+    bake = Bake(tmp_path)
+    assert bake.state("cape", 1) == b"a", "older versions wrote no checksums"
+    assert bake.state("cape", 3) is None, "yet a row that is no state is damaged"
+
+
+@given(st.binary(min_size=1, max_size=40_000), st.data())
+def test_checksums_notice_every_bit_and_sectors_that_change_places(row: bytes, data: st.DataObject) -> None:
+    place, bit = data.draw(st.integers(0, len(row) - 1)), data.draw(st.integers(0, 7))
+    other = bytearray(row)
+    other[place] ^= 1 << bit
+    assert checksum(bytes(other)) != checksum(row)
+    for sector in (512, 4096, 8192):
+        if len(row) >= 2 * sector and row[:sector] != row[sector : 2 * sector]:
+            assert checksum(row[sector : 2 * sector] + row[:sector] + row[2 * sector :]) != checksum(row)
+    assert checksum(row + b"\0") != checksum(row)
 
 
 CHILD = """

@@ -17,7 +17,7 @@ POINTS_MAX = 128
 _HALVINGS = 34
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StrandSet:
     """Strands in the units and axes of their file.
 

@@ -156,6 +156,13 @@ BUILT_IN = {
 }
 """Every value of the presets that come with the program, by name."""
 
+
+def collides(settings: Settings) -> bool:
+    """Whether particles meet the colliders."""
+    assert isinstance(settings, EmitterSettings)
+    return settings.collision is not CollisionResponse.NONE and not settings.stateless
+
+
 EMITTER = Kind(
     name="emitter",
     label="Emitter",
@@ -188,6 +195,7 @@ EMITTER = Kind(
     },
     files=files_of,
     migrate=migrate,
+    collides=collides,
     system="sim.kinds.emitter.system:EmitterSystem",
     view="sim.kinds.emitter.view:EmitterView",
     panel="app.kinds.emitter.panel:EmitterPanel",

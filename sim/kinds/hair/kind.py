@@ -145,6 +145,12 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     return tuple(FileUse(f"{what}_texture", str(named[what]), "image", without=without[what]) for what in named)
 
 
+def collides(settings: Settings) -> bool:
+    """Whether strands meet the colliders."""
+    assert isinstance(settings, HairSettings)
+    return settings.collide
+
+
 FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius": 1.0}
 """Values of which hair has more where it covers more, up to these."""
 
@@ -180,6 +186,7 @@ HAIR = Kind(
     choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
     files=files_of,
     imports=(STRAND_FORMATS, read_hair),
+    collides=collides,
     system="sim.kinds.hair.system:HairSystem",
     view="sim.kinds.hair.view:HairView",
     panel="app.kinds.hair.panel:HairPanel",

@@ -19,12 +19,16 @@ def fresh(values):
     return state
 
 
+def settled(*values):
+    return tuple(zip("nm", values, strict=False))
+
+
 class Walk:
     """A user who plays, scrubs, edits and takes edits back; `course` is what every step was simulated with."""
 
     def __init__(self, budget=10_000):
         self.dropped = []
-        self.history = History("a", self.dropped.append)
+        self.history = History(settled("a"), self.dropped.append)
         self.value, self.at, self.budget, self.held = "a", 0, budget, 0
         self.stands = (0, ())
 
@@ -66,13 +70,13 @@ class Walk:
     def edit(self, value):
         before = (self.state(self.at), self.course(self.at))
         self.value = value
-        if self.history.change(self.at, value):
+        if self.history.change(self.at, settled(value)):
             self.history.put(self.at, before)
             self.held += 1
         self.scrub(self.at)
 
     def restart(self):
-        self.history.restart(self.value)
+        self.history.restart(settled(self.value))
         self.scrub(0)
 
 
@@ -151,6 +155,6 @@ def test_everything_is_dropped_in_the_end():
     walk.play(5)
     walk.edit("b")
     walk.play(3)
-    walk.history.clear("a")
+    walk.history.clear(settled("a"))
     assert len(walk.dropped) == walk.held
     assert walk.history.kept == []

@@ -1,0 +1,74 @@
+"""What a file holds, as a checksum: equal for equal contents, whatever the file is called and whenever it was read."""
+
+import enum
+import hashlib
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sim.assets.model import CharacterModel
+
+Update = Callable[[bytes | memoryview], object]
+_Plain = str | bytes | int | float | enum.Enum | np.generic | None
+
+_known: dict[int, tuple[weakref.ref[Any], str]] = {}
+"""Sums by the identity of what they are of, as long as that lives."""
+
+
+def content_sum(content: Any) -> str:
+    """SHA-256 of a model, a mesh, strands or pixels, all arrays in full; worked out once for each object.
+
+    Of a model everything that poses and skins it; not its path, and of its materials the names alone.
+    """
+    known = _known.get(id(content))
+    if known is not None and known[0]() is content:
+        return known[1]
+    sums, place = hashlib.sha256(), id(content)
+    _add(_acting(content) if isinstance(content, CharacterModel) else content, sums.update, {})
+    _known[place] = weakref.ref(content, lambda _: _known.pop(place, None)), sums.hexdigest()
+    return _known[place][1]
+
+
+def _acting(model: CharacterModel) -> tuple[Any, ...]:
+    names = tuple(material.name for material in model.materials)
+    axes = model.default_up_axis, model.default_texture_origin
+    return model.mesh, model.skeleton, model.skin, model.clips, names, axes
+
+
+def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
+    """Adds a value; what is found again, as shared arrays are, by its number alone."""
+    if isinstance(value, _Plain) or (isinstance(value, tuple | list) and all(isinstance(v, _Plain) for v in value)):
+        update(f"{value!r};".encode())
+        return
+    if id(value) in seen:
+        update(f"again {seen[id(value)][0]};".encode())
+        return
+    seen[id(value)] = len(seen), value  # kept, so that its identity stays its own
+    if isinstance(value, np.ndarray):
+        update(f"{value.dtype.descr if value.dtype.names else value.dtype.str} {value.shape};".encode())
+        update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+    else:
+        parts = list(_parts(value))
+        update(f"{type(value).__name__} {len(parts)};".encode())
+        for name, part in parts:
+            update(f"{name}:".encode())
+            _add(part, update, seen)
+
+
+def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, tuple | list):
+        yield from enumerate(value)
+    elif isinstance(value, slice):
+        yield from (("start", value.start), ("stop", value.stop), ("step", value.step))
+    elif isinstance(value, msgspec.Struct):
+        yield from ((name, getattr(value, name)) for name in value.__struct_fields__)
+    elif is_dataclass(value):
+        yield from ((one.name, getattr(value, one.name)) for one in fields(value))
+    else:
+        yield from sorted(vars(value).items())

@@ -1,0 +1,173 @@
+"""The key of a simulated node changes with all that its steps depend on, in full, and with nothing else."""
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+import resources
+from app.cli.scene import OpenedScene, opened
+from sim.assets.content import content_sum
+from sim.assets.formats import MODEL_FORMATS
+from sim.assets.load import load_model
+from sim.kept.key import digest, is_current, node_keys
+from sim.kinds import KINDS
+from sim.kinds.cloth.settings import ClothSettings
+from sim.kinds.collider.settings import ColliderSettings
+from sim.kinds.contract import World
+from sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sim.kinds.hair.settings import HairSettings
+from sim.kinds.light.settings import LightSettings
+from sim.scene.places import Places
+from sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
+
+
+def world_of(source: OpenedScene, scene: Scene | None = None) -> World:
+    figures = {node: SimpleNamespace(model=model, pose=None) for node, model in source.models.items()}
+    scene = source.scene if scene is None else scene
+    return World(scene, figures, Places(scene, figures), source.meshes, source.images, None, strands=source.strands)  # type: ignore[arg-type]
+
+
+def project(name: str) -> OpenedScene:
+    return opened(resources.path("projects") / f"{name}.sinew")
+
+
+@pytest.fixture(scope="module")
+def cape() -> OpenedScene:
+    return project("cape")
+
+
+def cape_key(source: OpenedScene, scene: Scene | None = None) -> str:
+    return node_keys(world_of(source, scene))["cape"]
+
+
+def figure_of(scene: Scene) -> Node:
+    return scene.figures[0]
+
+
+def solid_of(scene: Scene) -> Node:
+    return scene.of_kind("collider")[0]
+
+
+UNRELATED = {
+    "a light": lambda s: structs.replace(s, nodes=(Node(id="l", settings=LightSettings()), *s.nodes)),
+    "another cloth": lambda s: structs.replace(s, nodes=(Node(id="x", settings=ClothSettings()), *s.nodes)),
+    "particles": lambda s: structs.replace(s, nodes=(*s.nodes, Node(id="x", settings=EmitterSettings()))),
+    "names": lambda s: structs.replace(s, nodes=tuple(structs.replace(n, name=f"{n.name} 2") for n in s.nodes)),
+    "a look": lambda s: with_value(s, ParamRef("cape", "cloth", "colour"), (0.1, 0.2, 0.3)),
+    "visibility": lambda s: with_value(s, ParamRef("cape", "node", "visible"), False),
+    "the end": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "end"), 77),
+}
+RELATED = {
+    "a setting": lambda s: with_value(s, ParamRef("cape", "cloth", "stretch_stiffness"), 91.0),
+    "its place": lambda s: with_value(s, ParamRef("cape", "transform", "position"), (0.0, 0.1, 0.0)),
+    "mute": lambda s: with_value(s, ParamRef("cape", "node", "muted"), True),
+    "the start": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "start"), 3),
+    "run-up": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.5),
+    "a collider": lambda s: structs.replace(s, nodes=(*s.nodes, Node(id="x", settings=ColliderSettings()))),
+    "its size": lambda s: with_value(s, ParamRef(solid_of(s).id, "collider", "radius"), 0.077),
+    "where it is": lambda s: with_value(s, ParamRef(solid_of(s).id, "transform", "position"), (0.0, 0.0, 0.3)),
+    "the figure": lambda s: with_value(s, ParamRef(figure_of(s).id, "transform", "rotation"), (0.0, 5.0, 0.0)),
+    "how it is read": lambda s: with_value(s, ParamRef(figure_of(s).id, figure_of(s).kind, "lock_root"), True),
+}
+
+
+@pytest.mark.parametrize("change", UNRELATED)
+def test_what_does_not_act_changes_no_key(cape: OpenedScene, change: str) -> None:
+    assert cape_key(cape, UNRELATED[change](cape.scene)) == cape_key(cape)
+
+
+@pytest.mark.parametrize("change", RELATED)
+def test_what_acts_changes_the_key(cape: OpenedScene, change: str) -> None:
+    assert cape_key(cape, RELATED[change](cape.scene)) != cape_key(cape)
+
+
+def with_model(source: OpenedScene, node: str, **changes: object) -> OpenedScene:
+    models = {**source.models, node: dataclasses.replace(source.models[node], **changes)}
+    return dataclasses.replace(source, models=models)
+
+
+def test_a_clip_counts_in_full_and_where_it_lies_does_not(cape: OpenedScene) -> None:
+    """One key frame of one joint that was altered is another clip; the same clip that was read again is not."""
+    node = figure_of(cape.scene).id
+    model = load_model(cape.models[node].path)
+    assert model is not cape.models[node]
+    again = dataclasses.replace(cape, models={**cape.models, node: model})
+    assert cape_key(again) == cape_key(cape)
+    assert cape_key(with_model(cape, node, path=Path("/elsewhere.ezm"))) == cape_key(cape)
+    clip = load_model(model.path).clips[0]
+    clip._linear.flags.writeable = True  # type: ignore[attr-defined]
+    clip._linear[len(clip._linear) // 2, 3, 0] += 0.1  # type: ignore[attr-defined]
+    changed = with_model(cape, node, clips=(clip, *model.clips[1:]))
+    assert cape_key(changed) != cape_key(cape)
+    assert digest(world_of(changed), cape.scene.node("cape")) == digest(world_of(cape), cape.scene.node("cape")), (
+        "the key of older versions did not notice"
+    )
+
+
+def test_an_image_that_is_repainted_changes_the_hair_that_it_drives_and_no_other_node() -> None:
+    source = project("humanoid")
+    (hair,) = source.scene.of_kind("hair")
+    nodes = (*source.scene.nodes, Node(id="x", settings=ClothSettings()))
+    before = node_keys(world_of(source, structs.replace(source.scene, nodes=nodes)))
+    use = next(use for use in KINDS["hair"].files(hair.settings) if use.content == "image")
+    inverted = {**source.images, Path(use.path): 255 - source.images[Path(use.path)]}
+    changed = dataclasses.replace(source, images=inverted)
+    after = node_keys(world_of(changed, structs.replace(source.scene, nodes=nodes)))
+    assert after[hair.id] != before[hair.id]
+    assert after["x"] == before["x"]
+
+
+def test_what_meets_no_colliders_does_not_depend_on_them() -> None:
+    free = {
+        "emitter": EmitterSettings(collision=CollisionResponse.NONE),
+        "stateless": EmitterSettings(stateless=True),
+        "hair": HairSettings(collide=False),
+    }
+    met = {"bounce": EmitterSettings(), "brushed": HairSettings(collide=True), "cloth": ClothSettings()}
+    nodes = tuple(Node(id=name, settings=settings) for name, settings in {**free, **met}.items())
+    source = OpenedScene(Path("a.sinew"), Scene(nodes=nodes), None, {}, {}, {}, {}, {})
+    before = node_keys(world_of(source))
+    floor = Node(id="f", settings=ColliderSettings(), attachment=Attachment(node="g"))
+    carrier = Node(id="g", settings=LightSettings())
+    scene = structs.replace(source.scene, nodes=(*nodes, carrier, floor))
+    after = node_keys(world_of(source, scene))
+    assert {name for name in before if before[name] != after[name]} == set(met)
+    moved = with_value(scene, ParamRef("g", "transform", "position"), (1.0, 0.0, 0.0))
+    last = node_keys(world_of(source, moved))
+    assert {name for name in before if last[name] != after[name]} == set(met), "nor on what carries these"
+
+
+def test_a_key_of_an_older_version_is_compared_as_that_did(cape: OpenedScene) -> None:
+    world, node = world_of(cape), cape.scene.node("cape")
+    assert is_current(digest(world, node), world, node)
+    assert is_current(cape_key(cape), world, node)
+    other = world_of(cape, RELATED["a setting"](cape.scene))
+    assert not is_current(digest(world, node), other, other.scene.node("cape"))
+    assert not is_current(cape_key(cape), other, other.scene.node("cape"))
+
+
+def test_another_solver_makes_another_key(cape: OpenedScene, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cape_key(cape)
+    kind = KINDS["cloth"]
+    monkeypatch.setitem(KINDS, "cloth", dataclasses.replace(kind, version=kind.version + 1))
+    assert cape_key(cape) != before
+
+
+@pytest.mark.parametrize("path", sorted(resources.path("models").rglob("*.*")), ids=lambda path: path.name)
+def test_models_of_every_format_have_a_sum_that_reading_again_gives(path: Path) -> None:
+    if path.suffix not in MODEL_FORMATS.suffixes():
+        pytest.skip("no model")
+    assert content_sum(load_model(path)) == content_sum(load_model(path))
+
+
+def test_sums_tell_types_and_shapes_apart_and_are_forgotten_with_their_content() -> None:
+    values = np.arange(12, dtype=np.float32)
+    sums = {content_sum(array) for array in (values, values.reshape(3, 4), values.view(np.int32), values[:11])}
+    assert len(sums) == 4
+    assert content_sum(values.copy()) in sums
+    values[3] = 7.0
+    assert content_sum(values.copy()) not in sums
