@@ -80,15 +80,26 @@ class FigureTrack:
         self._name, self._figure = name, figure
         assert isinstance(node.settings, ModelSettings)
         self._settings = node.settings
-        self._frames = Frames(folder, (figure.model.mesh.vertex_count, 3), np.float32)
+        mesh = figure.model.mesh
+        materials = dressed_materials(figure.model, node.settings.materials)
+        is_bumped = mesh.tangents is not None and any(one.normal_image is not None for one in materials)
+        self._frames, self._normals = (Frames(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
+        self._tangents = Frames(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
         self._pose = _Motion()
 
     def add(self) -> None:
         """Adds the figure as it is skinned now; waits for the GPU."""
         figure = self._figure
         matrix = figure.world_from_model
-        local = figure.primary.read()["position"][:, :3].astype(np.float64)
+        vertices = figure.primary.read()
+        local = vertices["position"][:, :3].astype(np.float64)
         self._frames.append((local @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32))
+        cofactor = np.linalg.det(matrix[:3, :3]) * np.linalg.inv(matrix[:3, :3])
+        self._normals.append(_unit(vertices["normal"][:, :3] @ cofactor))
+        if self._tangents is not None:
+            tangents = vertices["tangent"].copy()
+            tangents[:, :3] = _unit(tangents[:, :3] @ matrix[:3, :3].T)
+            self._tangents.append(tangents)
         self._pose.placements.append(matrix.copy())
         if figure.pose is not None:
             self._pose.locals.append(figure.pose.local)
@@ -116,12 +127,16 @@ class FigureTrack:
             flat=tuple(one.is_flat for one in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=dressed_materials(model, self._settings.materials),
-            rig=self._pose.rig(self._figure, self._settings),
+            rig=self._pose.rig(self._figure, self._settings), normals=self._normals.read(),
+            tangents=self._tangents.read() if self._tangents is not None else None,
+            unrigged="deformers are no part of a skin" if self._pose.is_warped else "",
         )  # fmt: skip
 
     def close(self) -> None:
         """Gives memory and disk back."""
-        self._frames.close()
+        for frames in (self._frames, self._normals, self._tangents):
+            if frames is not None:
+                frames.close()
 
 
 @dataclass(slots=True)
@@ -216,6 +231,11 @@ class TrackRecorder:
             return None
         has_points = any(array.meaning == "points" for array in system.arrays().values())
         return SystemTrack(name, system, folder) if has_points else None
+
+
+def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0.0, lengths, 1.0)).astype(np.float32)
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -19,6 +19,7 @@ from sim.assets.load import load_model
 from sim.assets.model import Interpolation
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import points_file, writing
+from sim.export.scene.glb_frames import GlbFrames
 from sim.figures.reference import skin
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
@@ -145,6 +146,50 @@ def test_gltf_holds_a_target_for_every_frame_and_skins(
     assert main(["export", str(TINY), "--output", str(blended), "--frames", "0:4"]) == 0
     assert "skins" in Checked(blended.read_bytes()).document
     Checked(data)
+
+
+def test_dual_quaternions_become_points_or_a_skin_that_tells_how_far_it_is(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = load_model(TINY)
+    assert model.skin is not None
+    apart, frames = 0.0, []
+    for frame in range(FRAMES + 1):
+        pose = evaluate_pose(model, model.clips[0], frame / 60.0 % model.clips[0].duration)
+        frames.append(skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres).positions + PLACE)
+        apart = max(apart, float(np.linalg.norm(frames[-1] - figure(frame), axis=1).max()))
+    assert apart > 0.01
+    exported(project, tmp_path / "points.glb", "--node", "Tiny")
+    told = capsys.readouterr().err
+    assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in told
+    assert f"up to {apart:.2g} m away" in told
+    skinned = exported(project, tmp_path / "skin.glb", "--node", "Tiny", "--characters", "skin")
+    told = capsys.readouterr().err
+    assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in told
+    assert "skins" in Checked(skinned.read_bytes()).document
+    shown = GlbFrames(skinned)
+    np.testing.assert_allclose(shown.frames_of(shown.shown[0]), frames, atol=2e-6)
+    exported(project, tmp_path / "plain.glb", "--node", "Tiny", "--characters", "points")
+    assert not capsys.readouterr().err
+    assert main(["export", str(project), "--output", str(tmp_path / "a.pc2"), "--characters", "skin"]) == 1
+
+
+def test_points_of_a_character_keep_its_normals(project: Path, tmp_path: Path) -> None:
+    checked = Checked(exported(project, tmp_path / "a.glb", "--node", "Tiny").read_bytes())
+    (part,) = checked.document["meshes"][0]["primitives"]
+    model = load_model(TINY)
+    assert model.skin is not None
+    for frame in (1, 7, FRAMES):
+        pose = evaluate_pose(model, model.clips[0], frame / 60.0 % model.clips[0].duration)
+        wanted = skin(model.mesh, model.skin, pose.palette, SkinningMethod.DQS, pose.centres).normals
+        differences = checked.values(part["targets"][frame - 1]["NORMAL"])
+        np.testing.assert_allclose(checked.values(part["attributes"]["NORMAL"]) + differences, wanted, atol=2e-6)
+
+
+def test_deformers_are_told_as_what_no_skin_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pulse = resources.path("projects") / "pulse.sinew"
+    exported(pulse, tmp_path / "a.glb", "--frames", "0:1", "--characters", "skin")
+    assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
 
 
 def test_usd_holds_meshes_particles_and_characters(

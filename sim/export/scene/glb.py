@@ -1,7 +1,8 @@
 """Scenes over time as binary glTF: characters with skins and keys for every frame, other surfaces as morph targets.
 
 All move in one animation with linear keys, so that viewers play them together.  Where a skin cannot give what is
-drawn, frame 0 is the mesh, and every further frame a target of differences to it, whose weight is 1 at its own key.
+drawn, frame 0 is the mesh, and every further frame a target of differences to it, of normals and of tangents for
+normal maps too, so that the light follows; its weight is 1 at its own key.
 Strands are lines that move so too.  Particles come and go: those of every frame are points of a node of their own,
 which is scaled to nothing at all other times, as the specification proposes for what is hidden.
 
@@ -15,16 +16,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.load import load_model
 from sim.assets.model import AlphaMode, CharacterModel
 from sim.export.error import ExportError
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
-from sim.export.options import Characters, GlbOptions
-from sim.export.scene.glb_frames import LooseFrames
+from sim.export.options import GlbOptions
+from sim.export.scene.glb_frames import GlbFrames
 from sim.export.scene.recording import Form, Recording, Rig, Track, plain_material
-from sim.jobs.evaluate import bind_pose, evaluate_poses
-from sim.jobs.pose import Pose
 from sim.maths.transform import decompose
 
 Json = dict[str, Any]
@@ -38,11 +36,10 @@ _POINTS, _LINES = 0, 1
 
 def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
     """Writes a file in metres, y up; gives a line for what it does not hold."""
-    scene = _Scene(recording)
+    scene = _Scene(recording, has_normals=options.normals)
     for track in recording.tracks:
-        rig = track.rig
-        if rig is not None and not rig.is_dual and options.characters is Characters.SKELETON:
-            scene.add_character(track, rig)
+        if track.rig is not None:
+            scene.add_character(track, track.rig)
         elif track.form is Form.POINTS:
             scene.add_flip_book(track)
         else:
@@ -52,46 +49,21 @@ def write_glb_scene(recording: Recording, files: tuple[Path, ...], options: GlbO
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """The points of every node and frame, surfaces by our own reader and linear blending."""
-    loose = LooseFrames(files[0])
-    poses = []
-    if loose.surfaces:
-        model = load_model(files[0])
-        clip = model.clips[0] if model.clips else None
-        times = loose.times.tolist()
-        moved = evaluate_poses(model, clip, times) if clip is not None else [bind_pose(model)] * len(times)
-        poses = [_skinned(model, pose) for pose in moved]
-    found, place = [], 0
-    for node in loose.shown:
-        if node in loose.surfaces:
-            count, parts = loose.surfaces[node]
-            found.append([pose[place : place + count] for pose in poses])
-            place += count * parts
-        else:
-            found.append(loose.frames_of(node))
-    return found
+    """The points of every node and frame."""
+    frames = GlbFrames(files[0])
+    return [frames.frames_of(node) for node in frames.shown]
 
 
-def _skinned(model: CharacterModel, pose: Pose) -> Float32:
-    """Places of all vertices under a pose, shape (V, 3)."""
-    places = model.mesh.positions.astype(np.float64)
-    if (targets := model.mesh.targets) is not None:
-        for run, weight in enumerate(pose.local.weights[targets.weight_of].tolist()):
-            if weight:
-                first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
-                places[first : first + count] += weight * targets.deltas[start : start + count, 0, :3]
-    assert model.skin is not None
-    moved = np.zeros_like(places)
-    for joints, weights in zip(model.skin.joints.T, model.skin.weights.T, strict=True):
-        matrices = pose.palette[joints]
-        moved += weights[:, None] * (np.einsum("vij,vj->vi", matrices[:, :3, :3], places) + matrices[:, :3, 3])
-    return moved.astype(np.float32)
+def as_skin(rig: Rig) -> tuple[Rig | None, str]:
+    """What a skin of glTF shows of a rig, and why; "" where it is the same."""
+    return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
 
 
 class _Scene:
     """A file in the making."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, *, has_normals: bool) -> None:
+        self._has_normals = has_normals
         self._chunk = GlbChunk()
         self._materials = MaterialWriter(self._chunk)
         self._parts: dict[str, list[Json]] = {"nodes": [], "meshes": []}
@@ -114,15 +86,25 @@ class _Scene:
     def add_morphs(self, track: Track) -> None:
         """A surface or strands whose frames are targets."""
         positions = np.asarray(track.positions)
-        _require_size(track, positions.nbytes)
         count = len(positions) - 1
         targets = [
             {"POSITION": self._chunk.once(positions[frame] - positions[0], VERTEX_DATA, bounded=True)}
             for frame in range(1, count + 1)
         ]
         if track.form is Form.SURFACE:
-            mesh = self._mesh(track, positions[0], track.surface().normals, {}, targets)
+            tangents = track.tangents
+            sizes = (positions, *((positions, tangents) if self._has_normals else ()))
+            _require_size(track, sum(one.nbytes for one in sizes if one is not None))
+            normals = _unit(track.surface().normals)
+            for frame, target in enumerate(targets, 1):
+                if not self._has_normals or all(section.is_flat for section in track.sections):
+                    break
+                target["NORMAL"] = self._chunk.once(_unit(track.surface(frame).normals) - normals, VERTEX_DATA)
+                if tangents is not None:
+                    target["TANGENT"] = self._chunk.once(tangents[frame, :, :3] - tangents[0, :, :3], VERTEX_DATA)
+            mesh = self._mesh(track, positions[0], normals, tangents[0] if tangents is not None else None, {}, targets)
         else:
+            _require_size(track, positions.nbytes)
             mesh = self._lines(track, positions[0], targets)
         if count:
             mesh["weights"] = [0.0] * count
@@ -173,7 +155,11 @@ class _Scene:
             "skins", {"joints": skin_joints, "inverseBindMatrices": self._chunk.once(columns), "skeleton": placement}
         )
         targets, weights = self._targets(model)
-        mesh = self._mesh(track, model.mesh.positions, model.mesh.normals, _influences(self._chunk, model), targets)
+        tangents = model.mesh.tangents
+        if tangents is not None and not np.linalg.norm(tangents[:, :3], axis=1).all():
+            tangents = None
+        own = _influences(self._chunk, model)
+        mesh = self._mesh(track, model.mesh.positions, model.mesh.normals, tangents, own, targets)
         if targets:
             mesh["weights"] = rig.weights[0].tolist()
             assert model.mesh.targets is not None
@@ -190,22 +176,28 @@ class _Scene:
             return [], False
         found = []
         for weight in range(len(targets.names)):
-            moved = np.zeros((2, model.mesh.vertex_count, 3), np.float32)
+            moved = np.zeros((targets.deltas.shape[1], model.mesh.vertex_count, 3), np.float32)
             for run in np.flatnonzero(targets.weight_of == weight):
                 first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
-                moved[:, first : first + count] += targets.deltas[start : start + count, :2, :3].swapaxes(0, 1)
+                moved[:, first : first + count] += targets.deltas[start : start + count, :, :3].swapaxes(0, 1)
             found.append({"POSITION": self._chunk.sparse(moved[0], VERTEX_DATA, bounded=True)})
-            if moved[1].any():
-                found[-1]["NORMAL"] = self._chunk.sparse(moved[1], VERTEX_DATA)
+            for name, differences in zip(("NORMAL", "TANGENT"), moved[1:], strict=False):
+                if differences.any():
+                    found[-1][name] = self._chunk.sparse(differences, VERTEX_DATA)
         return found, True
 
     def _mesh(
-        self, track: Track, positions: Float32, normals: Float32, more: dict[str, int], targets: list[Json]
-    ) -> Json:
+        self, track: Track, positions: Float32, normals: Float32, tangents: Float32 | None, more: dict[str, int],
+        targets: list[Json],
+    ) -> Json:  # fmt: skip
         """A mesh whose sections share their vertices."""
         assert track.triangles is not None
         attributes = {"POSITION": self._chunk.once(np.asarray(positions, np.float32), VERTEX_DATA, bounded=True)}
         shaded = {"NORMAL": self._chunk.once(_unit(normals), VERTEX_DATA)}
+        bumped = shaded
+        if tangents is not None and any(section.material.normal_image is not None for section in track.sections):
+            along = np.column_stack((_unit(tangents[:, :3]), tangents[:, 3])).astype(np.float32)
+            bumped = shaded | {"TANGENT": self._chunk.once(along, VERTEX_DATA)}
         if track.texcoords is not None and track.texcoords.any():
             flipped = np.column_stack((track.texcoords[:, 0], 1.0 - track.texcoords[:, 1])).astype(np.float32)
             attributes["TEXCOORD_0"] = self._chunk.once(flipped, VERTEX_DATA)
@@ -216,7 +208,9 @@ class _Scene:
             corners = track.triangles[section.first : section.first + section.count].astype(np.uint32).reshape(-1, 1)
             if not len(corners):
                 continue
-            own = attributes | more | ({} if section.is_flat else shaded)  # without normals, readers shade flat
+            # Without normals, readers shade flat.
+            own = attributes | more
+            own |= {} if section.is_flat else bumped if section.material.normal_image is not None else shaded
             primitive: Json = {"attributes": own, "indices": self._chunk.once(corners, INDEX_DATA)}
             primitive["material"] = self._materials.add(section.material, double_sided=section.has_backs)
             if targets:
@@ -299,7 +293,8 @@ def _glows(track: Track) -> bool:
 
 def _require_size(track: Track, size: int) -> None:
     if size > MORPH_BYTES:
-        raise ExportError(f"{track.name}: {size / 1e9:.1f} GB of frames are too much; fewer frames take less")
+        remedy = "fewer frames, or normals=false, take less"
+        raise ExportError(f"{track.name}: {size / 1e9:.1f} GB of frames are too much; {remedy}")
 
 
 def _influences(chunk: GlbChunk, model: CharacterModel) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.export.options import Characters, UsdOptions
+from sim.export.options import UsdOptions
 from sim.export.scene import usd_skel
 from sim.export.scene.recording import Form, Recording, Track
 from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_topology
@@ -36,7 +36,7 @@ def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions
     taken: set[str] = set()
     for track in recording.tracks:
         path = ROOT.AppendChild(identifier(track.name, taken))
-        if options.characters is Characters.SKELETON and usd_skel.can_be_rigged(track):
+        if track.rig is not None:
             prim = usd_skel.write_character(stage, path, track, recording.first)
         else:
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
