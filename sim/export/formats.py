@@ -101,10 +101,12 @@ class LayerFormat(Format):
     Attributes:
         write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
         read: The same for a function that gives how far the file differs from the layers at most.
+        check: The same for a function that takes the file alone, and fails where it cannot be read to its end.
     """
 
     write: str
     read: str
+    check: str
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
@@ -178,6 +180,7 @@ EXPORT_FORMATS: Formats[Format] = Formats(
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
         name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers", read="sim.export.exr:difference",
+        check="sim.export.exr:require_complete",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip

@@ -237,7 +237,7 @@ class HairSystem(System):
         return {
             "positions": Array(lambda: strands.positions().reshape(-1, 3), shape, np.float32, "points"),
             "velocities": Array(lambda: strands.velocities().reshape(-1, 3), shape, np.float32, "velocities"),
-            "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
+            "counts": Array(lambda: np.full(count, knots, np.int32), (count,), np.int32, "counts"),
         }
 
     def looks(self) -> Mapping[str, Array]:
