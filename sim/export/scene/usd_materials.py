@@ -18,6 +18,7 @@ Four = tuple[float, float, float, float]
 Three = tuple[float, float, float]
 
 _BLACK = (0.0, 0.0, 0.0)
+_WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
 _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
 
 
@@ -31,6 +32,7 @@ class _Texture:
     scale: Four = (1.0, 1.0, 1.0, 1.0)
     bias: Four = (0.0, 0.0, 0.0, 0.0)
     is_colour: bool = False
+    wraps: tuple[str, str] = ("repeat", "repeat")
 
 
 def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
@@ -120,23 +122,35 @@ def _textures(material: Material, shown: str) -> Iterator[_Texture]:
     base, metal, _ = _base(material)
     if material.image is not None:
         inputs = {shown: "rgb"} | ({"opacity": "a"} if material.alpha_mode is not AlphaMode.OPAQUE else {})
-        yield _Texture("Texture", _file(material.image), inputs, (*base, material.opacity), is_colour=True)
+        scale, wraps = (*base, material.opacity), _wraps(material, "texture")
+        yield _Texture("Texture", _file(material.image), inputs, scale, is_colour=True, wraps=wraps)
     if material.is_unlit:
         return
     if material.surface_image is not None:
         scale = (1.0, material.roughness, metal, 1.0)
-        yield _Texture("Metal", _file(material.surface_image), {"roughness": "g", "metallic": "b"}, scale)
+        inputs, wraps = {"roughness": "g", "metallic": "b"}, _wraps(material, "surface_image")
+        yield _Texture("Metal", _file(material.surface_image), inputs, scale, wraps=wraps)
     if material.normal_image is not None:
         lean = material.normal_scale
         scale, bias = (2.0 * lean, 2.0 * lean, 2.0, 1.0), (-lean, -lean, -1.0, 0.0)
-        yield _Texture("Normals", _file(material.normal_image), {"normal": "rgb"}, scale, bias)
+        wraps = _wraps(material, "normal_image")
+        yield _Texture("Normals", _file(material.normal_image), {"normal": "rgb"}, scale, bias, wraps=wraps)
     if material.occlusion_image is not None:
         part = material.occlusion
         scale, bias = (part, part, part, 1.0), (1.0 - part, 1.0 - part, 1.0 - part, 0.0)
-        yield _Texture("Occlusion", _file(material.occlusion_image), {"occlusion": "r"}, scale, bias)
+        wraps = _wraps(material, "occlusion_image")
+        yield _Texture("Occlusion", _file(material.occlusion_image), {"occlusion": "r"}, scale, bias, wraps=wraps)
     if material.emission_image is not None and any(material.emission):
         image, scale = _file(material.emission_image), (*material.emission, 1.0)
-        yield _Texture("Emission", image, {"emissiveColor": "rgb"}, scale, is_colour=True)
+        wraps = _wraps(material, "emission_image")
+        yield _Texture("Emission", image, {"emissiveColor": "rgb"}, scale, is_colour=True, wraps=wraps)
+
+
+def _wraps(material: Material, name: str) -> tuple[str, str]:
+    """How an image goes on beyond its edges, across and along it."""
+    used = material.sampled(name)
+    assert used is not None
+    return _WRAPS[used[1].wrap_s], _WRAPS[used[1].wrap_t]
 
 
 def _file(image: ImageSource) -> Path:
@@ -145,7 +159,7 @@ def _file(image: ImageSource) -> Path:
 
 
 def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
-    """A texture, repeated."""
+    """A texture."""
     made = _shader(stage, path.AppendChild(texture.name), "UsdUVTexture")
     made.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
     # Images stand in a folder beside the stage; without the dot they would be searched for elsewhere.
@@ -154,8 +168,8 @@ def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
     made.CreateInput("sourceColorSpace", TYPES.Token).Set("sRGB" if texture.is_colour else "raw")
     made.CreateInput("scale", TYPES.Float4).Set(Gf.Vec4f(*texture.scale))
     made.CreateInput("bias", TYPES.Float4).Set(Gf.Vec4f(*texture.bias))
-    for axis in "ST":
-        made.CreateInput(f"wrap{axis}", TYPES.Token).Set("repeat")
+    for axis, wrap in zip("ST", texture.wraps, strict=True):
+        made.CreateInput(f"wrap{axis}", TYPES.Token).Set(wrap)
     return made
 
 
