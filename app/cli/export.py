@@ -77,6 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--characters", choices=[one.value for one in Characters],
         help="skins on joints, points for every frame, or skins where these give what is drawn (default: auto)",
     )  # fmt: skip
+    parser.add_argument(
+        "--children", action="store_true", help="write strands as they are drawn, not the guides that carry them"
+    )
     add_progress_option(parser)
     add_outside_option(parser)
 
@@ -109,8 +112,9 @@ def run(options: argparse.Namespace) -> None:
         stack.callback(run.release)
         for problem in run.problems():
             raise CommandError(scene.path, "", f"node {problem}")
-        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent)
+        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent, children=options.children)
         stack.callback(recorder.close)
+        print_warnings(options.path, recorder.left)
         with naming(options.output):  # what is recorded lies beside it
             for frame in range(first, last + 1):
                 recorder.add(frame)
@@ -125,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
 
 def is_conversion(options: argparse.Namespace) -> bool:
     """Whether a model is meant as it is in the file, with its own clips."""
-    wishes = (options.frames, options.clip, options.node, options.option, options.characters)
+    wishes = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
         and not any(wishes)

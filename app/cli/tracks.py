@@ -34,13 +34,22 @@ class SystemTrack:
         name: Of the track.
         system: What simulates it.
         folder: Where long recordings lie until they are written.
+        children: Whether strands are wanted as they are drawn.
+
+    Attributes:
+        left: What is left out, "" for nothing.
     """
 
-    def __init__(self, name: str, system: System, folder: Path) -> None:
-        self._name = name
+    def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
+        self._name, self.left = name, ""
         material = system.material
         self._materials = () if material is None else (material,)
-        arrays = (*system.arrays().values(), *system.looks().values())
+        simulated, drawn = system.arrays(), system.drawn()
+        arrays = drawn.values() if drawn and children else (*simulated.values(), *system.looks().values())
+        if drawn and not children:
+            guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
+            left = f"the {strands:,} strands that are drawn, which --children takes"
+            self.left = f"{name}: {guides:,} guides are written; left out: {left}"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -169,17 +178,22 @@ class TrackRecorder:
         run: The scene, at the start of its simulation.
         scene: The same as it was read.
         rate: Frames per second; what is simulated is written at its steps alone.
+        children: Whether strands are written as they are drawn.
         nodes: Names of those that are wanted; all that are visible for none.
         folder: Where long recordings lie until they are written.
+
+    Attributes:
+        left: A line about everything that is left out.
 
     Raises:
         CommandError: If the rate is no part of that of the steps, a name is unknown, or nothing is there to be written.
     """
 
     def __init__(
-        self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path
+        self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path, *,
+        children: bool = False,
     ) -> None:  # fmt: skip
-        self._run, self._scene, self._rate = run, scene, rate
+        self._run, self._scene, self._rate, self._children = run, scene, rate, children
         self._recorded: list[SystemTrack | FigureTrack] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
             raise CommandError(
@@ -197,6 +211,7 @@ class TrackRecorder:
                 self._recorded.append(made)
         if not self._recorded:
             raise CommandError(scene.path, "", "nothing in it has a surface, strands or particles")
+        self.left = [one.left for one in self._recorded if isinstance(one, SystemTrack) and one.left]
 
     def add(self, frame: int) -> None:
         """Goes on to a frame and adds it.
@@ -230,7 +245,7 @@ class TrackRecorder:
         if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
             return None
         has_points = any(array.meaning == "points" for array in system.arrays().values())
-        return SystemTrack(name, system, folder) if has_points else None
+        return SystemTrack(name, system, folder, children=self._children) if has_points else None
 
 
 def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:

@@ -225,13 +225,18 @@ class _Scene:
         starts = np.setdiff1d(np.arange(len(positions), dtype=np.uint32), ends - 1)
         pairs = np.column_stack((starts, starts + 1)).astype(np.uint32).reshape(-1, 1)
         primitive = self._loose(track, positions) | {"indices": self._chunk.once(pairs, INDEX_DATA), "mode": _LINES}
+        if track.texcoords is not None:
+            u, v = np.repeat(track.texcoords, track.counts, axis=0).T
+            texcoords = np.column_stack((u, 1.0 - v)).astype(np.float32)
+            primitive["attributes"]["TEXCOORD_0"] = self._chunk.once(texcoords, VERTEX_DATA)
         if targets:
             primitive["targets"] = targets
         return {"name": track.name, "primitives": [primitive]}
 
     def _loose(self, track: Track, positions: Float32, frame: int = 0) -> Json:
         """A primitive without faces, which is not lit."""
-        material = replace(plain_material(track.name), is_unlit=True)
+        given = track.materials[0] if track.form is Form.STRANDS and track.materials else plain_material(track.name)
+        material = replace(given, is_unlit=True)
         attributes = {"POSITION": self._chunk.once(positions, VERTEX_DATA, bounded=True)}
         if track.colours is not None:
             colours = _within_one(track.living(track.colours, frame))

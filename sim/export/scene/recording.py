@@ -59,7 +59,7 @@ class Track:
         ids: Numbers of the particles since the start, shape (F, N); or None.
         triangles: Counter-clockwise from outside, shape (T, 3); None where there is no surface.
         counts: Points of each strand, root first; None where there are no strands.
-        texcoords: v = 0 at the bottom row of the image, shape (N, 2); or None.
+        texcoords: v = 0 at the bottom row of the image, shape (N, 2), of strands at their roots, (strands, 2); or None.
         ranges: Material name, first triangle and triangle count of each section; empty for a single one, which is
             made of the only material there is.
         backs: Whether the back of each section is seen; empty where that is so of all.

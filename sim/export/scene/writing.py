@@ -85,8 +85,8 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
     """
     is_loose = track.form is Form.POINTS
     known = {
-        "materials": track.form is Form.SURFACE and bool(track.materials),
-        "images": track.form is not Form.SURFACE and bool(track.materials),
+        "materials": not is_loose and bool(track.materials),
+        "images": is_loose and bool(track.materials),
         "colours": track.colours is not None,
         "widths": track.form is not Form.SURFACE and track.widths is not None,
         "velocities": is_loose and track.velocities is not None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -17,12 +18,21 @@ from sim.kinds.hair.groom import SHORTEST, Groom
 from sim.kinds.hair.grounds import Grounds
 from sim.kinds.hair.growing import Growing
 from sim.kinds.hair.growth import Ground, Growth
-from sim.kinds.hair.guide_looks import guide_colours, guide_widths
+from sim.kinds.hair.guide_looks import (
+    child_colours,
+    drawn_places,
+    drawn_rows,
+    guide_colours,
+    hair_material,
+    root_texcoords,
+    widths_of,
+)
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.lack import missing
 from sim.kinds.hair.moving_roots import SurfaceTexels
 from sim.kinds.hair.rival import Rival, rival_settings
 from sim.kinds.hair.root_settings import images_of
+from sim.kinds.hair.roots import Roots
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
@@ -241,18 +251,59 @@ class HairSystem(System):
         }
 
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the knots of the guides."""
+        """Colours and widths of the knots of the guides, and texture coordinates of their roots."""
         if self.strands is None:
             return {}
         strands = self.strands
         settings, growth = strands.settings, strands.growth
         count = growth.guides.count
         shape = (count * settings.knots,)
-        colours, widths = guide_colours(settings, growth.children, count), guide_widths(settings, count)
+        colours, widths = (
+            guide_colours(settings, growth.children, count),
+            widths_of(settings, np.ones(count), settings.knots),
+        )
         return {
             "colours": Array(lambda: colours, (*shape, 4), np.float32, "colours", is_still=True),
             "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
+            **self._texcoords(growth.guides.roots),
         }
+
+    def drawn(self) -> Mapping[str, Array]:
+        """The strands that the guides carry, with colours, widths and curls."""
+        strands = self.strands
+        if strands is None or strands.growth.is_bare or strands.shows_guides:
+            return {}
+        settings, children, source = strands.settings, strands.growth.children, strands.drawn
+        rows = drawn_rows(settings, strands.longest)
+        count, points = children.count, (children.count * rows,)
+        return {
+            "positions": Array(
+                lambda: drawn_places(settings, source.knot_texels(), rows), (*points, 3), np.float32, "points"
+            ),
+            "counts": Array(lambda: np.full(count, rows, np.int32), (count,), np.int32, "counts"),
+            "colours": Array(
+                lambda: child_colours(settings, children, rows), (*points, 4), np.float32, "colours", is_still=True
+            ),
+            "widths": Array(
+                lambda: widths_of(settings, children.forms[:, 3], rows), points, np.float32, "widths", is_still=True
+            ),
+            **self._texcoords(children.roots),
+        }
+
+    @property
+    def material(self) -> Material | None:
+        """What strands are made of."""
+        return hair_material(self.strands.settings, self._label) if self.strands is not None else None
+
+    def _texcoords(self, roots: Roots) -> dict[str, Array]:
+        """Those of the skin at some roots."""
+        assert self._world is not None
+        assert self._node is not None
+        figure = self._world.figures.get(self._node.attachment.node)
+        found = root_texcoords(roots, figure if isinstance(figure, Character) else None)
+        if found is None or self.strands is None or self.strands.growth.is_own:
+            return {}
+        return {"texcoords": Array(lambda: found, found.shape, np.float32, "texcoords")}
 
     def measures(self) -> Mapping[str, float]:
         """Largest bend [rad] and stretch, kinetic energy by mass [J/kg]; where it is compared, distances [m]."""

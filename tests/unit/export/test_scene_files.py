@@ -133,15 +133,14 @@ def test_reading_back_takes_what_parts_share_once(tmp_path: Path, monkeypatch: p
     assert len(arrays) < 12
 
 
-def test_strands_of_usd_are_curves_through_their_knots(tmp_path: Path) -> None:
+def test_strands_of_usd_are_linear_as_those_of_alembic(tmp_path: Path) -> None:
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     track = strands()
     written(tmp_path / "a.usda", track)
     stage = usd.Stage.Open(str(tmp_path / "a.usda"))
     curves = geom.BasisCurves(stage.GetDefaultPrim().GetChildren()[0])
     assert list(curves.GetCurveVertexCountsAttr().Get()) == [4, 2, 3]
-    shape = (curves.GetTypeAttr().Get(), curves.GetBasisAttr().Get(), curves.GetWrapAttr().Get())
-    assert shape == ("cubic", "catmullRom", "pinned")
+    assert curves.GetTypeAttr().Get() == "linear"
     np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), track.positions[2])
     assert stage.GetStartTimeCode() == 10
 
@@ -294,8 +293,12 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
         materials=(Material("star", "star.png", tmp_path / "star.png"),),
     )  # fmt: skip
     sheet = replace(surface("Sheet"), materials=(Material("cotton", None, None),))
+    hair = replace(strands(), materials=(Material("hair", None, None),))
     format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
-    _, warned = written(tmp_path / f"a{suffix}", dust, sheet)
+    _, warned = written(tmp_path / f"a{suffix}", dust, replace(sheet, texcoords=None), hair)
+    told_of_all = [line for line in warned if "materials of" in line]
+    assert bool(told_of_all) is ("materials" not in format.keeps)
+    warned = [line.replace("materials of Sheet, Hair", "materials of Sheet") for line in warned]
     known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
     told = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
     for name, looks in known.items():
