@@ -1,5 +1,6 @@
 """`sinew export`: what other programs read out of the files, against the steps and the reference skinning."""
 
+import itertools
 import json
 import os
 import struct
@@ -369,7 +370,7 @@ def test_drawn_strands_have_their_curls(furry: Path, tmp_path: Path) -> None:
     assert plain.shape[1] == 6
     assert curls.shape[1] > 20
     for straight, curl in zip(plain, curls, strict=True):
-        fine = np.concatenate([np.linspace(a, b, 200) for a, b in zip(straight, straight[1:], strict=False)])
+        fine = np.concatenate([np.linspace(a, b, 200) for a, b in itertools.pairwise(straight)])
         away = np.linalg.norm(curl[:, None] - fine, axis=2).min(axis=1)
         assert away[0] < 1e-6
         inner = away[len(away) // 3 : -len(away) // 6]

@@ -7,8 +7,8 @@ from sim.assets.gltf.accessors import Accessors
 from sim.assets.gltf.document import Animation, Channel, Document, Sampler, part_of
 from sim.assets.raw import RawChannel, RawClip
 
-UNEVEN, UNEVEN_BYTES = 1e-3, 1e-2
-"""Difference of the length of a quaternion from 1 that is more than rounding, of keys stored as bytes too."""
+UNEVEN = 1e-3, 1e-2
+"""Difference of the length of a quaternion from 1 that is more than rounding; the second one of keys in bytes."""
 
 BYTE = 5120
 
@@ -27,14 +27,6 @@ def read_clips(document: Document, accessors: Accessors, warnings: list[str]) ->
         name = animation.name.strip() or f"clip {number}"
         clips.append(RawClip(name, 0, 0.0, 0.0, [], _channels(document, number, animation, accessors, parts, warnings)))
     return clips
-
-
-def _is_uneven(channel: RawChannel, kind: int) -> bool:
-    """Whether it has rotations between which programs go other ways, depending on whether they make keys unit."""
-    if channel.path != "rotation" or channel.mode == "CUBICSPLINE":
-        return False
-    lengths = np.linalg.norm(channel.values, axis=1)
-    return bool((np.abs(lengths - 1.0) > (UNEVEN_BYTES if kind == BYTE else UNEVEN)).any())
 
 
 def _channels(
@@ -65,7 +57,9 @@ def _channels(
                 continue
         own = f"animations[{number}].samplers[{channel.sampler}]"
         found[target.node, target.path] = _channel(target.node, channel, sampler, width, accessors, own)
-        if _is_uneven(found[target.node, target.path], document.accessors[sampler.output].component_type):
+        uneven = UNEVEN[document.accessors[sampler.output].component_type == BYTE]
+        lengths = np.linalg.norm(found[target.node, target.path].values, axis=-1)
+        if target.path == "rotation" and sampler.interpolation != "CUBICSPLINE" and (abs(lengths - 1.0) > uneven).any():
             warnings.append("Rotation keys that are no unit quaternions are made unit, which not all programs do.")
     return list(found.values())
 

@@ -20,7 +20,8 @@ ALPHA_MIN = 0.03
 """Least squared roughness: smoother surfaces would reflect nothing but the lamp itself."""
 
 _EMISSION_MAX = 1e3
-_WRAPS, _MAG_FILTERS, _MIN_FILTERS = (10497, 33071, 33648), (9729, 9728), (9987, 9986, 9985, 9984, 9729, 9728)
+_WRAPS = 10497, 33071, 33648
+_KNOWN = _WRAPS, _WRAPS, (9729, 9728), (9987, 9986, 9985, 9984, 9729, 9728)
 _KTX2 = b"\xabKTX 20\xbb"
 
 Colour = tuple[float, float, float]
@@ -142,12 +143,8 @@ class MaterialReader:
         if index is None:
             return Sampler()
         stored = part_of(self._document.samplers, index, f"textures[{texture}].sampler", "samplers")
-        return Sampler(
-            *(value if value in known else known[0] for value, known in (
-                (stored.wrap_s, _WRAPS), (stored.wrap_t, _WRAPS), (stored.mag_filter, _MAG_FILTERS),
-                (stored.min_filter, _MIN_FILTERS),
-            ))
-        )  # fmt: skip
+        values = (stored.wrap_s, stored.wrap_t, stored.mag_filter, stored.min_filter)
+        return Sampler(*(one if one in known else known[0] for one, known in zip(values, _KNOWN, strict=True)))
 
     def _image(self, index: int, place: str) -> tuple[str, ImageSource | None]:
         image = part_of(self._document.images, index, place, "images")
