@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,33 +46,25 @@ def as_chosen(recording: Recording, choice: Characters, as_skin: AsSkin) -> tupl
 
     Positions are those that the format shows; characters that are written as points have no rig.
     """
-    lines: list[str] = []
-    tracks = tuple(_as_chosen(track, choice, as_skin, lines) for track in recording.tracks)
-    return replace(recording, tracks=tracks), lines
-
-
-def _as_chosen(track: Track, choice: Characters, as_skin: AsSkin, lines: list[str]) -> Track:
-    if choice is Characters.POINTS:
-        return replace(track, rig=None)
-    shown, reason = as_skin(track.rig) if track.rig is not None else (None, track.unrigged)
-    if not reason:
-        return track
-    if shown is None:
-        lines.append(f"{track.name}: written as points for every frame: {reason}")
-        return replace(track, rig=None)
-    apart, frames = 0.0, []
-    for drawn, places in zip(track.positions, linear_positions(shown), strict=True):
-        apart = max(apart, float(np.linalg.norm(places - drawn, axis=1).max()))
-        if choice is Characters.SKIN:
-            frames.append(places)
-    if choice is Characters.SKIN:
-        lines.append(f"{track.name}: written as a skin, a linear approximation of {reason}, up to {apart:.2g} m away")
-        return replace(track, rig=shown, positions=np.stack(frames))
-    lines.append(
-        f"{track.name}: written as points for every frame: {reason}; as a skin (characters=skin), a linear"
-        f" approximation, it is up to {apart:.2g} m away"
-    )
-    return replace(track, rig=None)
+    lines, tracks = list[str](), list[Track]()
+    for track in recording.tracks:
+        shown, reason = as_skin(track.rig) if track.rig is not None else (None, track.unrigged)
+        if choice is Characters.POINTS or not reason:
+            tracks.append(track if choice is not Characters.POINTS else replace(track, rig=None))
+            continue
+        text, changes = f"written as points for every frame: {reason}", dict[str, Any](rig=None)
+        if shown is not None:
+            apart, frames = 0.0, []
+            for drawn, places in zip(track.positions, linear_positions(shown), strict=True):
+                apart = max(apart, float(np.linalg.norm(places - drawn, axis=1).max()))
+                frames += [places] if choice is Characters.SKIN else []
+            text += f"; as a skin (characters=skin), a linear approximation, it is up to {apart:.2g} m away"
+            if choice is Characters.SKIN:
+                text = f"written as a skin, a linear approximation of {reason}, up to {apart:.2g} m away"
+                changes = {"rig": shown, "positions": np.stack(frames)}
+        lines.append(f"{track.name}: {text}")
+        tracks.append(replace(track, **changes))
+    return replace(recording, tracks=tuple(tracks)), lines
 
 
 def linear_positions(rig: Rig) -> Iterator[Float32]:

@@ -50,15 +50,14 @@ def widths_of(settings: HairSettings, thickness: Float64, rows: int) -> Float32:
     return (thickness[:, None] * widths).ravel().astype(np.float32)
 
 
-def root_texcoords(roots: Roots, figure: Character | None) -> Float32 | None:
-    """Texture coordinates of the skin at the roots, v = 0 at the bottom, shape (N, 2); None for no skin of a figure."""
-    if figure is None:
-        return None
-    found: Float64 = np.einsum("nk,nkc->nc", roots.shares, figure.model.mesh.texcoords[roots.corners])
+def root_texcoords(roots: Roots, figure: Character) -> Float32:
+    """Texture coordinates of the skin at the roots, v = 0 at the bottom, shape (N, 2)."""
+    found: Float32 = np.einsum("nk,nkc->nc", roots.shares, figure.model.mesh.texcoords[roots.corners]).astype(
+        np.float32
+    )
     if not figure.texture_origin_bottom:
         found[:, 1] = 1.0 - found[:, 1]
-    placed: Float32 = found.astype(np.float32)
-    return placed
+    return found
 
 
 def hair_material(settings: HairSettings, name: str) -> Material:

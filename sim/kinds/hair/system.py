@@ -1,5 +1,6 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.scene.view import Comparison
 
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
@@ -254,19 +256,10 @@ class HairSystem(System):
         """Colours and widths of the knots of the guides, and texture coordinates of their roots."""
         if self.strands is None:
             return {}
-        strands = self.strands
-        settings, growth = strands.settings, strands.growth
+        settings, growth = self.strands.settings, self.strands.growth
         count = growth.guides.count
-        shape = (count * settings.knots,)
-        colours, widths = (
-            guide_colours(settings, growth.children, count),
-            widths_of(settings, np.ones(count), settings.knots),
-        )
-        return {
-            "colours": Array(lambda: colours, (*shape, 4), np.float32, "colours", is_still=True),
-            "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
-            **self._texcoords(growth.guides.roots),
-        }
+        colours = guide_colours(settings, growth.children, count)
+        return self._still(growth.guides.roots, colours, widths_of(settings, np.ones(count), settings.knots))
 
     def drawn(self) -> Mapping[str, Array]:
         """The strands that the guides carry, with colours, widths and curls."""
@@ -274,20 +267,13 @@ class HairSystem(System):
         if strands is None or strands.growth.is_bare or strands.shows_guides:
             return {}
         settings, children, source = strands.settings, strands.growth.children, strands.drawn
-        rows = drawn_rows(settings, strands.longest)
-        count, points = children.count, (children.count * rows,)
+        rows, count = drawn_rows(settings, strands.longest), children.count
+        colours, widths = child_colours(settings, children, rows), widths_of(settings, children.forms[:, 3], rows)
+        shape = (count * rows, 3)
         return {
-            "positions": Array(
-                lambda: drawn_places(settings, source.knot_texels(), rows), (*points, 3), np.float32, "points"
-            ),
+            "positions": Array(lambda: drawn_places(settings, source.knot_texels(), rows), shape, np.float32, "points"),
             "counts": Array(lambda: np.full(count, rows, np.int32), (count,), np.int32, "counts"),
-            "colours": Array(
-                lambda: child_colours(settings, children, rows), (*points, 4), np.float32, "colours", is_still=True
-            ),
-            "widths": Array(
-                lambda: widths_of(settings, children.forms[:, 3], rows), points, np.float32, "widths", is_still=True
-            ),
-            **self._texcoords(children.roots),
+            **self._still(children.roots, colours, widths),
         }
 
     @property
@@ -295,15 +281,18 @@ class HairSystem(System):
         """What strands are made of."""
         return hair_material(self.strands.settings, self._label) if self.strands is not None else None
 
-    def _texcoords(self, roots: Roots) -> dict[str, Array]:
-        """Those of the skin at some roots."""
+    def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
+        """Looks of strands that no step changes."""
         assert self._world is not None
         assert self._node is not None
-        figure = self._world.figures.get(self._node.attachment.node)
-        found = root_texcoords(roots, figure if isinstance(figure, Character) else None)
-        if found is None or self.strands is None or self.strands.growth.is_own:
-            return {}
-        return {"texcoords": Array(lambda: found, found.shape, np.float32, "texcoords")}
+        assert self.strands is not None
+        figure, found = self._world.figures.get(self._node.attachment.node), {"colours": colours, "widths": widths}
+        if isinstance(figure, Character) and not self.strands.growth.is_own:
+            found["texcoords"] = root_texcoords(roots, figure)
+        return {
+            what: Array(functools.partial(np.asarray, values), values.shape, np.float32, what, is_still=True)
+            for what, values in found.items()
+        }
 
     def measures(self) -> Mapping[str, float]:
         """Largest bend [rad] and stretch, kinetic energy by mass [J/kg]; where it is compared, distances [m]."""
