@@ -30,7 +30,8 @@ from sim.assets.load import read_raw
 from sim.export.atomic_file import naming
 from sim.export.error import require_package
 from sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS
-from sim.export.scene.writing import write_scene
+from sim.export.options import Characters
+from sim.export.scene.writing import CHARACTERS, write_scene
 from sim.figures.looks import lost_images, lost_lines
 from sim.scene.params import validated
 from sim.scene.scene import Node
@@ -72,6 +73,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="of the format, see below; may be repeated"
     )
+    parser.add_argument(
+        "--characters", choices=[one.value for one in Characters],
+        help="skins on joints, points for every frame, or skins where these give what is drawn (default: auto)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--children", action="store_true", help="write strands as they are drawn, not the guides that carry them"
+    )
     add_progress_option(parser)
     add_outside_option(parser)
 
@@ -91,7 +99,8 @@ def run(options: argparse.Namespace) -> None:
         )
     format = SCENE_FORMATS.of(options.output)
     require_package(options.output, format)
-    chosen = format_options(format, options.option, options.output)
+    wishes = [f"{CHARACTERS}={options.characters}"] if options.characters else []
+    chosen = format_options(format, [*options.option, *wishes], options.output)
     scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
     first, last = options.frames or (0, round(_length(scene) * rate))
     with (
@@ -103,8 +112,9 @@ def run(options: argparse.Namespace) -> None:
         stack.callback(run.release)
         for problem in run.problems():
             raise CommandError(scene.path, "", f"node {problem}")
-        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent)
+        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent, children=options.children)
         stack.callback(recorder.close)
+        print_warnings(options.path, recorder.left)
         with naming(options.output):  # what is recorded lies beside it
             for frame in range(first, last + 1):
                 recorder.add(frame)
@@ -119,7 +129,7 @@ def run(options: argparse.Namespace) -> None:
 
 def is_conversion(options: argparse.Namespace) -> bool:
     """Whether a model is meant as it is in the file, with its own clips."""
-    wishes = (options.frames, options.clip, options.node, options.option)
+    wishes = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
         and not any(wishes)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from app.cli.failure import print_warnings
 from sim.assets.format_registry import resolved
-from sim.assets.images import load_image
+from sim.assets.images import ImageError, load_image
 from sim.export.atomic_file import atomic_path, naming
 from sim.export.error import ExportError
 from sim.export.failures import failures_of_libraries
@@ -49,8 +49,12 @@ class PictureSink:
         return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
-        """Whether a frame is still missing."""
-        is_there = self._resumes and numbered_path(self._path, frame).exists()
+        """Whether a frame is still missing, or its picture broke off."""
+        path = numbered_path(self._path, frame)
+        is_there = self._resumes and path.exists()
+        if is_there and not is_complete(path):
+            print_warnings(path, ["is not complete and is drawn again"])
+            is_there = False
         self._kept += is_there
         return not is_there
 
@@ -136,7 +140,7 @@ class FilmSink(PictureSink):
         film.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, film.every, self._path)
         self._line = (
-            f"{self._path}: {found.count} frames, {sides(self._size)}, {found.duration:.2f} s, {film.codec},"
+            f"{self._path}: {found.count} frames, {sides(found.size)}, {found.duration:.2f} s, {film.codec},"
             f" {size_text(self._name.stat().st_size)}, read back to {found.difference:.1f} of 255"
         )
         return film.notes
@@ -182,6 +186,18 @@ def picture_sink(
             made.close()
     print_warnings(path, notes)
     print(made.summary(), flush=True)
+
+
+def is_complete(path: Path) -> bool:
+    """Whether all of a picture can be read."""
+    try:
+        if path.suffix.lower() in LAYER_FORMATS.suffixes():
+            resolved(LAYER_FORMATS.of(path).check)(path)
+        else:
+            load_image(path)
+    except (ImageError, OSError, RuntimeError, ValueError):
+        return False
+    return True
 
 
 def sides(size: tuple[int, int]) -> str:

@@ -34,13 +34,22 @@ class SystemTrack:
         name: Of the track.
         system: What simulates it.
         folder: Where long recordings lie until they are written.
+        children: Whether strands are wanted as they are drawn.
+
+    Attributes:
+        left: What is left out, "" for nothing.
     """
 
-    def __init__(self, name: str, system: System, folder: Path) -> None:
-        self._name = name
+    def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
+        self._name, self.left = name, ""
         material = system.material
         self._materials = () if material is None else (material,)
-        arrays = (*system.arrays().values(), *system.looks().values())
+        simulated, drawn = system.arrays(), system.drawn()
+        arrays = drawn.values() if drawn and children else (*simulated.values(), *system.looks().values())
+        if drawn and not children:
+            guides, strands = simulated["counts"].shape[0], drawn["counts"].shape[0]
+            left = f"the {strands:,} strands that are drawn, which --children takes"
+            self.left = f"{name}: {guides:,} guides are written; left out: {left}"
         self._constant = {a.meaning: a.read() for a in arrays if a.is_constant}
         self._moving = {a.meaning: a for a in arrays if a.meaning in IN_TRACKS and not a.is_constant}
         self._frames = {key: Frames(folder, a.shape, a.dtype) for key, a in self._moving.items()}
@@ -80,15 +89,26 @@ class FigureTrack:
         self._name, self._figure = name, figure
         assert isinstance(node.settings, ModelSettings)
         self._settings = node.settings
-        self._frames = Frames(folder, (figure.model.mesh.vertex_count, 3), np.float32)
+        mesh = figure.model.mesh
+        materials = dressed_materials(figure.model, node.settings.materials)
+        is_bumped = mesh.tangents is not None and any(one.normal_image is not None for one in materials)
+        self._frames, self._normals = (Frames(folder, (mesh.vertex_count, 3), np.float32) for _ in range(2))
+        self._tangents = Frames(folder, (mesh.vertex_count, 4), np.float32) if is_bumped else None
         self._pose = _Motion()
 
     def add(self) -> None:
         """Adds the figure as it is skinned now; waits for the GPU."""
         figure = self._figure
         matrix = figure.world_from_model
-        local = figure.primary.read()["position"][:, :3].astype(np.float64)
+        vertices = figure.primary.read()
+        local = vertices["position"][:, :3].astype(np.float64)
         self._frames.append((local @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32))
+        cofactor = np.linalg.det(matrix[:3, :3]) * np.linalg.inv(matrix[:3, :3])
+        self._normals.append(_unit(vertices["normal"][:, :3] @ cofactor))
+        if self._tangents is not None:
+            tangents = vertices["tangent"].copy()
+            tangents[:, :3] = _unit(tangents[:, :3] @ matrix[:3, :3].T)
+            self._tangents.append(tangents)
         self._pose.placements.append(matrix.copy())
         if figure.pose is not None:
             self._pose.locals.append(figure.pose.local)
@@ -116,12 +136,16 @@ class FigureTrack:
             flat=tuple(one.is_flat for one in sections),
             colours=colours[None] if colours is not None and model.mesh.is_coloured else None,
             materials=dressed_materials(model, self._settings.materials),
-            rig=self._pose.rig(self._figure, self._settings),
+            rig=self._pose.rig(self._figure, self._settings), normals=self._normals.read(),
+            tangents=self._tangents.read() if self._tangents is not None else None,
+            unrigged="deformers are no part of a skin" if self._pose.is_warped else "",
         )  # fmt: skip
 
     def close(self) -> None:
         """Gives memory and disk back."""
-        self._frames.close()
+        for frames in (self._frames, self._normals, self._tangents):
+            if frames is not None:
+                frames.close()
 
 
 @dataclass(slots=True)
@@ -154,17 +178,22 @@ class TrackRecorder:
         run: The scene, at the start of its simulation.
         scene: The same as it was read.
         rate: Frames per second; what is simulated is written at its steps alone.
+        children: Whether strands are written as they are drawn.
         nodes: Names of those that are wanted; all that are visible for none.
         folder: Where long recordings lie until they are written.
+
+    Attributes:
+        left: A line about everything that is left out.
 
     Raises:
         CommandError: If the rate is no part of that of the steps, a name is unknown, or nothing is there to be written.
     """
 
     def __init__(
-        self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path
+        self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path, *,
+        children: bool = False,
     ) -> None:  # fmt: skip
-        self._run, self._scene, self._rate = run, scene, rate
+        self._run, self._scene, self._rate, self._children = run, scene, rate, children
         self._recorded: list[SystemTrack | FigureTrack] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
             raise CommandError(
@@ -182,6 +211,7 @@ class TrackRecorder:
                 self._recorded.append(made)
         if not self._recorded:
             raise CommandError(scene.path, "", "nothing in it has a surface, strands or particles")
+        self.left = [one.left for one in self._recorded if isinstance(one, SystemTrack) and one.left]
 
     def add(self, frame: int) -> None:
         """Goes on to a frame and adds it.
@@ -215,7 +245,12 @@ class TrackRecorder:
         if system is None or not system.is_ready or node.id not in self._scene.scene.heard:
             return None
         has_points = any(array.meaning == "points" for array in system.arrays().values())
-        return SystemTrack(name, system, folder) if has_points else None
+        return SystemTrack(name, system, folder, children=self._children) if has_points else None
+
+
+def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0.0, lengths, 1.0)).astype(np.float32)
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -16,6 +16,7 @@ from app.files.export import export_model
 from app.files.node_text import FORMAT
 from app.files.project_error import ProjectError
 from sim.assets.formats import IMAGE_FORMATS
+from sim.export.formats import MODEL_WRITERS
 from sim.figures.settings import SkinningMethod
 from sim.gl.back_end import BackEndChoice
 from sim.kept.store import StepRoom
@@ -242,7 +243,7 @@ def export_selected(editor: Editor, writer: Writer[RawModel]) -> None:
     suffix, kind = writer.suffixes[0], file_filter(writer.name, writer.suffixes)
     path = editor.dialogs.save_path(f"Export {writer.name}", Path(f"{node.name}{suffix}"), kind)
     if path is not None:
-        target = path if path.suffix else path.with_suffix(suffix)
+        target, writer = MODEL_WRITERS.typed(path, writer)
         panels = editor.panels
         told = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
         export_model(Path(loaded.model.path), target, writer, panels, **told)

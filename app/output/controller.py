@@ -24,7 +24,7 @@ from app.output.settings import (
 )
 from app.output.window import OutputWindow
 from app.timeline.active_model import ActiveModel
-from sim.export.formats import RENDER_FORMATS, SceneFormat
+from sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
 from widgets.file_filter import file_filter
 
 SECONDS, STEPS_PER_SECOND = 5.0, 60
@@ -87,8 +87,9 @@ class Output:
             file_filter("Pictures and films", suffixes),
             *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS),
         ]
-        path = self._asked("Render animation", suffixes, ";;".join(kinds))
+        path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
         if path is not None:
+            path, _ = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
             file = picture_path(settings, path)
             refusal = refused(settings, file)
             self.window.refuse(refusal)
@@ -108,21 +109,20 @@ class Output:
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
         """Asks for a file and queues an export."""
-        path = self._asked(f"Export {format.name}", format.suffixes, file_filter(format.name, format.suffixes))
+        kind = file_filter(format.name, format.suffixes)
+        path = self._asked(f"Export {format.name}", format.suffixes[0], kind)
         if path is not None:
+            path, meant = SCENE_FORMATS.typed(path, format)
+            options = options if meant is format else self.window.options_of(meant)
             self._queue(path, lambda project: export_words(settings, options, path, project, self._selected()))
 
     def close(self) -> None:
         """Gives up what runs."""
         self.queue.cancel_all()
 
-    def _asked(self, title: str, suffixes: tuple[str, ...], kinds: str) -> Path | None:
-        """A file with one of the suffixes, the first one where the user gives none."""
-        path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffixes[0]}"), kinds)
-        if path is None:
-            return None
-        path = path.absolute()
-        return path if path.suffix.lower() in suffixes else path.with_name(path.name + suffixes[0])
+    def _asked(self, title: str, suffix: str, kinds: str) -> Path | None:
+        path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffix}"), kinds)
+        return path.absolute() if path is not None else None
 
     def _queue(self, path: Path, words_of: Callable[[Path], list[str]], *, preview: bool = False) -> None:
         try:

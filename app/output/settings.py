@@ -52,6 +52,9 @@ class ExportSettings(Span, frozen=True, kw_only=True):
         bool,
         param("Export the selected object alone, else all that is visible.", label="Selection only"),
     ] = False
+    children: Annotated[
+        bool, param("Write strands as they are drawn, not the guides that carry them.", label="Drawn strands")
+    ] = False
 
 
 class RenderSettings(Span, frozen=True, kw_only=True):
@@ -167,6 +170,7 @@ def export_words(
     """
     words = ["export", str(project), "--output", str(path), *settings.words()]
     words += ["--node", selected] if settings.selected and selected else []
+    words += ["--children"] if settings.children else []
     for name, value in changed_values(options).items():
         text = value.value if isinstance(value, enum.Enum) else str(value).lower() if isinstance(value, bool) else value
         words += ["--option", f"{name}={text}"]

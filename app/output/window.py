@@ -122,7 +122,11 @@ class OutputWindow(QDialog):
     @property
     def options(self) -> msgspec.Struct | None:
         """Options of the chosen format."""
-        form = self._options.get(self.format.name)
+        return self.options_of(self.format)
+
+    def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
+        """Options of a format as they were chosen last; None where nobody has seen them."""
+        form = self._options.get(format.name)
         return form.settings if form is not None else None
 
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:

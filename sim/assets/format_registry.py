@@ -72,6 +72,12 @@ class Formats(Generic[F]):
         """Endings of all the files, as of now."""
         return tuple(suffix for known in self._known for suffix in known.suffixes)
 
+    def typed(self, path: Path, chosen: F) -> tuple[Path, F]:
+        """File and format for a name that was typed while a format was chosen: a known ending names its own format."""
+        if path.suffix.lower() in self.suffixes():
+            return path, self.of(path)
+        return path.with_name(path.name + chosen.suffixes[0]), chosen
+
     def of(self, path: Path) -> F:
         """The format that the suffix of a path names.
 

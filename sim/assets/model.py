@@ -248,6 +248,23 @@ class EmbeddedImage:
 ImageSource = Path | EmbeddedImage
 
 
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """How an image is read beyond its edges and between its texels, by the numbers of OpenGL, as glTF has them."""
+
+    wrap_s: int = 10497  # across the image: repeated, 33071 clamped to its edge, 33648 mirrored
+    wrap_t: int = 10497  # along it
+    mag_filter: int = 9729  # linear, 9728 nearest
+    min_filter: int = 9987  # linear between smaller levels; 9984 to 9986 other ways, 9728 and 9729 without these
+
+
+Sampled = tuple[ImageSource, Sampler]
+
+
+IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusion_image"
+"""What materials have images for; "texture" is the colour."""
+
+
 class AlphaMode(enum.Enum):
     """What the opacity of a surface means: nothing, whether it is there, or how much of it is seen."""
 
@@ -281,6 +298,7 @@ class Material:
     roughness: float = 1.0  # Factor of its roughness
     occlusion_image: ImageSource | None = None  # Part of the light from around that arrives, in red
     occlusion: float = 1.0  # How much of that counts
+    samplers: tuple[tuple[str, Sampler], ...] = ()  # Of images, by the field they are for, where they are not the usual
     lost: tuple[tuple[str, str], ...] = ()  # Images that were not found: the field they are for, and their file's name
 
     @property
@@ -291,8 +309,12 @@ class Material:
     @property
     def images(self) -> tuple[ImageSource, ...]:
         """All images that drawing needs, that of the colour first."""
-        others = self.emission_image, self.normal_image, self.surface_image, self.occlusion_image
-        return tuple(image for image in (self.image, *others) if image is not None)
+        return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
+
+    def sampled(self, name: str) -> Sampled | None:
+        """The image for one of `IMAGES`, and how it is read."""
+        image = self.image if name == "texture" else getattr(self, name)
+        return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -21,6 +21,26 @@ def write_layers(layers: Layers, path: Path) -> None:
     OpenEXR.File(header, _channels(layers)).write(str(path))
 
 
+def require_complete(path: Path) -> None:
+    """Looks whether a file that was written here goes on to its end; the library tells that on standard error itself.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    data, place, values = path.read_bytes(), 8, dict[bytes, bytes]()
+    while data[place : place + 1] != b"\0":
+        name, kind = data.index(b"\0", place), data.index(b"\0", data.index(b"\0", place) + 1)
+        size = int.from_bytes(data[kind + 1 : kind + 5], "little")
+        values[data[place:name]] = data[kind + 5 : kind + 5 + size]
+        place = kind + 5 + size
+    _, low, _, high = np.frombuffer(values.get(b"dataWindow", b""), "<i4")
+    # Compressed by ZIP, sixteen lines lie together: their first one, a size, and so many bytes.
+    offsets = np.frombuffer(data, "<u8", -(-(int(high) - int(low) + 1) // 16), place + 1)
+    last = int(offsets.max())
+    if not offsets.all() or last + 8 + int.from_bytes(data[last + 4 : last + 8], "little") > len(data):
+        raise ValueError(f"{path}: ends too early")
+
+
 def difference(layers: Layers, path: Path) -> float:
     """By how much channels of a file differ at most from those of the layers."""
     found = {

@@ -59,6 +59,8 @@ class SceneFormat(Format):
         read: The same for a function that takes the files and gives, node by node, the living points of
             every frame.
         holds: What it can hold, values of `Form`.
+        as_skin: Function "package.module:name", a `sim.export.scene.characters.AsSkin`, where it has skins; its options
+            have `characters` then.
         keeps: What it tells of that beside places: "materials", "colours", "widths", "velocities", "ids".
         has_image_folder: Whether the images of materials lie in a folder beside it; else they are within.
         is_single: Whether a file holds one object.
@@ -69,6 +71,7 @@ class SceneFormat(Format):
     read: str
     holds: frozenset[str]
     keeps: frozenset[str] = frozenset()
+    as_skin: str = ""
     has_image_folder: bool = False
     is_single: bool = False
     beside: tuple[str, ...] = ()
@@ -98,10 +101,12 @@ class LayerFormat(Format):
     Attributes:
         write: Function "package.module:name" that takes the layers, see `sim.export.layers`, and the file.
         read: The same for a function that gives how far the file differs from the layers at most.
+        check: The same for a function that takes the file alone, and fails where it cannot be read to its end.
     """
 
     write: str
     read: str
+    check: str
 
 
 MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
@@ -136,6 +141,7 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
         keeps=frozenset({"materials", "colours"}),
         write="sim.export.scene.glb:write_glb_scene", read="sim.export.scene.glb:read_glb_scene",
+        as_skin="sim.export.scene.glb:as_skin",
     ),
     SceneFormat(
         name="PC2 point cache", suffixes=(".pc2",), beside=(".obj",), holds=_SURFACES, is_single=True,
@@ -149,6 +155,7 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
         keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
         write="sim.export.scene.usd:write_usd", read="sim.export.scene.usd:read_usd",
+        as_skin="sim.export.scene.usd_skel:as_skin",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
@@ -173,6 +180,7 @@ EXPORT_FORMATS: Formats[Format] = Formats(
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
         name="OpenEXR", suffixes=(".exr",), write="sim.export.exr:write_layers", read="sim.export.exr:difference",
+        check="sim.export.exr:require_complete",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip

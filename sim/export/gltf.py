@@ -3,6 +3,7 @@
 Source: glTF 2.0 specification.  What the file shows has y up, as the format wants it; units stay those of the model.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.assets.build import build_model
-from sim.assets.model import CharacterModel, Material, Section, Skin, Targets
+from sim.assets.model import CharacterModel, Material, Section, Targets
 from sim.assets.raw import RawModel
 from sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
 from sim.export.gltf_materials import MaterialWriter
@@ -166,14 +167,14 @@ class GltfScene:
         used = sorted({weight for part in parts for weight in _weights_in(targets, part.vertices)})
         primitives = []
         for part in parts:
-            primitive: Json = {"attributes": self._attributes(model, part, skin)}
+            primitive: Json = {"attributes": (own := self._attributes(model, part, skin))}
             corners = part.corners.reshape(-1, 1)
             small = len(part.vertices) < np.iinfo(np.uint16).max
             primitive["indices"] = self.chunk.once(corners.astype(np.uint16 if small else np.uint32), INDEX_DATA)
             material = model.materials[part.section.material] if part.section.material >= 0 else _PLAIN
             primitive["material"] = self.materials.add(material, double_sided=part.section.is_open)
             if used and targets is not None:
-                primitive["targets"] = [self._target(targets, weight, part.vertices) for weight in used]
+                primitive["targets"] = [self.target(targets, weight, part.vertices, own) for weight in used]
             primitives.append(primitive)
         mesh: Json = {"name": model.path.stem, "primitives": primitives}
         if used and targets is not None:
@@ -185,10 +186,10 @@ class GltfScene:
         mesh, rows = model.mesh, part.vertices
         found = {"POSITION": self.chunk.once(mesh.positions[rows], VERTEX_DATA, bounded=True)}
         if not part.section.is_flat:
-            found["NORMAL"] = self.chunk.once(_unit(mesh.normals[rows]), VERTEX_DATA)
+            found["NORMAL"] = self.chunk.once(unit(mesh.normals[rows]), VERTEX_DATA)
             if mesh.tangents is not None and (np.abs(mesh.tangents[rows, :3]).max(axis=1) > 0.0).all():
                 tangents = mesh.tangents[rows].copy()
-                tangents[:, :3] = _unit(tangents[:, :3])
+                tangents[:, :3] = unit(tangents[:, :3])
                 found["TANGENT"] = self.chunk.once(tangents, VERTEX_DATA)
         texcoords = np.array(mesh.texcoords[rows])
         if texcoords.any():
@@ -198,14 +199,15 @@ class GltfScene:
         if mesh.colours is not None:
             found["COLOR_0"] = self.chunk.once(np.clip(mesh.colours[rows], 0.0, 1.0), VERTEX_DATA)
         if skin is not None and model.skin is not None:
-            found |= self._influences(model.skin, rows, skin)
+            place = np.zeros(int(max(skin.values(), default=0)) + 1, np.uint16)
+            place[list(skin.values())] = np.arange(len(skin))
+            joints = place[np.minimum(model.skin.joints[rows].astype(np.intp), len(place) - 1)]
+            found |= self.influences(joints, model.skin.weights[rows])
         return found
 
-    def _influences(self, skin: Skin, rows: Index, entries: dict[int, int]) -> dict[str, int]:
-        weights, numbers = _exact_sums(skin.weights[rows]), skin.joints[rows].astype(np.intp)
-        place = np.zeros(int(max(entries.values(), default=0)) + 1, np.uint16)
-        place[list(entries.values())] = np.arange(len(entries))
-        joints = np.where(weights > 0.0, place[np.minimum(numbers, len(place) - 1)], 0).astype(np.uint16)
+    def influences(self, joints: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> dict[str, int]:
+        """Attributes of a skin, (V, K) each, four influences in each of them."""
+        joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
         found = {}
         for number in range(weights.shape[1] // 4):
             own = slice(4 * number, 4 * number + 4)
@@ -215,16 +217,17 @@ class GltfScene:
             found[f"WEIGHTS_{number}"] = self.chunk.once(weights[:, own], VERTEX_DATA)
         return found
 
-    def _target(self, targets: Targets, weight: int, rows: Index) -> dict[str, int]:
-        """Differences of some vertices by the targets of a weight."""
+    def target(self, targets: Targets, weight: int, rows: Index, names: Collection[str]) -> dict[str, int]:
+        """Differences of those of some attributes, of some vertices, by the targets of a weight."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
             first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
             inside = (rows >= first) & (rows < first + count)
             deltas[inside] += targets.deltas[start + rows[inside] - first, :, :3]
         found = {"POSITION": self.chunk.sparse(deltas[:, 0], VERTEX_DATA, bounded=True)}
-        if deltas[:, 1].any():
-            found["NORMAL"] = self.chunk.sparse(deltas[:, 1], VERTEX_DATA)
+        for name, moved in zip(("NORMAL", "TANGENT"), deltas.swapaxes(0, 1)[1:], strict=False):
+            if name in names and moved.any():
+                found[name] = self.chunk.sparse(moved, VERTEX_DATA)
         return found
 
 
@@ -294,7 +297,7 @@ def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
     return set(targets.weight_of[touched].tolist())
 
 
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Vectors of length 1 in single precision; those without a direction point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from sim.assets.images import ImageError
-from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.export.gltf_file import GlbChunk
 from sim.export.stored_image import stored_image
 
@@ -28,7 +28,9 @@ class MaterialWriter:
     def __init__(self, chunk: GlbChunk) -> None:
         self._chunk = chunk
         self._known: dict[tuple[Material, bool], int] = {}
-        self._textures: dict[ImageSource, int | None] = {}
+        self._images: dict[ImageSource, int | None] = {}
+        self._samplers: dict[Sampler, int] = {}
+        self._textures: dict[tuple[int, int], int] = {}
         self.parts: dict[str, list[Any]] = {}
         self.lost: list[str] = []
 
@@ -56,13 +58,14 @@ class MaterialWriter:
             factors = [*_colour(material.diffuse), pbr["baseColorFactor"][3]]
             pbr |= {"baseColorFactor": factors, "metallicFactor": material.metal, "roughnessFactor": material.roughness}
         for part, name, image, more in (
-            (pbr, "baseColorTexture", material.image, {}),
-            (pbr, "metallicRoughnessTexture", material.surface_image, {}),
-            (written, "normalTexture", material.normal_image, {"scale": material.normal_scale}),
-            (written, "occlusionTexture", material.occlusion_image, {"strength": material.occlusion}),
-            (written, "emissiveTexture", material.emission_image, {}),
+            (pbr, "baseColorTexture", "texture", {}),
+            (pbr, "metallicRoughnessTexture", "surface_image", {}),
+            (written, "normalTexture", "normal_image", {"scale": material.normal_scale}),
+            (written, "occlusionTexture", "occlusion_image", {"strength": material.occlusion}),
+            (written, "emissiveTexture", "emission_image", {}),
         ):
-            texture = self._texture(image) if image is not None else None
+            used = material.sampled(image)
+            texture = self._texture(*used) if used is not None else None
             if texture is not None:
                 part[name] = {"index": texture, **more}
         if not is_exact:
@@ -93,11 +96,21 @@ class MaterialWriter:
         if name not in used:
             used.append(name)
 
-    def _texture(self, source: ImageSource) -> int | None:
+    def _texture(self, source: ImageSource, sampler: Sampler) -> int | None:
         """Number of a texture; None for an image that cannot be read."""
-        if source not in self._textures:
-            self._textures[source] = self._image(source)
-        return self._textures[source]
+        if source not in self._images:
+            self._images[source] = self._image(source)
+        image = self._images[source]
+        if image is None:
+            return None
+        if sampler not in self._samplers:
+            edges = {"wrapS": sampler.wrap_s, "wrapT": sampler.wrap_t}
+            plain = {"magFilter": sampler.mag_filter, "minFilter": sampler.min_filter}
+            self._samplers[sampler] = self._put("samplers", plain | {k: v for k, v in edges.items() if v != 10497})
+        key = image, self._samplers[sampler]
+        if key not in self._textures:
+            self._textures[key] = self._put("textures", {"source": key[0], "sampler": key[1]})
+        return self._textures[key]
 
     def _image(self, source: ImageSource) -> int | None:
         try:
@@ -107,11 +120,7 @@ class MaterialWriter:
             return None
         name = str(source) if isinstance(source, EmbeddedImage) else source.stem
         kind = f"image/{format.name.lower()}"
-        image = self._put("images", {"name": name, "mimeType": kind, "bufferView": self._chunk.view(data)})
-        if "samplers" not in self.parts:
-            # Linear, between linear levels of detail; repeated.
-            self._put("samplers", {"magFilter": 9729, "minFilter": 9987})
-        return self._put("textures", {"source": image, "sampler": 0})
+        return self._put("images", {"name": name, "mimeType": kind, "bufferView": self._chunk.view(data)})
 
     def _put(self, key: str, part: dict[str, Any]) -> int:
         parts = self.parts.setdefault(key, [])

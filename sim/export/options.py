@@ -9,28 +9,36 @@ from sim.scene.params import param
 
 
 class Characters(enum.Enum):
-    """How characters are written."""
+    """How characters are written; "skeleton" is a former name of "auto"."""
 
-    SKELETON = "skeleton"
+    AUTO = "auto"
+    SKIN = "skin"
     POINTS = "points"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Characters | None":
+        return cls.AUTO if value == "skeleton" else None
+
+
+_CHARACTERS = (
+    "Characters as skins on joints (skin, a linear approximation where the format blends otherwise), as points for"
+    " every frame, or (auto) as skins where these give what is drawn and else as points."
+)
 
 
 class GlbOptions(msgspec.Struct, frozen=True):
     """What can be chosen of a glTF file of a scene."""
 
-    characters: Annotated[
-        Characters,
-        param("Characters that are blended linearly as skeletons with a skin, or as a morph target for every frame."),
-    ] = Characters.SKELETON
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
+    normals: Annotated[
+        bool, param("Normals of every frame, so that the light follows; without, files are half as large.")
+    ] = True
 
 
 class UsdOptions(msgspec.Struct, frozen=True):
     """What can be chosen of a USD file."""
 
-    characters: Annotated[
-        Characters,
-        param("Characters as skeletons with a skin and shapes, or as a mesh with points for every frame."),
-    ] = Characters.SKELETON
+    characters: Annotated[Characters, param(_CHARACTERS)] = Characters.AUTO
     normals: Annotated[
         bool, param("Write smooth normals of every frame, for programs that make none; doubles the file.")
     ] = False

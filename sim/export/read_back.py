@@ -32,11 +32,13 @@ class Found:
         count: Pictures that were compared.
         duration: How long it runs [s].
         difference: Largest difference of the mean of a block [of 255].
+        size: Width and height of its pictures [px].
     """
 
     count: int
     duration: float
     difference: float
+    size: tuple[int, int]
 
 
 class ReadBack:
@@ -74,8 +76,9 @@ class ReadBack:
         Raises:
             ExportError: If a picture is missing or another one.
         """
-        wanted, largest, end, number = self._means.read(), 0.0, 0.0, 0
+        wanted, largest, end, number, size = self._means.read(), 0.0, 0.0, 0, self._size
         for end, pixels in shown:
+            size = pixels.shape[1], pixels.shape[0]
             cut = pixels[: self._size[1], : self._size[0], : self._channels]
             means = block_means(cut)
             while number < len(wanted) and (number + 0.5) / rate < end:
@@ -92,7 +95,7 @@ class ReadBack:
                 number += 1
         if number < len(wanted):
             raise ExportError(f"{path}: {number} frames read back of {len(wanted)}; nothing was kept")
-        return Found(-(-number // every), end if number > 1 else 1.0 / rate, largest)
+        return Found(-(-number // every), end if number > 1 else 1.0 / rate, largest, size)
 
     def close(self) -> None:
         """Gives memory and disk back."""

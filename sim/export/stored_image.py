@@ -9,13 +9,10 @@ from PIL import Image
 
 from sim.assets.formats import IMAGE_FORMATS, ImageFormat
 from sim.assets.images import ImageError, load_image
-from sim.assets.model import EmbeddedImage, ImageSource, Material
+from sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
 
 COMMON = tuple(known for known in IMAGE_FORMATS if known.name in ("PNG", "JPEG"))
 """Formats that every program reads; the first one is for what is written anew."""
-
-IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusion_image"
-"""What materials have images for; "texture" is the colour."""
 
 Placed = Callable[[str, bytes, ImageFormat], ImageSource]
 

@@ -137,5 +137,6 @@ def _yuv_frame(pixels: UInt8, layout: str) -> Any:
         rows = np.zeros((shown.shape[0], plane.line_size // kind.itemsize), kind)
         rows[:, : shown.shape[1]] = np.rint(shown * scale)
         plane.update(rows.tobytes())
-    frame.colorspace, frame.color_range = BT709, LIMITED
+    frame.colorspace = frame.color_primaries = frame.color_trc = BT709  # ProRes takes them from its frames
+    frame.color_range = LIMITED
     return frame

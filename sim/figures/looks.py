@@ -34,6 +34,9 @@ def dressed(material: Material, look: MaterialLook) -> Material:
             changes |= {"texture": image.name if image else None, "texture_path": image, "embedded": None}
         else:
             changes[name] = image
+    kept = tuple((name, sampler) for name, sampler in material.samplers if getattr(look, name) is None)
+    if kept != material.samplers:
+        changes["samplers"] = kept  # images of settings are repeated
     if changes.get("emission_image") and "emission" not in changes and not any(material.emission):
         changes["emission"] = _WHITE
     if changes.get("surface_image") and material.surface_image is None:

@@ -168,6 +168,15 @@ class Texture2D(Texture):
         texture.write(array)
         return texture
 
+    def sample(self, wrap: tuple[int, int], magnify: int, minify: int) -> None:
+        """Have it read so beyond its edges and between its texels, by numbers of OpenGL."""
+        self.bind(SCRATCH_UNIT)
+        for parameter, value in (
+            (GL.GL_TEXTURE_WRAP_S, wrap[0]), (GL.GL_TEXTURE_WRAP_T, wrap[1]),
+            (GL.GL_TEXTURE_MAG_FILTER, magnify), (GL.GL_TEXTURE_MIN_FILTER, minify),
+        ):  # fmt: skip
+            GL.glTexParameteri(self.target, parameter, value)
+
     def write(self, array: npt.NDArray[Any]) -> None:
         """Replace all texels of the largest level, shape (height, width[, channels]).
 
@@ -242,10 +251,7 @@ class Texture2D(Texture):
         minify = magnify
         if self.mipmaps:
             minify = GL.GL_NEAREST_MIPMAP_NEAREST if nearest else GL.GL_LINEAR_MIPMAP_LINEAR
-        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MIN_FILTER, minify)
-        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAG_FILTER, magnify)
-        GL.glTexParameteri(self.target, GL.GL_TEXTURE_WRAP_S, WRAPS[wrap])
-        GL.glTexParameteri(self.target, GL.GL_TEXTURE_WRAP_T, WRAPS[wrap])
+        self.sample((WRAPS[wrap], WRAPS[wrap]), magnify, minify)
         ratio = min(anisotropy, self.context.capabilities.max_anisotropy)
         if ratio > 1.0:
             GL.glTexParameterf(self.target, TEXTURE_MAX_ANISOTROPY, ratio)

@@ -344,7 +344,7 @@ class Array:
         dtype: Of the values.
         meaning: What they are: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for
             the dead), "colours" (linear RGBA, not premultiplied), or, constant, "triangles" (indices), "counts" of
-            knots, "texcoords" (v = 0 at the bottom).
+            knots, "texcoords" (v = 0 at the bottom; of strands those of their roots).
         is_still: Whether no step changes values that others change.
     """
 
@@ -471,6 +471,10 @@ class System:
 
     def looks(self) -> Mapping[str, Array]:
         """How the points of `arrays` look, for files that show them: "colours" and "widths" by name."""
+        return {}
+
+    def drawn(self) -> Mapping[str, Array]:
+        """Strands as they are drawn, with all their looks, where these are others than those of `arrays`; else none."""
         return {}
 
     @property

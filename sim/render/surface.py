@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Section
+from sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section
 from sim.figures.look_settings import MaterialLook, look_of
 from sim.figures.looks import dressed_materials
 from sim.figures.settings import DoubleSided
@@ -20,6 +20,7 @@ from sim.gl.steps import Steps
 from sim.gl.texture import Texture2D
 from sim.gl.vertex_array import Stream, VertexArray
 from sim.render.edges import unique_edges
+from sim.render.texture_upload import REPEATED
 
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 COLOUR = np.dtype([("colour", "f4", 4)])
@@ -113,24 +114,24 @@ class GpuMaterial:
 
 
 def material_on_gpu(
-    material: Material, texture: Texture2D, more: Mapping[ImageSource, Texture2D] | None = None
+    material: Material, texture: Texture2D, more: Mapping[Sampled, Texture2D] | None = None
 ) -> GpuMaterial:
     """What the shader takes of a material.
 
     Args:
         material: The material.
         texture: Its colours.
-        more: Its further textures, by where their images are.
+        more: Its further textures, by where their images are and how these are read.
     """
     # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
     values: dict[str, Any] = {}
     features = set()
     for feature, name, image in (
-        ("EMISSION_MAP", "u_emission_map", material.emission_image),
-        ("NORMAL_MAP", "u_normal_map", material.normal_image),
-        ("SURFACE_MAP", "u_surface_map", material.surface_image),
-        ("OCCLUSION_MAP", "u_occlusion_map", material.occlusion_image),
+        ("EMISSION_MAP", "u_emission_map", material.sampled("emission_image")),
+        ("NORMAL_MAP", "u_normal_map", material.sampled("normal_image")),
+        ("SURFACE_MAP", "u_surface_map", material.sampled("surface_image")),
+        ("OCCLUSION_MAP", "u_occlusion_map", material.sampled("occlusion_image")),
     ):
         if image is not None and more is not None and image in more:
             features.add(feature)
@@ -161,13 +162,13 @@ class Materials:
     Args:
         context: Where they live.
         model: Whose materials they are.
-        textures: Its images on the GPU by where they are, owned from now on.
+        textures: Its images on the GPU by where they are and how they are read, owned from now on.
 
     Attributes:
         drawn: The materials, in the order of the file; another tuple where any of them is another.
     """
 
-    def __init__(self, context: Context, model: CharacterModel, textures: Mapping[ImageSource, Texture2D]) -> None:
+    def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
         self._context, self._model, self._own = context, model, textures
         self._white = Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white")
         self._taken: tuple[object, object] | None = None
@@ -191,7 +192,7 @@ class Materials:
             return
         self._taken = looks, others
         materials = dressed_materials(self._model, looks)
-        textures = {**self._own, **others}
+        textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
@@ -203,10 +204,9 @@ class Materials:
         for texture in (self._white, *self._own.values()):
             texture.release()
 
-    def _uploaded(
-        self, material: Material, look: MaterialLook, textures: Mapping[ImageSource, Texture2D]
-    ) -> GpuMaterial:
-        texture = textures.get(material.image) if material.image else None
+    def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
+        used = material.sampled("texture")
+        texture = textures.get(used) if used is not None else None
         is_known = texture is not None or material.texture is None or look.diffuse is not None
         diffuse = material.diffuse if is_known else PLAIN_DIFFUSE
         return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, textures)

@@ -1,10 +1,10 @@
 """Images that reach the GPU in steps of bounded size, with the smaller levels that were made beforehand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sim.assets.mip_levels import MipImage
-from sim.assets.model import ImageSource
+from sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
 from sim.gl.steps import Steps, finish
@@ -13,36 +13,44 @@ from sim.kinds.contract import Service
 
 MipImages = Mapping[ImageSource, MipImage]
 
+REPEATED = Sampler()
 STEP_BYTES = 1 << 20
 """Bytes of one step; a software driver takes about a millisecond, as it stores texels in tiles."""
 
 
-def upload_images(context: Context, images: MipImages) -> Steps[Mapping[ImageSource, Texture2D]]:
-    """Textures of a model, by where their images are."""
-    textures: dict[ImageSource, Texture2D] = {}
-    for source, image in images.items():
-        textures[source] = yield from upload_image(context, image, source.name)
+def upload_images(
+    context: Context, images: MipImages, materials: Iterable[Material]
+) -> Steps[Mapping[Sampled, Texture2D]]:
+    """Textures of materials, one for each image and way of reading it."""
+    textures: dict[Sampled, Texture2D] = {}
+    for used in (material.sampled(name) for material in materials for name in IMAGES):
+        if used is not None and used[0] in images and used not in textures:
+            source, sampler = used
+            textures[used] = yield from upload_image(context, images[source], source.name, sampler)
     return textures
 
 
-def upload_image(context: Context, image: MipImage, label: str = "") -> Steps[Texture2D]:
-    """A repeated texture of an image; one that is larger than the driver takes begins with a smaller level.
+def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Steps[Texture2D]:
+    """A texture of an image; one that is larger than the driver takes begins with a smaller level.
 
     Args:
         context: Where it lives.
         image: Colours in sRGB, with all its levels.
         label: As of `Texture2D`.
+        sampler: How it is read.
 
     Raises:
         GLLimitError: From the first step, if the image has no texels.
     """
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
-    ratio = 1.0 if context.capabilities.is_software else 8.0
+    ratio = 1.0 if context.capabilities.is_software or sampler.min_filter != REPEATED.min_filter else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
     height, width = levels[0].shape[:2]
     texture = Texture2D(
         context, (width, height), "srgb8_alpha8", mipmaps=True, wrap="repeat", anisotropy=ratio, label=label
     )
+    if sampler != REPEATED:
+        texture.sample((sampler.wrap_s, sampler.wrap_t), sampler.mag_filter, sampler.min_filter)
     yield
     pending = 0
     for level, texels in enumerate(levels):

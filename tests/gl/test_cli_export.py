@@ -1,5 +1,6 @@
 """`sinew export`: what other programs read out of the files, against the steps and the reference skinning."""
 
+import itertools
 import json
 import os
 import struct
@@ -19,6 +20,7 @@ from sim.assets.load import load_model
 from sim.assets.model import Interpolation
 from sim.export.formats import SCENE_FORMATS
 from sim.export.scene import points_file, writing
+from sim.export.scene.glb_frames import GlbFrames
 from sim.figures.reference import skin
 from sim.figures.settings import ModelSettings, SkinningMethod
 from sim.jobs.evaluate import evaluate_pose
@@ -26,7 +28,7 @@ from sim.kinds.cloth.settings import ClothSettings
 from sim.kinds.emitter.settings import EmitterSettings
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.maths.srgb import light_of
-from sim.scene.scene import Node, Scene
+from sim.scene.scene import Attachment, Node, Scene
 from sim.scene.transform import Transform
 from sim.scene.view_state import ViewState
 from tests.gltf_rules import Checked
@@ -147,6 +149,50 @@ def test_gltf_holds_a_target_for_every_frame_and_skins(
     Checked(data)
 
 
+def test_dual_quaternions_become_points_or_a_skin_that_tells_how_far_it_is(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = load_model(TINY)
+    assert model.skin is not None
+    apart, frames = 0.0, []
+    for frame in range(FRAMES + 1):
+        pose = evaluate_pose(model, model.clips[0], frame / 60.0 % model.clips[0].duration)
+        frames.append(skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres).positions + PLACE)
+        apart = max(apart, float(np.linalg.norm(frames[-1] - figure(frame), axis=1).max()))
+    assert apart > 0.01
+    exported(project, tmp_path / "points.glb", "--node", "Tiny")
+    told = capsys.readouterr().err
+    assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in told
+    assert f"up to {apart:.2g} m away" in told
+    skinned = exported(project, tmp_path / "skin.glb", "--node", "Tiny", "--characters", "skin")
+    told = capsys.readouterr().err
+    assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in told
+    assert "skins" in Checked(skinned.read_bytes()).document
+    shown = GlbFrames(skinned)
+    np.testing.assert_allclose(shown.frames_of(shown.shown[0]), frames, atol=2e-6)
+    exported(project, tmp_path / "plain.glb", "--node", "Tiny", "--characters", "points")
+    assert not capsys.readouterr().err
+    assert main(["export", str(project), "--output", str(tmp_path / "a.pc2"), "--characters", "skin"]) == 1
+
+
+def test_points_of_a_character_keep_its_normals(project: Path, tmp_path: Path) -> None:
+    checked = Checked(exported(project, tmp_path / "a.glb", "--node", "Tiny").read_bytes())
+    (part,) = checked.document["meshes"][0]["primitives"]
+    model = load_model(TINY)
+    assert model.skin is not None
+    for frame in (1, 7, FRAMES):
+        pose = evaluate_pose(model, model.clips[0], frame / 60.0 % model.clips[0].duration)
+        wanted = skin(model.mesh, model.skin, pose.palette, SkinningMethod.DQS, pose.centres).normals
+        differences = checked.values(part["targets"][frame - 1]["NORMAL"])
+        np.testing.assert_allclose(checked.values(part["attributes"]["NORMAL"]) + differences, wanted, atol=2e-6)
+
+
+def test_deformers_are_told_as_what_no_skin_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pulse = resources.path("projects") / "pulse.sinew"
+    exported(pulse, tmp_path / "a.glb", "--frames", "0:1", "--characters", "skin")
+    assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
+
+
 def test_usd_holds_meshes_particles_and_characters(
     project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,6 +250,131 @@ def test_strands_have_their_colours_and_widths(tmp_path: Path) -> None:
     ends = [light_of(hair.root_colour), light_of(hair.tip_colour)]
     np.testing.assert_allclose(colours[:, [0, -1]], np.tile(ends, (12, 1, 1)), atol=1e-6)
     np.testing.assert_allclose(widths[0, [0, -1], 0], [2.0 * hair.root_radius, 2.0 * hair.tip_radius], atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def furry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Hair on a figure, more of which is drawn than simulated."""
+    look = {
+        "root_radius": 1e-3,
+        "tip_radius": 5e-4,
+        "colour_spread": 0.25,
+        "noise": 0.0,
+        "clump": 0.0,
+        "curl_radius": 0.0,
+    }
+    hair = HairSettings(source=HairSource.FACES, guides=12, children=40, knots=6, length=0.1, **look)
+    body = ModelSettings(path=str(resources.path("models") / "humanoid" / "humanoid.ezm"))
+    nodes = (
+        Node(id="b", name="Body", settings=body),
+        Node(id="h", name="Hair", attachment=Attachment(node="b"), settings=hair),
+    )
+    path = tmp_path_factory.mktemp("furry") / "furry.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState())
+    return path
+
+
+def test_the_strands_that_are_left_out_are_told(
+    furry: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exported(furry, tmp_path / "a.glb", "--frames", "0:1", "--node", "Hair")
+    line = "Hair: 12 guides are written; left out: the 40 strands that are drawn, which --children takes"
+    assert line in capsys.readouterr().err
+    exported(furry, tmp_path / "a.glb", "--frames", "0:1", "--node", "Hair", "--children")
+    assert "guides" not in capsys.readouterr().err
+
+
+def test_drawn_strands_are_the_same_in_every_format(furry: Path, tmp_path: Path) -> None:
+    usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
+    shade = pytest.importorskip("pxr.UsdShade")
+    abc, abc_geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    options = ("--frames", "0:2", "--node", "Hair", "--children")
+    checked = Checked(exported(furry, tmp_path / "a.glb", *options).read_bytes())
+    stage = usd.Stage.Open(str(exported(furry, tmp_path / "a.usda", *options)))
+    archive = abc.IArchive(str(exported(furry, tmp_path / "a.abc", *options)))
+    (part,) = checked.document["meshes"][0]["primitives"]
+    curves = geom.BasisCurves(stage.GetPrimAtPath("/World/Hair"))
+    schema = abc_geom.ICurves(archive.getTop(), "Hair").getSchema()
+    sample = schema.getValue(abc.ISampleSelector(2 / 60.0, abc.ISampleSelector.TimeIndexType.kNearIndex))
+    assert list(curves.GetCurveVertexCountsAttr().Get()) == list(sample.getCurvesNumVertices()) == [6] * 40
+    assert (curves.GetTypeAttr().Get(), sample.getType()) == ("linear", abc_geom.CurveType.kLinear)
+    points = np.array(curves.GetPointsAttr().Get(2))
+    np.testing.assert_array_equal(np.array(memoryview(sample.getPositions())), points)
+    base = checked.values(part["attributes"]["POSITION"])
+    np.testing.assert_allclose(base + checked.values(part["targets"][1]["POSITION"]), points, atol=1e-6)
+    lengths = np.linalg.norm(np.diff(points.reshape(40, 6, 3), axis=1), axis=2).sum(axis=1)
+    assert ((lengths > 0.03) & (lengths < 0.13)).all()
+    assert len(np.unique(points.reshape(40, 6, 3)[:, 0], axis=0)) == 40, "forty roots"
+    widths = np.linspace(2e-3, 1e-3, 6)
+    np.testing.assert_allclose(
+        np.array(curves.GetWidthsAttr().Get()).reshape(40, 6), np.tile(widths, (40, 1)), rtol=1e-6
+    )
+    np.testing.assert_allclose(list(schema.getWidthsParam().getExpandedValue().getVals())[:6], widths, rtol=1e-6)
+    colours = np.array(curves.GetDisplayColorAttr().Get()).reshape(40, 6, 3)
+    ratio = colours[:, 0] / np.array(light_of(HairSettings().root_colour))
+    np.testing.assert_allclose(ratio, np.repeat(ratio[:, :1], 3, axis=1), rtol=1e-4)
+    assert 0.75 < ratio.min() < 0.85
+    assert 1.15 < ratio.max() < 1.25
+    np.testing.assert_allclose(checked.values(part["attributes"]["COLOR_0"])[:, :3], colours.reshape(-1, 3), atol=1e-6)
+    # Where a root is on the skin of the first frame, its texture coordinates are those of the skin.
+    st = np.array(geom.PrimvarsAPI(curves).GetPrimvar("st").Get())
+    assert geom.PrimvarsAPI(curves).GetPrimvar("st").GetInterpolation() == "uniform"
+    of_abc = [list(one) for one in schema.getUVsParam().getExpandedValue().getVals()]
+    np.testing.assert_array_equal(of_abc, st)
+    texcoords = checked.values(part["attributes"]["TEXCOORD_0"]).reshape(40, 6, 2)
+    np.testing.assert_allclose(
+        texcoords, np.repeat(np.column_stack((st[:, 0], 1.0 - st[:, 1]))[:, None], 6, 1), atol=1e-6
+    )
+    body = usd.Stage.Open(str(exported(furry, tmp_path / "b.usda", "--frames", "0:0", "--node", "Body",
+                                       "--characters", "points")))  # fmt: skip
+    mesh = geom.Mesh(body.GetPrimAtPath("/World/Body"))
+    skin_points, skin_st = (
+        np.array(mesh.GetPointsAttr().Get(0)),
+        np.array(geom.PrimvarsAPI(mesh).GetPrimvar("st").Get()),
+    )
+    corners = np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
+    roots = np.array(curves.GetPointsAttr().Get(0)).reshape(40, 6, 3)[:, 0]
+    for root, found in zip(roots, st, strict=True):
+        near = corners[np.argsort(np.linalg.norm(skin_points[corners].mean(axis=1) - root, axis=1))[:40]]
+        shares = np.stack([shares_in(root, *skin_points[triangle]) for triangle in near])
+        off = np.linalg.norm((shares[..., None] * skin_points[near]).sum(axis=1) - root, axis=1)
+        best = int(np.argmin(off + 10.0 * np.maximum(-shares, 0.0).sum(axis=1)))
+        np.testing.assert_allclose(shares[best] @ skin_st[near[best]], found, atol=2e-3)
+    material, _ = shade.MaterialBindingAPI(curves.GetPrim()).ComputeBoundMaterial()
+    assert material.ComputeSurfaceSource()[0].GetIdAttr().Get() == "UsdPreviewSurface"
+    assert checked.document["materials"][part["material"]]["name"] == "Hair"
+
+
+def shares_in(point: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Of the corners of a triangle, of the place in its plane that is nearest to a point."""
+    edges = np.stack((b - a, c - a), axis=1).astype(float)
+    second, third = np.linalg.lstsq(edges, point - a, rcond=None)[0]
+    return np.array([1.0 - second - third, second, third])
+
+
+def test_drawn_strands_have_their_curls(furry: Path, tmp_path: Path) -> None:
+    """A helix around the straight strand: as far from it as the radius says, once it is full."""
+    curled = tmp_path / "curled.sinew"
+    text = json.loads(furry.read_text())
+    for node in text["nodes"]:
+        if node["id"] == "h":
+            node["hair"] |= {"curl_radius": 0.004, "curl_turns": 30.0}
+    curled.write_text(json.dumps(text))
+    found = []
+    for name, project in (("a", furry), ("b", curled)):
+        shown = GlbFrames(
+            exported(project, tmp_path / f"{name}.glb", "--frames", "0:0", "--node", "Hair", "--children")
+        )
+        found.append(shown.frames_of(shown.shown[0])[0].reshape(40, -1, 3).astype(float))
+    plain, curls = found
+    assert plain.shape[1] == 6
+    assert curls.shape[1] > 20
+    for straight, curl in zip(plain, curls, strict=True):
+        fine = np.concatenate([np.linspace(a, b, 200) for a, b in itertools.pairwise(straight)])
+        away = np.linalg.norm(curl[:, None] - fine, axis=2).min(axis=1)
+        assert away[0] < 1e-6
+        inner = away[len(away) // 3 : -len(away) // 6]
+        np.testing.assert_allclose(inner, 0.004, rtol=0.15)
 
 
 def test_alembic_holds_meshes_and_particles(project: Path, steps: dict[str, np.ndarray], tmp_path: Path) -> None:

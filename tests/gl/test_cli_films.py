@@ -70,16 +70,22 @@ def test_colour_bars_come_back(suffix: str, codec: str, tmp_path: Path) -> None:
         if suffix == ".mkv":
             np.testing.assert_array_equal(frames[-1].to_ndarray(format="rgb24"), picture)
             return
-        assert stream.codec_context.colorspace == 1, "tagged as BT.709"
+        context = stream.codec_context
+        tags = (context.colorspace, context.color_primaries, context.color_trc, context.color_range)
+        assert tags == (1, 1, 1, 1), "tagged as BT.709, limited range"
+        assert (frames[0].color_primaries, frames[0].color_trc) == (1, 1)
         # The library turns ten bits into eight with an error of three, and eight into sixteen likewise.
     layout, scale = ("rgb48le", 257.0) if suffix == ".mov" else ("rgb24", 1.0)
     shown = frames[-1].to_ndarray(format=layout, src_colorspace="ITU709", dst_color_range="JPEG") / scale
     assert np.abs(shown[32, 16::32] - picture[32, 16::32]).max() <= 2.0
 
 
-def test_a_video_of_odd_size_repeats_the_last_row_and_column(tmp_path: Path) -> None:
+def test_a_video_of_odd_size_repeats_the_last_row_and_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     av = pytest.importorskip("av")
     path = rendered(tmp_path / "a.mp4", "--size", "97x65", "--frames", "0:3")
+    assert "4 frames, 98 × 66, " in capsys.readouterr().out, "what is in the file"
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         assert (stream.width, stream.height, float(stream.average_rate)) == (98, 66, 30.0)
@@ -212,9 +218,33 @@ def test_a_broken_sequence_is_completed(tmp_path: Path, capsys: pytest.CaptureFi
     wanted = [path.read_bytes() for path in whole]
     whole[1].unlink()
     whole[4].unlink()
-    whole[0].write_bytes(b"kept")
+    Image.new("RGB", (9, 9)).save(whole[0])
+    kept = whole[0].read_bytes()
     rendered(tmp_path / "w%d.png", "--frames", "0:4", "--resume")
-    assert [path.read_bytes() for path in whole] == [b"kept", *wanted[1:]]
+    assert [path.read_bytes() for path in whole] == [kept, *wanted[1:]]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".exr"])
+def test_pictures_that_broke_off_are_drawn_again(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if suffix == ".exr":
+        pytest.importorskip("OpenEXR")
+    name = tmp_path / f"w%d{suffix}"
+    rendered(name, "--frames", "0:5", "--size", "120x90")
+    whole = [tmp_path / f"w{k}{suffix}" for k in range(6)]
+    wanted = [path.read_bytes() for path in whole]
+    half = len(wanted[3]) // 2
+    for number, length in ((1, 0), (2, 300), (3, half), (4, len(wanted[4]) - 40)):
+        whole[number].write_bytes(wanted[number][:length])
+    capsys.readouterr()
+    rendered(name, "--frames", "0:5", "--size", "120x90", "--resume")
+    told = capsys.readouterr()
+    assert [path.read_bytes() for path in whole] == wanted
+    assert "4 pictures" in told.out
+    assert "2 were there" in told.out
+    again = [f"sinew: {path}: warning: is not complete and is drawn again" for path in whole[1:5]]
+    assert told.err.splitlines() == again
 
 
 def test_blur_is_the_mean_of_moments_in_linear_light_and_a_turntable_turns(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from sim.kinds.collider.place import placements
 from sim.kinds.collider.settings import ColliderSettings
 from sim.kinds.emitter.emission import EmissionAim, EmissionMode, EmitterSource
 from sim.kinds.emitter.settings import EmitterSettings
+from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.scene.places import Places
 from sim.scene.playback import LoopMode, PlaybackSettings
 from sim.scene.scene import Attachment, Node, Scene
@@ -77,6 +78,14 @@ def refused(capsys: pytest.CaptureFixture[str], project: Path, output: Path, *op
 
 
 # --- the file -----------------------------------------------------------------------------------------
+
+
+def test_strands_have_their_counts(tmp_path: Path, output: Path) -> None:
+    hair = HairSettings(source=HairSource.ELLIPSOID, guides=12, children=40, knots=6)
+    arrays = simulated(saved(tmp_path, Node(id="h", name="Hair", settings=hair)), output, "--steps", "2")
+    assert arrays["Hair.positions"].shape == (3, 72, 3)
+    assert (arrays["Hair.counts"].dtype, arrays["Hair.counts"].tolist()) == (np.int32, [6] * 12)
+    assert "Hair.knots" not in arrays
 
 
 def test_the_arrays_are_those_of_the_interface(tmp_path: Path, output: Path) -> None:

@@ -19,6 +19,7 @@ from app.cli.tracks import TrackRecorder
 from sim.assets.load import load_model
 from sim.assets.model import Interpolation
 from sim.export.formats import SCENE_FORMATS
+from sim.export.options import GlbOptions
 from sim.export.scene.recording import Recording
 from sim.export.scene.writing import write_scene
 from sim.figures.reference import skin
@@ -108,12 +109,12 @@ def test_abc_of_the_cape_has_1_85_mb_and_equal_bits(recording: Recording, steps:
     np.testing.assert_array_equal([np.array(memoryview(one.getPositions())) for one in samples], steps)
 
 
-def test_glb_of_the_cape_has_1_9_mib_and_is_halfway_between_frames_at_1_00833_s(
+def test_glb_of_the_cape_has_3_7_mib_and_is_halfway_between_frames_at_1_00833_s(
     recording: Recording, steps: np.ndarray, tmp_path: Path
 ) -> None:
     path, _ = exported(recording, tmp_path / "cape.glb")
     size = path.stat().st_size - TEXTURE.stat().st_size
-    assert size / 2**20 == pytest.approx(1.9, abs=0.05)
+    assert size / 2**20 == pytest.approx(3.7, abs=0.1), "half of it are normals"
     checked = Checked(path.read_bytes())  # the rules of the specification
     for frame in (0, 1, 60, 180):
         np.testing.assert_allclose(shown(checked, frame / RATE), steps[frame], atol=6e-8)
@@ -121,7 +122,37 @@ def test_glb_of_the_cape_has_1_9_mib_and_is_halfway_between_frames_at_1_00833_s(
     np.testing.assert_allclose(shown(checked, 60.5 / RATE), (steps[60] + steps[61].astype(float)) / 2.0, atol=6e-8)
 
 
-def shown(checked: Checked, time: float) -> np.ndarray:
+def test_light_moves_with_the_cape_in_gltf(recording: Recording, steps: np.ndarray, tmp_path: Path) -> None:
+    path, _ = exported(recording, tmp_path / "cape.glb")
+    checked, triangles = Checked(path.read_bytes()), recording.tracks[0].triangles
+    assert triangles is not None
+    for frame in (0, 30, 90, 180):
+        corners = steps[frame].astype(float)[triangles]
+        faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        wanted = np.zeros((VERTICES, 3))
+        for corner in range(3):
+            np.add.at(wanted, triangles[:, corner], faces)
+        found = shown(checked, frame / RATE, "NORMAL")
+        assert angles(found, wanted).mean() < 0.01
+    assert angles(shown(checked, 0.0, "NORMAL"), wanted).mean() > 10.0, "otherwise nothing is tested"
+
+
+def test_without_normals_of_every_frame_files_are_half_as_large(recording: Recording, tmp_path: Path) -> None:
+    format, path = SCENE_FORMATS.of(Path("a.glb")), tmp_path / "cape.glb"
+    write_scene(recording, path, format, GlbOptions(normals=False), lambda _: None, lambda _: None)
+    assert (path.stat().st_size - TEXTURE.stat().st_size) / 2**20 == pytest.approx(1.9, abs=0.05)
+    (part,) = Checked(path.read_bytes()).document["meshes"][0]["primitives"]
+    assert "NORMAL" in part["attributes"]
+    assert all(set(target) == {"POSITION"} for target in part["targets"])
+
+
+def angles(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Between vectors of any length [degrees]."""
+    product = np.linalg.norm(found, axis=1) * np.linalg.norm(wanted, axis=1)
+    return np.degrees(np.arccos(np.clip((found * wanted).sum(axis=1) / product, -1.0, 1.0)))
+
+
+def shown(checked: Checked, time: float, what: str = "POSITION") -> np.ndarray:
     """Places of the vertices at a moment as the specification has it, shape (828, 3): linear keys of weights."""
     (animation,) = checked.document["animations"]
     (channel,) = animation["channels"]
@@ -131,10 +162,10 @@ def shown(checked: Checked, time: float) -> np.ndarray:
     times = checked.values(sampler["input"])[:, 0].astype(float)
     keys = checked.values(sampler["output"]).reshape(len(times), -1)
     (part,) = checked.document["meshes"][0]["primitives"]
-    found = checked.values(part["attributes"]["POSITION"]).astype(float)
+    found = checked.values(part["attributes"][what]).astype(float)
     for target, key in zip(part["targets"], keys.T, strict=True):
         if weight := np.interp(time, times, key):
-            found = found + weight * checked.values(target["POSITION"])
+            found = found + weight * checked.values(target[what])
     return found
 
 

@@ -63,7 +63,8 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
 
 
 def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):
-    (tmp_path / "arm_0001.png").write_bytes(b"mine")
+    Image.new("RGB", (9, 9)).save(tmp_path / "arm_0001.png")
+    mine = (tmp_path / "arm_0001.png").read_bytes()
     (tmp_path / "arm_0009.png").write_bytes(b"of another frame")
     (tmp_path / "arm_1.png").write_bytes(b"of another name")
     values = {"first": 0, "last": 2, "width": 32, "height": 32}
@@ -78,13 +79,13 @@ def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, ed
     editor.dialogs.existing = Existing.KEEP
     started(editor, "file.render", tmp_path / "arm.png", **values)
     waited(qtbot, editor)
-    assert (tmp_path / "arm_0001.png").read_bytes() == b"mine"
+    assert (tmp_path / "arm_0001.png").read_bytes() == mine
     assert (tmp_path / "arm_0002.png").read_bytes().startswith(b"\x89PNG")
     editor.dialogs.existing = Existing.REPLACE
     started(editor, "file.render", tmp_path / "arm.png", **values)
     assert editor.dialogs.asked[-1] == "3 of arm_….png"
     waited(qtbot, editor)
-    assert (tmp_path / "arm_0001.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "arm_0001.png").read_bytes() != mine
     assert (tmp_path / "arm_0009.png").read_bytes() == b"of another frame"
 
 
@@ -100,6 +101,30 @@ def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, 
         if format.module:
             hint = f"{format.name} needs the package {format.package}: pip install sinew[{format.extra}]"
             assert window.missing.text() == hint
+
+
+def test_a_known_ending_that_is_typed_chooses_the_format(editor, tmp_path, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(editor.output.queue, "add", jobs.append)
+    for typed, written in (
+        ("d.abc", "d.abc"), ("d.USDC", "d.USDC"), ("d", "d.glb"), ("d.v2", "d.v2.glb"), ("d.glb", "d.glb"),
+    ):  # fmt: skip
+        editor.dialogs.path = tmp_path / typed
+        editor.window.actions_table["file.export.gltf-scene"].trigger()
+        editor.output.window.export_button.click()
+        jobs[-1].folder.cleanup()
+        words = jobs[-1].words
+        assert jobs[-1].path == Path(words[words.index("--output") + 1]) == tmp_path / written
+
+
+def test_a_model_is_written_in_the_format_that_is_typed(qtbot, editor, tmp_path):
+    (loaded,) = (editor.store.loaded(node.id) for node in editor.document.scene.nodes if editor.store.loaded(node.id))
+    assert loaded is not None
+    for typed, written, start in (("a.ezm", "a.ezm", b"<"), ("a.v2", "a.v2.glb", b"glTF")):
+        editor.dialogs.path = tmp_path / typed
+        editor.window.actions_table["file.export.gltf"].trigger()
+        qtbot.waitUntil((tmp_path / written).exists, timeout=60000)
+        assert (tmp_path / written).read_bytes().startswith(start)
 
 
 def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, monkeypatch):

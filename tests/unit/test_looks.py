@@ -1,6 +1,7 @@
 """Looks of materials: what settings say in place of a model file, how that is saved, and images that are lost."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from app.files.outside_files import outside_files
 from app.files.project_error import ProjectError
 from app.files.project_file import load_project, save_project
 from sim.assets.load import load_model
-from sim.assets.model import AlphaMode, EmbeddedImage, Material
+from sim.assets.model import AlphaMode, EmbeddedImage, Material, Sampler
 from sim.figures.look_settings import MaterialLook
 from sim.figures.looks import TOLD_MAX, Lost, dressed, dressed_materials, idle_values, located, lost_images, lost_lines
 from sim.figures.settings import ModelSettings
@@ -141,3 +142,10 @@ def test_models_share_what_they_do_not_change(tmp_path: Path) -> None:
     one, *rest = dressed_materials(model, (MaterialLook(material="skin", diffuse=(0.0, 0.0, 0.0)),))
     assert one.diffuse == (0.0, 0.0, 0.0)
     assert all(now is before for now, before in zip(rest, model.materials[1:], strict=True))
+
+
+def test_images_that_are_chosen_are_repeated() -> None:
+    both = (("texture", Sampler(wrap_s=33071)), ("normal_image", Sampler(wrap_t=33648)))
+    material = replace(OWN, samplers=both, normal_image=Path("/m/n.png"))
+    assert dressed(material, MaterialLook(material="skin", shininess=3.0)).samplers == both
+    assert dressed(material, MaterialLook(material="skin", texture="/m/b.png")).samplers == both[1:]

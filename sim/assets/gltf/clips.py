@@ -7,6 +7,11 @@ from sim.assets.gltf.accessors import Accessors
 from sim.assets.gltf.document import Animation, Channel, Document, Sampler, part_of
 from sim.assets.raw import RawChannel, RawClip
 
+UNEVEN = 1e-3, 1e-2
+"""Difference of the length of a quaternion from 1 that is more than rounding; the second one of keys in bytes."""
+
+BYTE = 5120
+
 _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
 
 
@@ -52,6 +57,10 @@ def _channels(
                 continue
         own = f"animations[{number}].samplers[{channel.sampler}]"
         found[target.node, target.path] = _channel(target.node, channel, sampler, width, accessors, own)
+        uneven = UNEVEN[document.accessors[sampler.output].component_type == BYTE]
+        lengths = np.linalg.norm(found[target.node, target.path].values, axis=-1)
+        if target.path == "rotation" and sampler.interpolation != "CUBICSPLINE" and (abs(lengths - 1.0) > uneven).any():
+            warnings.append("Rotation keys that are no unit quaternions are made unit, which not all programs do.")
     return list(found.values())
 
 

@@ -224,10 +224,20 @@ class TextureExtensions(Part, frozen=True):
     basisu: ImageReference | None = field(default=None, name="KHR_texture_basisu")
 
 
+class TextureSampler(Part, frozen=True):
+    """How an image is read, by the numbers of OpenGL."""
+
+    wrap_s: int = 10497
+    wrap_t: int = 10497
+    mag_filter: int = 9729
+    min_filter: int = 9987
+
+
 class Texture(Part, frozen=True):
     """An image as it is sampled."""
 
     source: Index | None = None
+    sampler: Index | None = None
     extensions: TextureExtensions = TextureExtensions()
 
 
@@ -325,6 +335,7 @@ class Document(Part, frozen=True):
     materials: list[Material] = []
     meshes: list[Mesh] = []
     nodes: list[Node] = []
+    samplers: list[TextureSampler] = []
     scene: Index | None = None
     scenes: list[Scene] = []
     skins: list[Skin] = []
@@ -375,7 +386,9 @@ def decode_document(text: bytes, warnings: list[str]) -> Document:
         raise ElementFault("asset.version", f"is {document.asset.version[:20]!r}; versions 2.x are read")
     if (document.asset.min_version or "2.0") not in ("2.0", "2.1"):
         raise ElementFault("asset.minVersion", f"is {str(document.asset.min_version)[:20]!r}; 2.0 is read")
-    for name in ("animations", "buffers", "images", "materials", "meshes", "nodes", "scenes", "skins", "textures"):
+    for name in (
+        "animations", "buffers", "images", "materials", "meshes", "nodes", "samplers", "scenes", "skins", "textures",
+    ):  # fmt: skip
         if len(getattr(document, name)) > MAX_PARTS:
             raise ElementFault(name, f"there are {len(getattr(document, name))}, more than {MAX_PARTS}")
     for name in document.extensions_required:

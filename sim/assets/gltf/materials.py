@@ -10,7 +10,7 @@ from sim.assets.gltf.accessors import Accessors
 from sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
 from sim.assets.gltf.document import Document, TextureInfo, part_of
 from sim.assets.gltf.document import Material as Stored
-from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sim.assets.raw import RawMaterial
 
 DIELECTRIC = 0.04
@@ -20,6 +20,8 @@ ALPHA_MIN = 0.03
 """Least squared roughness: smoother surfaces would reflect nothing but the lamp itself."""
 
 _EMISSION_MAX = 1e3
+_WRAPS = 10497, 33071, 33648
+_KNOWN = _WRAPS, _WRAPS, (9729, 9728), (9987, 9986, 9985, 9984, 9729, 9728)
 _KTX2 = b"\xabKTX 20\xbb"
 
 Colour = tuple[float, float, float]
@@ -75,6 +77,7 @@ class MaterialReader:
             texture, image = self._texture(info.index, f"materials[{index}]")
         lost = [("texture", texture)] if texture is not None and image is None and texture in self._lost else []
         more: dict[str, Any] = {}
+        samplers = [] if info is None or image is None else [("texture", self._sampler(info.index))]
         for field, use in (
             ("emission_image", stored.emissive_texture),
             ("normal_image", stored.normal_texture),
@@ -84,6 +87,7 @@ class MaterialReader:
             file, found = self._further(use, leading_texture(stored), f"materials[{index}]") if use else (None, None)
             if found is not None:
                 more[field] = found
+                samplers += [(field, self._sampler(use.index))] if use else []
             elif file is not None and file in self._lost:
                 lost.append((field, file))
         strength = stored.extensions.emissive_strength
@@ -106,6 +110,7 @@ class MaterialReader:
             emission=(red, green, blue),
             normal_scale=_finite(stored.normal_texture.scale) if stored.normal_texture is not None else 1.0,
             occlusion=_within(stored.occlusion_texture.strength) if stored.occlusion_texture is not None else 1.0,
+            samplers=tuple((field, sampler) for field, sampler in samplers if sampler != Sampler()),
             lost=tuple(lost),
             **more,
         )
@@ -131,6 +136,15 @@ class MaterialReader:
         if source not in self._images:
             self._images[source] = self._image(source, f"textures[{index}].source")
         return self._images[source]
+
+    def _sampler(self, texture: int) -> Sampler:
+        """How a texture is read; numbers that mean nothing are passed over."""
+        index = self._document.textures[texture].sampler
+        if index is None:
+            return Sampler()
+        stored = part_of(self._document.samplers, index, f"textures[{texture}].sampler", "samplers")
+        values = (stored.wrap_s, stored.wrap_t, stored.mag_filter, stored.min_filter)
+        return Sampler(*(one if one in known else known[0] for one, known in zip(values, _KNOWN, strict=True)))
 
     def _image(self, index: int, place: str) -> tuple[str, ImageSource | None]:
         image = part_of(self._document.images, index, place, "images")

@@ -72,7 +72,7 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
         else:
             sample = AbcGeom.OPolyMeshSchemaSample(positions, _integers(corners), _integers(counts))
             if track.texcoords is not None:
-                sample.setUVs(_texcoords(track.texcoords[corners]))
+                sample.setUVs(_texcoords(track.texcoords[corners], AbcGeom.GeometryScope.kFacevaryingScope))
         schema.set(sample)
     taken: set[str] = set()
     faces: dict[str, list[npt.NDArray[np.int32]]] = {}
@@ -90,7 +90,10 @@ def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
         form = (AbcGeom.CurveType.kLinear, AbcGeom.CurvePeriodicity.kNonPeriodic)
         widths = () if track.widths is None else (_widths(track, frame),)
         counts, positions = _integers(track.counts), _vectors(track.positions[frame])
-        schema.set(AbcGeom.OCurvesSchemaSample(positions, counts, *form, *widths))
+        sample = AbcGeom.OCurvesSchemaSample(positions, counts, *form, *widths)
+        if track.texcoords is not None:
+            sample.setUVs(_texcoords(track.texcoords, AbcGeom.GeometryScope.kUniformScope))
+        schema.set(sample)
     _write_colours(schema, sampling, track)
 
 
@@ -150,10 +153,9 @@ def _integers(values: npt.NDArray[Any] | None) -> Any:
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
-def _texcoords(values: npt.NDArray[np.float32]) -> Any:
-    """Texture coordinates of every corner, shape (C, 2), as Alembic has them."""
-    array = imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32))
-    return AbcGeom.OV2fGeomParamSample(array, AbcGeom.GeometryScope.kFacevaryingScope)
+def _texcoords(values: npt.NDArray[np.float32], scope: Any) -> Any:
+    """Texture coordinates of every corner or strand, shape (C, 2), as Alembic has them."""
+    return AbcGeom.OV2fGeomParamSample(imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32)), scope)
 
 
 def _array(values: Any) -> npt.NDArray[np.float32]:

@@ -33,7 +33,8 @@ def write_apart(writer: Callable[..., None], recording: Recording, files: tuple[
     Raises:
         RuntimeError: If it fails, with what it said; or if the disk stays full.
     """
-    plain = replace(recording, tracks=tuple(replace(one, rig=None, materials=()) for one in recording.tracks))
+    unused: dict[str, Any] = {"rig": None, "materials": (), "normals": None, "tangents": None}
+    plain = replace(recording, tracks=tuple(replace(one, **unused) for one in recording.tracks))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with tempfile.TemporaryFile() as said:
         command = [sys.executable, "-c", START]

@@ -1,24 +1,28 @@
-"""What a binary glTF file of a scene holds beside surfaces: lines and points frame by frame, for reading back."""
+"""What a binary glTF file of a scene shows frame by frame, for reading back."""
 
-import json
-import struct
 from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-Json = dict[str, Any]
+from sim.assets.gltf.accessors import Accessors, Budget
+from sim.assets.gltf.container import Buffers, ModelFolder, split_file
+from sim.assets.gltf.document import Document, Node, Primitive, Skin
+from sim.export.scene.characters import LinearSkin
+from sim.maths.transform import compose
+
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
 
-_TRIANGLES = 4
-_WIDTHS = {"SCALAR": 1, "VEC3": 3}
+_TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
 
-class LooseFrames:
-    """A file as `sim.export.scene.glb` writes it.
+class GlbFrames:
+    """A file as `sim.export.scene.glb` writes it: keys that move anything lie at the frames.
 
     Args:
         path: The file.
@@ -26,71 +30,98 @@ class LooseFrames:
     Attributes:
         times: Moments of the frames [s], shape (F,).
         shown: Numbers of the nodes that a node of the scene became, in their order.
-        surfaces: For those of them that have faces, number of vertices, and how many parts share them; a reader has
-            these once for each part.
     """
 
     def __init__(self, path: Path) -> None:
-        data = path.read_bytes()
-        (length,) = struct.unpack_from("<I", data, 12)
-        self._document: Json = json.loads(data[20 : 20 + length])
-        self._binary = data[28 + length :]
+        data, budget = path.read_bytes(), Budget()
+        budget.stored(len(data))
+        text, binary = split_file(data)
+        self._document = msgspec.json.decode(text, type=Document)
+        buffers = Buffers(self._document, binary, ModelFolder(path), budget.stored)
+        self._accessors = Accessors(self._document, buffers, budget)
         self.times: Float32 = self._array(0)[:, 0]
-        nodes = self._document["nodes"]
-        roots = self._document["scenes"][0]["nodes"]
-        self.shown = [root for root in roots if "mesh" in nodes[root] or self._is_book(nodes[root])]
-        self._scales = dict(self._scale_keys())
-        self.surfaces: dict[int, tuple[int, int]] = {}
-        for node in self.shown:
-            parts = self._parts(nodes[node])
-            if parts and parts[0].get("mode", _TRIANGLES) == _TRIANGLES:
-                count = self._document["accessors"][parts[0]["attributes"]["POSITION"]]["count"]
-                self.surfaces[node] = count, len(parts)
+        self._nodes = self._document.nodes
+        roots = self._document.scenes[0].nodes
+        self.shown = [root for root in roots if self._nodes[root].mesh is not None or self._is_book(self._nodes[root])]
+        self._keys: dict[tuple[int | None, str], tuple[Float32, Float32]] = {}
+        for animation in self._document.animations:
+            for channel in animation.channels:
+                sampler = animation.samplers[channel.sampler]
+                keys = self._array(sampler.input)[:, 0], self._array(sampler.output)
+                self._keys[channel.target.node, channel.target.path] = keys
+        self._parents = {child: number for number, node in enumerate(self._nodes) for child in node.children}
+        self._worlds: dict[int, Float64] = {}
 
     def frames_of(self, node: int) -> list[Float32]:
-        """Points that a node without faces has in every frame."""
-        stored = self._document["nodes"][node]
-        if "mesh" not in stored:
-            return [self._page(stored.get("children", []), time) for time in self.times.tolist()]
-        (part,) = self._parts(stored)
-        first = self._array(part["attributes"]["POSITION"])
-        return [first, *(first + self._array(target["POSITION"]) for target in part.get("targets", []))]
+        """Points that a node has in every frame; those of a surface are shared by all its parts."""
+        stored = self._nodes[node]
+        if stored.mesh is None:
+            return [self._page(stored.children, time) for time in self.times.tolist()]
+        places = self._morphed(node, stored.mesh)
+        if stored.skin is not None:
+            part, palettes = self._part(stored.mesh), self._palettes(self._document.skins[stored.skin])
+            joints, weights = (
+                np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
+                for what in ("JOINTS", "WEIGHTS")
+            )
+            blend = LinearSkin(joints.astype(np.intp), weights)
+            places = (blend.moved(one, palette) for one, palette in zip(places, palettes, strict=True))
+        return [one.astype(np.float32) for one in places]
+
+    def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
+        """Points of a mesh, moved by its morph targets."""
+        part = self._part(mesh)
+        first = self._array(part.attributes["POSITION"]).astype(np.float64)
+        weights = self._values(node, "weights", self._document.meshes[mesh].weights)
+        for row in weights.reshape(len(self.times), -1):
+            places = first.copy()
+            for number in np.flatnonzero(row).tolist():
+                places += float(row[number]) * self._array(part.targets[number]["POSITION"])
+            yield places
+
+    def _palettes(self, skin: Skin) -> Float64:
+        """What the joints of a skin do in every frame, shape (F, J, 4, 4)."""
+        assert skin.inverse_bind_matrices is not None
+        inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+        found: Float64 = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
+        return found
+
+    def _world(self, node: int) -> Float64:
+        """Where a node is in every frame, shape (F, 4, 4)."""
+        line = [node]
+        while line[-1] not in self._worlds and line[-1] in self._parents:
+            line.append(self._parents[line[-1]])
+        for one in reversed(line):
+            if one not in self._worlds:
+                rest = ((path, getattr(self._nodes[one], path)) for path in ("translation", "rotation", "scale"))
+                local = compose(*(self._values(one, path, value).astype(np.float64) for path, value in rest))
+                self._worlds[one] = self._worlds[self._parents[one]] @ local if one in self._parents else local
+        return self._worlds[node]
+
+    def _values(self, node: int, path: str, rest: Any) -> Float32:
+        """Keys of a property, one for each frame."""
+        if (node, path) in self._keys:
+            return self._keys[node, path][1]
+        return np.tile(np.asarray(rest, np.float32), (len(self.times), 1))
 
     def _page(self, pages: list[int], time: float) -> Float32:
         """Points of those of some nodes that are not scaled to nothing at a moment."""
-        found = [np.zeros((0, 3), np.float32)]
-        for node in pages:
-            if self._scale(node, time) != 0.0:
-                (part,) = self._parts(self._document["nodes"][node])
-                found.append(self._array(part["attributes"]["POSITION"]))
-        return np.concatenate(found)
+        shown = (self._nodes[node].mesh for node in pages if self._scale(node, time) != 0.0)
+        points = [self._array(self._part(mesh).attributes["POSITION"]) for mesh in shown if mesh is not None]
+        return np.concatenate([np.zeros((0, 3), np.float32), *points])
 
     def _scale(self, node: int, time: float) -> float:
-        if node in self._scales:
-            times, scales = self._scales[node]
-            return scales[max(bisect_right(times, time) - 1, 0)]
-        return float(self._document["nodes"][node].get("scale", (1.0,))[0])
+        if (node, "scale") in self._keys:
+            times, scales = self._keys[node, "scale"]
+            return float(scales[max(bisect_right(times, time) - 1, 0), 0])
+        return self._nodes[node].scale[0]
 
-    def _scale_keys(self) -> Iterator[tuple[int, tuple[list[float], list[float]]]]:
-        """Times and widths of every node that is scaled."""
-        for animation in self._document.get("animations", []):
-            for channel in animation["channels"]:
-                if channel["target"]["path"] == "scale":
-                    sampler = animation["samplers"][channel["sampler"]]
-                    keys = (self._array(sampler[name])[:, 0].tolist() for name in ("input", "output"))
-                    times, scales = keys
-                    yield channel["target"]["node"], (times, scales)
-
-    def _is_book(self, node: Json) -> bool:
+    def _is_book(self, node: Node) -> bool:
         """Whether it is one of particles; joints have no meshes."""
-        children = node.get("children", [])
-        return not children or "mesh" in self._document["nodes"][children[0]]
+        return not node.children or self._nodes[node.children[0]].mesh is not None
 
-    def _parts(self, node: Json) -> list[Json]:
-        return self._document["meshes"][node["mesh"]]["primitives"] if "mesh" in node else []
+    def _part(self, mesh: int) -> Primitive:
+        return self._document.meshes[mesh].primitives[0]
 
     def _array(self, number: int) -> Float32:
-        accessor = self._document["accessors"][number]
-        view = self._document["bufferViews"][accessor["bufferView"]]
-        start, width = view.get("byteOffset", 0) + accessor.get("byteOffset", 0), _WIDTHS[accessor["type"]]
-        return np.frombuffer(self._binary, "<f4", accessor["count"] * width, start).reshape(-1, width)
+        return self._accessors.floats(number, f"accessors[{number}]", _TYPES)

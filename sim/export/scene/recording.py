@@ -59,7 +59,7 @@ class Track:
         ids: Numbers of the particles since the start, shape (F, N); or None.
         triangles: Counter-clockwise from outside, shape (T, 3); None where there is no surface.
         counts: Points of each strand, root first; None where there are no strands.
-        texcoords: v = 0 at the bottom row of the image, shape (N, 2); or None.
+        texcoords: v = 0 at the bottom row of the image, shape (N, 2), of strands at their roots, (strands, 2); or None.
         ranges: Material name, first triangle and triangle count of each section; empty for a single one, which is
             made of the only material there is.
         backs: Whether the back of each section is seen; empty where that is so of all.
@@ -68,6 +68,9 @@ class Track:
         colours: Linear RGBA of all points, not premultiplied, shape (F or 1, N, 4); they multiply those of materials.
         materials: Those that sections may name.
         rig: For characters.
+        unrigged: Why a character has none; "" where nobody would expect one.
+        normals: Unit vectors as they are drawn, shape (F, N, 3); None where they follow from the triangles.
+        tangents: The same with handedness, shape (F, N, 4); None where the surface has none that are drawn.
     """
 
     name: str
@@ -84,6 +87,9 @@ class Track:
     colours: Float32 | None = None
     materials: tuple[Material, ...] = ()
     rig: Rig | None = None
+    unrigged: str = ""
+    normals: Float32 | None = None
+    tangents: Float32 | None = None
 
     @property
     def form(self) -> Form:
@@ -129,11 +135,12 @@ class Track:
         """The surface in a frame, counted from the first one."""
         assert self.triangles is not None
         positions = np.ascontiguousarray(self.positions[frame], np.float32)
+        normals = vertex_normals(positions, self.triangles) if self.normals is None else self.normals[frame]
         texcoords = self.texcoords if self.texcoords is not None else np.zeros((len(positions), 2), np.float32)
         return Surface(
             name=self.name,
             positions=positions,
-            normals=vertex_normals(positions, self.triangles),
+            normals=normals,
             texcoords=texcoords,
             triangles=self.triangles,
             ranges=self.ranges or ((self.name, 0, len(self.triangles)),),

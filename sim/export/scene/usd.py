@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, UsdSkel, Vt
 
-from sim.export.options import Characters, UsdOptions
+from sim.export.options import UsdOptions
 from sim.export.scene import usd_skel
-from sim.export.scene.recording import Form, Recording, Track
-from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_topology
+from sim.export.scene.recording import Form, Recording, Track, plain_material
+from sim.export.scene.usd_materials import add_material, bind_material
+from sim.export.scene.usd_parts import identifier, vectors, write_colours, write_texcoords, write_topology
 
 Frames = list[list[npt.NDArray[np.float32]]]
 ROOT = Sdf.Path("/World")
@@ -36,7 +37,7 @@ def write_usd(recording: Recording, files: tuple[Path, ...], options: UsdOptions
     taken: set[str] = set()
     for track in recording.tracks:
         path = ROOT.AppendChild(identifier(track.name, taken))
-        if options.characters is Characters.SKELETON and usd_skel.can_be_rigged(track):
+        if track.rig is not None:
             prim = usd_skel.write_character(stage, path, track, recording.first)
         else:
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
@@ -80,10 +81,13 @@ def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOpt
 def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: UsdOptions) -> Any:
     assert track.counts is not None
     curves = UsdGeom.BasisCurves.Define(stage, path)
-    curves.CreateTypeAttr(UsdGeom.Tokens.cubic)
-    curves.CreateBasisAttr(UsdGeom.Tokens.catmullRom)
-    curves.CreateWrapAttr(UsdGeom.Tokens.pinned)
+    curves.CreateTypeAttr(UsdGeom.Tokens.linear)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(track.counts.astype(np.int32)))
+    if track.texcoords is not None:
+        write_texcoords(curves, track.texcoords, UsdGeom.Tokens.uniform)
+    material = track.materials[0] if track.materials else plain_material(track.name)
+    place = identifier(f"{material.name}_material", set())
+    bind_material(curves.GetPrim(), add_material(curves, place, material, has_colours=track.colours is not None))
     _write_looks(curves, track, first)
     _write_points(curves, track, first)
     return curves.GetPrim()

@@ -10,7 +10,7 @@ from typing import Any
 
 from pxr import Gf, Sdf, UsdShade
 
-from sim.assets.model import AlphaMode, ImageSource, Material
+from sim.assets.model import AlphaMode, Material, Sampled
 from sim.export.gltf_materials import is_metal_exact, metal_and_base, roughness_of
 
 TYPES = Sdf.ValueTypeNames
@@ -18,6 +18,7 @@ Four = tuple[float, float, float, float]
 Three = tuple[float, float, float]
 
 _BLACK = (0.0, 0.0, 0.0)
+_WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
 _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
 
 
@@ -26,7 +27,7 @@ class _Texture:
     """An image of a material: value * scale + bias, and which of its channels feed which inputs of the surface."""
 
     name: str
-    image: Path
+    used: Sampled
     inputs: Mapping[str, str]
     scale: Four = (1.0, 1.0, 1.0, 1.0)
     bias: Four = (0.0, 0.0, 0.0, 0.0)
@@ -118,44 +119,40 @@ def _values(material: Material) -> dict[str, Any]:
 def _textures(material: Material, shown: str) -> Iterator[_Texture]:
     """Its images."""
     base, metal, _ = _base(material)
-    if material.image is not None:
+    if (used := material.sampled("texture")) is not None:
         inputs = {shown: "rgb"} | ({"opacity": "a"} if material.alpha_mode is not AlphaMode.OPAQUE else {})
-        yield _Texture("Texture", _file(material.image), inputs, (*base, material.opacity), is_colour=True)
+        yield _Texture("Texture", used, inputs, (*base, material.opacity), is_colour=True)
     if material.is_unlit:
         return
-    if material.surface_image is not None:
+    if (used := material.sampled("surface_image")) is not None:
         scale = (1.0, material.roughness, metal, 1.0)
-        yield _Texture("Metal", _file(material.surface_image), {"roughness": "g", "metallic": "b"}, scale)
-    if material.normal_image is not None:
+        yield _Texture("Metal", used, {"roughness": "g", "metallic": "b"}, scale)
+    if (used := material.sampled("normal_image")) is not None:
         lean = material.normal_scale
         scale, bias = (2.0 * lean, 2.0 * lean, 2.0, 1.0), (-lean, -lean, -1.0, 0.0)
-        yield _Texture("Normals", _file(material.normal_image), {"normal": "rgb"}, scale, bias)
-    if material.occlusion_image is not None:
+        yield _Texture("Normals", used, {"normal": "rgb"}, scale, bias)
+    if (used := material.sampled("occlusion_image")) is not None:
         part = material.occlusion
         scale, bias = (part, part, part, 1.0), (1.0 - part, 1.0 - part, 1.0 - part, 0.0)
-        yield _Texture("Occlusion", _file(material.occlusion_image), {"occlusion": "r"}, scale, bias)
-    if material.emission_image is not None and any(material.emission):
-        image, scale = _file(material.emission_image), (*material.emission, 1.0)
-        yield _Texture("Emission", image, {"emissiveColor": "rgb"}, scale, is_colour=True)
-
-
-def _file(image: ImageSource) -> Path:
-    assert isinstance(image, Path), "images were put beside the stage"
-    return image
+        yield _Texture("Occlusion", used, {"occlusion": "r"}, scale, bias)
+    if (used := material.sampled("emission_image")) is not None and any(material.emission):
+        yield _Texture("Emission", used, {"emissiveColor": "rgb"}, (*material.emission, 1.0), is_colour=True)
 
 
 def _texture(stage: Any, path: Any, texture: _Texture, coordinates: Any) -> Any:
-    """A texture, repeated."""
+    """A texture."""
     made = _shader(stage, path.AppendChild(texture.name), "UsdUVTexture")
     made.CreateInput("st", TYPES.Float2).ConnectToSource(coordinates)
     # Images stand in a folder beside the stage; without the dot they would be searched for elsewhere.
-    place = f"./{texture.image.parent.name}/{texture.image.name}"
+    image, sampler = texture.used
+    assert isinstance(image, Path), "images were put beside the stage"
+    place = f"./{image.parent.name}/{image.name}"
     made.CreateInput("file", TYPES.Asset).Set(Sdf.AssetPath(place))
     made.CreateInput("sourceColorSpace", TYPES.Token).Set("sRGB" if texture.is_colour else "raw")
     made.CreateInput("scale", TYPES.Float4).Set(Gf.Vec4f(*texture.scale))
     made.CreateInput("bias", TYPES.Float4).Set(Gf.Vec4f(*texture.bias))
-    for axis in "ST":
-        made.CreateInput(f"wrap{axis}", TYPES.Token).Set("repeat")
+    for axis, wrap in zip("ST", (sampler.wrap_s, sampler.wrap_t), strict=True):
+        made.CreateInput(f"wrap{axis}", TYPES.Token).Set(_WRAPS[wrap])
     return made
 
 

@@ -22,9 +22,14 @@ def write_topology(mesh: Any, track: Track) -> None:
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(track.triangles.astype(np.int32).ravel()))
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     if track.texcoords is not None:
-        st = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex)
-        st.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(track.texcoords, np.float32)))
+        write_texcoords(mesh, track.texcoords, UsdGeom.Tokens.vertex)
     _write_materials(mesh, track)
+
+
+def write_texcoords(prim: Any, texcoords: npt.NDArray[np.float32], interpolation: Any) -> None:
+    """Writes texture coordinates (N, 2)."""
+    st = UsdGeom.PrimvarsAPI(prim).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, interpolation)
+    st.Set(Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(texcoords, np.float32)))
 
 
 def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code: Any = None) -> None:

@@ -3,6 +3,7 @@
 USD multiplies row vectors: its matrices are the transposes of ours.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdSkel, Vt
 
 from sim.assets.model import Skeleton, Skin
-from sim.export.scene.recording import Track
+from sim.export.scene.recording import Rig, Track
 from sim.export.scene.usd_parts import vectors, write_topology
 from sim.maths.transform import compose
 
@@ -18,18 +19,21 @@ HALF_TOLERANCE = 3e-6
 """Largest relative error of a scale as a half-precision number, which is what USD keeps."""
 
 
-def can_be_rigged(track: Track) -> bool:
-    """Whether skinning by USD gives the positions of the track."""
-    rig = track.rig
-    if rig is None or rig.model.skin is None or rig.model.skeleton is None:
-        return False
-    if rig.is_dual and not (rig.scales == 1.0).all():  # the program keeps scale out of its dual quaternions
-        return False
-    rounded = rig.scales.astype(np.float16).astype(np.float64)
-    exact = bool((np.abs(rounded - rig.scales) <= HALF_TOLERANCE * np.abs(rig.scales)).all())
+def as_skin(rig: Rig) -> tuple[Rig | None, str]:
+    """What USD shows of a rig, None where that has no skeleton there, and why; "" where it is the same."""
+    assert rig.model.skin is not None
+    assert rig.model.skeleton is not None
     palette = rig.model.skin.palette
     bound = rig.model.skeleton.bind_from_model if palette is None else palette.bind_from_mesh
-    return exact and bool((np.linalg.cond(bound) < 1e8).all())
+    if not (np.linalg.cond(bound) < 1e8).all():
+        return None, "a joint is bound flat, which USD cannot"
+    rounded = rig.scales.astype(np.float16).astype(np.float64)
+    shown = replace(rig, scales=rounded, is_dual=False)
+    if rig.is_dual and not (rig.scales == 1.0).all():  # the program keeps scale out of its dual quaternions
+        return shown, "dual quaternions with joints that scale"
+    if (np.abs(rounded - rig.scales) > HALF_TOLERANCE * np.abs(rig.scales)).any():
+        return shown, "scales of joints, which USD rounds to half precision"
+    return rig, ""
 
 
 def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:

@@ -19,11 +19,15 @@ from sim.export.atomic_file import atomic_path, naming
 from sim.export.error import ExportError
 from sim.export.failures import failures_of_libraries
 from sim.export.formats import SceneFormat
+from sim.export.scene.characters import as_chosen
 from sim.export.scene.recording import Form, Recording, Track
 from sim.export.stored_image import ImagePlaces, Placed
 
 TOLERANCE = 1e-5
 """Largest share of the extent by which what is read back may differ from what was written."""
+
+CHARACTERS = "characters"
+"""Option of formats that have skins."""
 
 Told = Callable[[str], None]
 
@@ -53,6 +57,11 @@ def write_scene(
         ExportError: If nothing in it can be written, or what is read back differs.
         OSError: If a file cannot be written.
     """
+    if format.as_skin:
+        choice = getattr(format.chosen(options)[0], CHARACTERS)
+        recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
+        for line in lines:
+            warned(f"{path}: {line}")
     files = files_of(recording, path, format)
     left = [track.name for track in recording.tracks if track.form.value not in format.holds]
     lost: dict[tuple[str, ...], list[str]] = {}
@@ -76,8 +85,8 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
     """
     is_loose = track.form is Form.POINTS
     known = {
-        "materials": track.form is Form.SURFACE and bool(track.materials),
-        "images": track.form is not Form.SURFACE and bool(track.materials),
+        "materials": not is_loose and bool(track.materials),
+        "images": is_loose and bool(track.materials),
         "colours": track.colours is not None,
         "widths": track.form is not Form.SURFACE and track.widths is not None,
         "velocities": is_loose and track.velocities is not None,

@@ -108,8 +108,12 @@ class DrawnStrands:
 
     def positions(self) -> npt.NDArray[np.float32]:
         """Knots in the world [m], shape (N, K, 3); waits for the GPU."""
+        return self.knot_texels()[..., :3]
+
+    def knot_texels(self) -> npt.NDArray[np.float32]:
+        """The same with what stands beside them, see shaders/hair/expand.glsl, shape (N, K, 4); waits for the GPU."""
         self._make(self.count)
-        return strand_texels(self._strands.read(), self.count)[..., :3]
+        return strand_texels(self._strands.read(), self.count)
 
     def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
         """Knots of one of them in the world [m], shape (K, 3); waits for the GPU, yet reads no others."""

@@ -1,36 +1,114 @@
-"""How the guides of hair look in files: in the colours and widths of the strands that they carry."""
+"""How hair looks in files: its guides as the strands that they carry, or these themselves."""
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
+from sim.figures.character import Character
 from sim.kinds.hair.growth import Children
+from sim.kinds.hair.roots import Roots
 from sim.kinds.hair.settings import HairSettings
 from sim.maths.srgb import light_of
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
+CURL_ROWS, CURL_ROWS_MAX = 8.0, 16
+"""Places on a turn of a curl, and most places on a segment."""
+
 
 def guide_colours(settings: HairSettings, children: Children, count: int) -> Float32:
-    """Linear RGBA of the knots of so many guides, shape (count * knots, 4): the mean of the strands that they carry.
+    """Linear RGBA of the knots of so many guides, shape (count * knots, 4): the mean of the strands that they carry."""
+    tints = _of_guides(children, children.tints.reshape(-1, 6), count).reshape(-1, 2, 3)
+    dyes = _of_guides(children, children.dyes[:, None], count)
+    return _colours(settings, tints, dyes, settings.knots, has_own=children.has_colours)
 
-    Named as in shaders/hair/strand_shade.glsl.
-    """
-    root, tip = _of_guides(children, children.tints.reshape(-1, 6), count).reshape(-1, 2, 3).swapaxes(0, 1)
-    if not children.has_colours:
+
+def child_colours(settings: HairSettings, children: Children, rows: int) -> Float32:
+    """Linear RGBA of so many places on each strand that is drawn, shape (N * rows, 4)."""
+    bright = 1.0 + settings.colour_spread * (2.0 * children.random - 1.0)
+    colours = _colours(settings, children.tints, children.dyes[:, None], rows, has_own=children.has_colours)
+    colours[:, :3] *= np.repeat(bright, rows)[:, None].astype(np.float32)
+    return colours
+
+
+def _colours(settings: HairSettings, tints: Float64, dyes: Float64, rows: int, *, has_own: bool) -> Float32:
+    """Named as in shaders/hair/strand_shade.glsl."""
+    root, tip = tints.swapaxes(0, 1)
+    if not has_own:
         root, tip = root * light_of(settings.root_colour), tip * light_of(settings.tip_colour)
-    dye = _of_guides(children, children.dyes[:, None], count)[..., None]
-    share = np.linspace(0.0, 1.0, settings.knots)[:, None]
+    share = np.linspace(0.0, 1.0, rows)[:, None]
     plain = root[:, None] + (tip - root)[:, None] * share
-    colours = np.ones((count, settings.knots, 4), np.float32)
-    colours[..., :3] = plain + (np.array(light_of(settings.dye_colour)) - plain) * dye
+    colours = np.ones((len(tints), rows, 4), np.float32)
+    colours[..., :3] = plain + (np.array(light_of(settings.dye_colour)) - plain) * dyes[..., None]
     return colours.reshape(-1, 4)
 
 
-def guide_widths(settings: HairSettings, count: int) -> Float32:
-    """Widths of the knots of so many guides [m], shape (count * knots,)."""
-    widths = np.linspace(2.0 * settings.root_radius, 2.0 * settings.tip_radius, settings.knots)
-    return np.tile(widths, count).astype(np.float32)
+def widths_of(settings: HairSettings, thickness: Float64, rows: int) -> Float32:
+    """Widths of so many places on strands of factors of the thickness [m], shape (N * rows,)."""
+    widths = np.linspace(2.0 * settings.root_radius, 2.0 * settings.tip_radius, rows)
+    return (thickness[:, None] * widths).ravel().astype(np.float32)
+
+
+def root_texcoords(roots: Roots, figure: Character) -> Float32:
+    """Texture coordinates of the skin at the roots, v = 0 at the bottom, shape (N, 2)."""
+    found: Float32 = np.einsum("nk,nkc->nc", roots.shares, figure.model.mesh.texcoords[roots.corners]).astype(
+        np.float32
+    )
+    if not figure.texture_origin_bottom:
+        found[:, 1] = 1.0 - found[:, 1]
+    return found
+
+
+def hair_material(settings: HairSettings, name: str) -> Material:
+    """What strands are made of, whose colours are those of their points."""
+    return Material(name, None, None, shininess=2.0 / max(settings.roughness, 0.1) ** 4 - 2.0)
+
+
+def drawn_rows(settings: HairSettings, longest: float) -> int:
+    """Places on each strand that is drawn: its knots, and more between them where it is curled."""
+    if settings.curl_radius <= 0.0:
+        return settings.knots
+    wanted = np.ceil(settings.curl_turns * longest * CURL_ROWS / settings.segments)
+    return int(np.clip(wanted, 1, CURL_ROWS_MAX)) * settings.segments + 1
+
+
+def drawn_places(settings: HairSettings, texels: Float32, rows: int) -> Float32:
+    """Places on strands that are drawn, shape (N * rows, 3), from their texels (N, K, 4).
+
+    Named as in shaders/hair/row.glsl and shaders/hair/curl.glsl.
+    """
+    knots = texels[..., :3].astype(np.float64)
+    if settings.curl_radius <= 0.0:
+        return texels[..., :3].reshape(-1, 3)
+    along = np.linspace(0.0, settings.segments, rows)
+    segment = np.minimum(along.astype(int), settings.segments - 1)
+    t = (along - segment)[:, None]
+    longer = np.concatenate((2 * knots[:, :1] - knots[:, 1:2], knots, 2 * knots[:, -1:] - knots[:, -2:-1]), axis=1)
+    a, b, c, d = (longer[:, segment + shift] for shift in range(4))
+    bends = 2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * (b - c) + d - a
+    places: Float64 = b + 0.5 * t * (c - a + t * (bends[0] + t * bends[1]))
+    axis = _unit(0.5 * (c - a + t * (2.0 * bends[0] + 3.0 * t * bends[1])))
+    bits = texels[:, 2, 3].astype(np.uint32)
+    x, y = (bits & 255) / 127.5 - 1.0, ((bits >> 8) & 255) / 127.5 - 1.0
+    z = 1.0 - abs(x) - abs(y)
+    under = np.maximum(-z, 0.0)
+    begin = _unit(np.stack((x - under * np.where(x >= 0, 1, -1), y - under * np.where(y >= 0, 1, -1), z), axis=1))
+    side = begin[:, None] - np.einsum("nc,nrc->nr", begin, axis)[..., None] * axis
+    side /= np.sqrt(np.maximum((side**2).sum(axis=-1, keepdims=True), 1e-6))
+    size = settings.segments * np.linalg.norm(knots[:, 1] - knots[:, 0], axis=1)
+    spread = 1.0 + 0.3 * (1.0 - settings.clump) * (texels[:, 1, 3] - 0.5)
+    share = along / settings.segments
+    turn = (2.0 * np.pi * settings.curl_turns * spread * size)[:, None] * share
+    radius = settings.curl_radius * ((bits >> 16) / 255.0)[:, None] * np.minimum(4.0 * share, 1.0)
+    places += radius[..., None] * (np.cos(turn)[..., None] * side + np.sin(turn)[..., None] * np.cross(axis, side))
+    found: Float32 = places.reshape(-1, 3).astype(np.float32)
+    return found
+
+
+def _unit(vectors: Float64) -> Float64:
+    found: Float64 = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+    return found
 
 
 def _of_guides(children: Children, values: Float64, count: int) -> Float64:

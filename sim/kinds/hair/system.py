@@ -1,5 +1,6 @@
 """HairSystem: the hair of a node, grown, placed and stepped as the scene has it."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sim.assets.model import Material
 from sim.figures.character import Character
 from sim.gl.context import Context
 from sim.gl.library import ShaderLibrary
@@ -17,12 +19,21 @@ from sim.kinds.hair.groom import SHORTEST, Groom
 from sim.kinds.hair.grounds import Grounds
 from sim.kinds.hair.growing import Growing
 from sim.kinds.hair.growth import Ground, Growth
-from sim.kinds.hair.guide_looks import guide_colours, guide_widths
+from sim.kinds.hair.guide_looks import (
+    child_colours,
+    drawn_places,
+    drawn_rows,
+    guide_colours,
+    hair_material,
+    root_texcoords,
+    widths_of,
+)
 from sim.kinds.hair.imported import every_of
 from sim.kinds.hair.lack import missing
 from sim.kinds.hair.moving_roots import SurfaceTexels
 from sim.kinds.hair.rival import Rival, rival_settings
 from sim.kinds.hair.root_settings import images_of
+from sim.kinds.hair.roots import Roots
 from sim.kinds.hair.settings import HairSettings, HairSource
 from sim.kinds.hair.shaping import edited
 from sim.kinds.hair.solver import Pulled
@@ -35,6 +46,7 @@ from sim.scene.scene import Node
 from sim.scene.vectors import Vec3
 from sim.scene.view import Comparison
 
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
@@ -237,21 +249,49 @@ class HairSystem(System):
         return {
             "positions": Array(lambda: strands.positions().reshape(-1, 3), shape, np.float32, "points"),
             "velocities": Array(lambda: strands.velocities().reshape(-1, 3), shape, np.float32, "velocities"),
-            "knots": Array(lambda: np.full(count, knots, np.uint32), (count,), np.uint32, "counts"),
+            "counts": Array(lambda: np.full(count, knots, np.int32), (count,), np.int32, "counts"),
         }
 
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the knots of the guides."""
+        """Colours and widths of the knots of the guides, and texture coordinates of their roots."""
         if self.strands is None:
             return {}
-        strands = self.strands
-        settings, growth = strands.settings, strands.growth
+        settings, growth = self.strands.settings, self.strands.growth
         count = growth.guides.count
-        shape = (count * settings.knots,)
-        colours, widths = guide_colours(settings, growth.children, count), guide_widths(settings, count)
+        colours = guide_colours(settings, growth.children, count)
+        return self._still(growth.guides.roots, colours, widths_of(settings, np.ones(count), settings.knots))
+
+    def drawn(self) -> Mapping[str, Array]:
+        """The strands that the guides carry, with colours, widths and curls."""
+        strands = self.strands
+        if strands is None or strands.growth.is_bare or strands.shows_guides:
+            return {}
+        settings, children, source = strands.settings, strands.growth.children, strands.drawn
+        rows, count = drawn_rows(settings, strands.longest), children.count
+        colours, widths = child_colours(settings, children, rows), widths_of(settings, children.forms[:, 3], rows)
+        shape = (count * rows, 3)
         return {
-            "colours": Array(lambda: colours, (*shape, 4), np.float32, "colours", is_still=True),
-            "widths": Array(lambda: widths, shape, np.float32, "widths", is_still=True),
+            "positions": Array(lambda: drawn_places(settings, source.knot_texels(), rows), shape, np.float32, "points"),
+            "counts": Array(lambda: np.full(count, rows, np.int32), (count,), np.int32, "counts"),
+            **self._still(children.roots, colours, widths),
+        }
+
+    @property
+    def material(self) -> Material | None:
+        """What strands are made of."""
+        return hair_material(self.strands.settings, self._label) if self.strands is not None else None
+
+    def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
+        """Looks of strands that no step changes."""
+        assert self._world is not None
+        assert self._node is not None
+        assert self.strands is not None
+        figure, found = self._world.figures.get(self._node.attachment.node), {"colours": colours, "widths": widths}
+        if isinstance(figure, Character) and not self.strands.growth.is_own:
+            found["texcoords"] = root_texcoords(roots, figure)
+        return {
+            what: Array(functools.partial(np.asarray, values), values.shape, np.float32, what, is_still=True)
+            for what, values in found.items()
         }
 
     def measures(self) -> Mapping[str, float]:

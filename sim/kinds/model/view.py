@@ -64,7 +64,7 @@ class ModelView(FigureView):
         model, context = prepared.model, self._context
         buffers = yield from upload_skinning(context, prepared.records)
         self._static = yield from MeshBuffers.upload(context, model.mesh)
-        self._materials = Materials(context, model, (yield from upload_images(context, images)))
+        self._materials = Materials(context, model, (yield from upload_images(context, images, model.materials)))
         self.figure = Character(context, self._library, prepared, buffers)
         self.segments = prepared.segments
 

@@ -2,17 +2,23 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+from PIL import Image
 
+import resources
 from sim.assets.load import load_model
 from sim.assets.model import Material
 from sim.export.error import ExportError
 from sim.export.film import GifFilm
 from sim.export.formats import SCENE_FORMATS, SceneFormat
-from sim.export.scene.glb_frames import LooseFrames
-from sim.export.scene.recording import Recording, Track
+from sim.export.options import Characters, UsdOptions
+from sim.export.scene.characters import linear_positions
+from sim.export.scene.glb_frames import GlbFrames
+from sim.export.scene.recording import Recording, Rig, Track
 from sim.export.scene.writing import write_scene
 from tests.gltf_rules import Checked
 
@@ -38,14 +44,14 @@ def surface(name: str = "Sheet / left") -> Track:
     return Track(name=name, positions=positions, triangles=np.array([[0, 1, 2]], np.uint32))
 
 
-def written(path: Path, *tracks: Track) -> tuple[list[str], list[str]]:
+def written(path: Path, *tracks: Track, options: msgspec.Struct | None = None) -> tuple[list[str], list[str]]:
     """What is told and warned."""
     told: list[str] = []
     warned: list[str] = []
     format: SceneFormat = SCENE_FORMATS.of(path)
     if format.module:
         pytest.importorskip(format.module)
-    write_scene(Recording(tracks, 30.0, 10), path, format, None, told.append, warned.append)
+    write_scene(Recording(tracks, 30.0, 10), path, format, options, told.append, warned.append)
     return told, warned
 
 
@@ -58,15 +64,83 @@ def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) 
     assert all("4 frames" in line and "read back to" in line for line in told)
 
 
-def test_strands_of_usd_are_curves_through_their_knots(tmp_path: Path) -> None:
+def character(scale: float, **more: Any) -> Track:
+    """The smallest character, one of whose joints is scaled, blended linearly over two frames."""
+    model = load_model(resources.path("models") / "tiny" / "tiny.ezm")
+    assert model.skeleton is not None
+    bones = model.skeleton
+    arrays = (np.stack([one] * 2) for one in (bones.bind_positions, bones.bind_orientations, bones.bind_scales))
+    positions, orientations, scales = arrays
+    scales[1, 1] *= scale
+    rig = Rig(model, positions, orientations, scales, np.zeros((2, 0)), np.stack([np.eye(4)] * 2), is_dual=False)
+    places = np.stack(list(linear_positions(rig)))
+    return Track(name="Tiny", positions=places, triangles=model.mesh.triangles, rig=rig, **more)
+
+
+def test_a_character_of_usd_that_becomes_points_says_why(tmp_path: Path) -> None:
+    usd, skel = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdSkel")
+    _, warned = written(tmp_path / "a.usda", character(0.5))
+    assert not warned, "a half is the same in half precision"
+    _, (line,) = written(tmp_path / "b.usda", character(1.0004))
+    assert "Tiny: written as points for every frame: scales of joints, which USD rounds to half precision" in line
+    _, (line,) = written(tmp_path / "c.usda", character(1.0004), options=UsdOptions(characters=Characters.SKIN))
+    assert "Tiny: written as a skin, a linear approximation of scales of joints" in line
+    kinds = {}
+    for name in "abc":
+        stage = usd.Stage.Open(str(tmp_path / f"{name}.usda"))
+        (prim,) = stage.GetDefaultPrim().GetChildren()
+        kinds[name] = prim.IsA(skel.Root)
+    assert kinds == {"a": True, "b": False, "c": True}
+
+
+def test_normal_maps_have_tangents_that_move(tmp_path: Path) -> None:
+    bumpy = Material("bumpy", None, None, normal_image=tmp_path / "bumps.png")
+    Image.new("RGB", (2, 2), (128, 128, 255)).save(tmp_path / "bumps.png")
+    plain = Material("plain", None, None)
+    sheet = replace(
+        surface("Sheet"), triangles=np.array([[0, 1, 2], [1, 2, 3]], np.uint32), materials=(bumpy, plain),
+        ranges=(("bumpy", 0, 1), ("plain", 1, 1)),
+    )  # fmt: skip
+    axes = RANDOM.normal(size=(4, 4, 2, 3))
+    axes[:, :, 1] -= (
+        (axes[:, :, 0] * axes[:, :, 1]).sum(-1, keepdims=True)
+        / (axes[:, :, 0] ** 2).sum(-1, keepdims=True)
+        * axes[:, :, 0]
+    )
+    axes = (axes / np.linalg.norm(axes, axis=-1, keepdims=True)).astype(np.float32)
+    tangents = np.concatenate((axes[:, :, 1], np.ones((4, 4, 1), np.float32)), axis=2)
+    written(tmp_path / "a.glb", replace(sheet, normals=axes[:, :, 0], tangents=tangents))
+    checked = Checked((tmp_path / "a.glb").read_bytes())
+    bumped, smooth = checked.document["meshes"][0]["primitives"]
+    assert "TANGENT" not in smooth["attributes"]
+    assert "TANGENT" not in smooth["targets"][0]
+    base = checked.values(bumped["attributes"]["TANGENT"])
+    for frame in (1, 2, 3):
+        found = base[:, :3] + checked.values(bumped["targets"][frame - 1]["TANGENT"])
+        np.testing.assert_allclose(found, tangents[frame, :, :3], atol=1e-6)
+
+
+def test_reading_back_takes_what_parts_share_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faces = np.array([[0, 1, 2]] * 20, np.uint32)
+    sheet = replace(surface(), triangles=faces, ranges=tuple((str(number), number, 1) for number in range(20)))
+    path = tmp_path / "a.glb"
+    written(path, sheet)
+    arrays: list[int] = []
+    inner = GlbFrames._array
+    monkeypatch.setattr(GlbFrames, "_array", lambda self, number: arrays.append(number) or inner(self, number))
+    frames = GlbFrames(path)
+    np.testing.assert_allclose(frames.frames_of(frames.shown[0]), sheet.positions, atol=1e-6)
+    assert len(arrays) < 12
+
+
+def test_strands_of_usd_are_linear_as_those_of_alembic(tmp_path: Path) -> None:
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     track = strands()
     written(tmp_path / "a.usda", track)
     stage = usd.Stage.Open(str(tmp_path / "a.usda"))
     curves = geom.BasisCurves(stage.GetDefaultPrim().GetChildren()[0])
     assert list(curves.GetCurveVertexCountsAttr().Get()) == [4, 2, 3]
-    shape = (curves.GetTypeAttr().Get(), curves.GetBasisAttr().Get(), curves.GetWrapAttr().Get())
-    assert shape == ("cubic", "catmullRom", "pinned")
+    assert curves.GetTypeAttr().Get() == "linear"
     np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), track.positions[2])
     assert stage.GetStartTimeCode() == 10
 
@@ -78,7 +152,7 @@ def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp
     assert not warned
     assert "read back to" in told[0]
     data = path.read_bytes()
-    file, loose = Checked(data).document, LooseFrames(path)
+    file, loose = Checked(data).document, GlbFrames(path)
     lines, pages = file["meshes"][0]["primitives"][0], [n for n in file["nodes"] if n["name"].startswith("Hair ")]
     assert (lines["mode"], len(lines["targets"])) == (1, 3)
     pairs = Checked(data).values(lines["indices"]).reshape(-1, 2)
@@ -219,8 +293,12 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
         materials=(Material("star", "star.png", tmp_path / "star.png"),),
     )  # fmt: skip
     sheet = replace(surface("Sheet"), materials=(Material("cotton", None, None),))
+    hair = replace(strands(), materials=(Material("hair", None, None),))
     format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
-    _, warned = written(tmp_path / f"a{suffix}", dust, sheet)
+    _, warned = written(tmp_path / f"a{suffix}", dust, replace(sheet, texcoords=None), hair)
+    told_of_all = [line for line in warned if "materials of" in line]
+    assert bool(told_of_all) is ("materials" not in format.keeps)
+    warned = [line.replace("materials of Sheet, Hair", "materials of Sheet") for line in warned]
     known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
     told = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: left out: ") for line in warned]
     for name, looks in known.items():

@@ -12,7 +12,7 @@ from sim.assets.images import load_image
 from sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sim.assets.info import model_info
 from sim.assets.load import load_model, read_raw
-from sim.assets.model import AlphaMode, EmbeddedImage
+from sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
 from sim.figures.reference import skin
 from sim.figures.settings import SkinningMethod
 from sim.jobs.evaluate import bind_pose, evaluate_pose
@@ -491,3 +491,22 @@ def test_further_textures_are_read_where_they_share_the_coordinates(tmp_path):
     assert (full.metal, full.roughness) == (1.0, 0.5)
     assert (other.emission_image is not None, other.normal_image) == (True, None)
     assert any("coordinates of their own" in text for text in sample.load(tmp_path).warnings)
+
+
+@pytest.mark.parametrize(("length", "mode", "told"), [
+    (1.0, "LINEAR", 0), (1.0004, "LINEAR", 0), (1.01, "LINEAR", 1), (2.0, "STEP", 1), (2.0, "CUBICSPLINE", 0),
+])  # fmt: skip
+def test_rotation_keys_that_are_not_unit_are_told_once(length, mode, told, tmp_path):
+    sample = Sample()
+    for node in (sample.mesh(), sample.mesh()):
+        keys = length * np.array([[0, 0, 0, 1], [0, 0.6, 0, 0.8]])
+        if mode == "CUBICSPLINE":
+            keys = np.stack((0 * keys, keys, 0 * keys), axis=1).reshape(-1, 4)
+        sample.animate(node, "rotation", [0, 1], keys, mode)
+    sample.document |= {"scene": 0, "scenes": [{"nodes": [0, 1]}]}
+    model = sample.load(tmp_path)
+    line = "Rotation keys that are no unit quaternions are made unit, which not all programs do."
+    assert [warning for warning in model.warnings if "Rotation" in warning] == [line] * told
+    np.testing.assert_allclose(
+        model.clips[0].sample(1.0, Interpolation.LINEAR).orientations[0], [0, 0.6, 0, 0.8], atol=1e-6
+    )
