@@ -109,11 +109,11 @@ class Autosave(QObject):
         if not self._document.modified:
             return
         document = self._document
-        values = (document.scene, document.view_state, document.unknown, document.path)
+        values = (document.scene, document.view_state, document.unknown, document.path, document.digest)
         self._writing = True
         self._pool.start(lambda: self._written.emit(self._outcome(values), self._now()))
 
-    def _outcome(self, values: tuple[Scene, ViewState, UnknownContent, Path | None]) -> str:
+    def _outcome(self, values: tuple[Scene, ViewState, UnknownContent, Path | None, str]) -> str:
         """Runs on the worker thread: why writing failed, or ""."""
         try:
             self._store.write(*values)
