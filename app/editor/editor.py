@@ -162,7 +162,7 @@ class Editor:
         self.panels.inspector.set_rooms(self.rooms)
         self.panels.inspector.names.section_names = self.scene_files.section_names
         self.selected_node = SelectedNode(self.desk, self.rooms, config_folder())
-        self.output = Output(self.document, self.active, self.dialogs, self.panels)
+        self.output = Output(self.document, self.access, self.active, self.dialogs, self.panels)
         self.halts = Halts(self.desk, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
@@ -203,7 +203,7 @@ class Editor:
                 part.setParent(self.window)
 
     def _build_simulation(self) -> None:
-        self.work = SimulationWork(self.document, self.playback, self.stepper, self.client, self.viewport)
+        self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
         second = SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded)
         self.client.second = second

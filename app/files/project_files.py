@@ -69,7 +69,7 @@ class ProjectFiles(QObject):
         ask_save_path: Asks where to save, with a suggestion; None when the user gives up.
 
     Signals:
-        leaving: What is open is about to be replaced.
+        leaving: Another project is about to take the place of what is open.
         opened: Another project or model is shown; carries whether its camera is to be framed anew.
         overtaken: The project was not saved, since its file holds what was neither read nor written here.
         progress: File that is being read and the finished share; an empty name when nothing is.
@@ -195,7 +195,7 @@ class ProjectFiles(QObject):
             modified: Whether it differs from its file.
         """
         self._cancel_reading()
-        self._leave()
+        self._leave(path)
         self._access.withhold(outside)
         self._document.replace_scene(
             project.scene,
@@ -250,8 +250,10 @@ class ProjectFiles(QObject):
         self._recent.add(path)
         self.opened.emit(was_empty)
 
-    def _leave(self) -> None:
-        if self._document.scene.nodes or self._document.path is not None:
+    def _leave(self, path: Path | None = None) -> None:
+        """Says that the project gives way to that of another file, unless nothing is open."""
+        here = self._document.path
+        if here != path if here is not None else self._document.scene.nodes:
             self.leaving.emit()
 
     def _cancel_reading(self) -> None:

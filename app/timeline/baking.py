@@ -215,7 +215,7 @@ class Baking(QObject):
     def _tell(self, text: str, signal: SignalInstance | None = None) -> None:
         told = str(self._document.path), text
         if told not in self._told:
-            self._told.add(told)
+            self._told = {(project, line) for project, line in self._told if project == told[0]} | {told}
             (signal or self.failed).emit(text)
 
 
