@@ -1,6 +1,7 @@
 """Composition root of the editor: makes every part and wires them together."""
 
 import gc
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from app.editor.main_window import MainWindow
 from app.editor.panels import Panels
 from app.editor.recovering import Recovering
 from app.editor.selected_node import SelectedNode
+from app.editor.signals import EndSignals
 from app.editor.simulation_work import SimulationWork
 from app.editor.window_state import WindowState
 from app.files.access import FileAccess
@@ -388,6 +390,15 @@ class Editor:
         if path is not None:
             self.panels.relocate(node_id, path)
 
+    def end(self, status: int) -> None:
+        """Ends the program without a question; what is unsaved is offered at the next start."""
+        failure = self.autosave.flush()
+        if failure:
+            print(f"sinew: unsaved changes are lost: {failure}", file=sys.stderr)
+        self.window.may_close = lambda: True
+        self.window.close()
+        QApplication.exit(status)
+
     def close(self) -> None:
         """Ends everything that runs, in the order of who needs whom."""
         self.playback.pause()
@@ -513,6 +524,7 @@ def run_editor(
         _leave_after_first_frame(editor, app.quit)
     else:
         QTimer.singleShot(0, editor.recovering.offer)
+    EndSignals(lambda number: editor.end(128 + number), app)
     status = app.exec()
     garbage.timer.stop()
     return status
