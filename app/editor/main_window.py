@@ -195,9 +195,10 @@ class MainWindow(QMainWindow):
             button.setDefaultAction(action)
             button.setAutoRaise(True)
             bar.addWidget(button)
+        bar.addWidget(self._unread)
         bar.addWidget(self._hint, 1)
-        for widget in (self._loading, self._bar, self._cancel, self._unread, self._seek, self._simulation,
-                       self._autosave):  # fmt: skip
+        # What changes its width stands left of what is pressed, which then stays where it is.
+        for widget in (self._autosave, self._simulation, self._loading, self._bar, self._cancel, self._seek):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
         self.show_unread(0)
